@@ -1,0 +1,36 @@
+# Each target does all its own set-up: a virtual environment in .venv with the versions of constraints.txt, made
+# once and renewed only when the requirements change. Needs Python 3.11 or newer; another one: make PYTHON=...
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+INSTALLED := $(VENV)/.installed
+
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all lint
+
+help:
+	@echo "make demo      train ByteNet on number words, score it on held-out numbers, show its translations"
+	@echo "make test      run the tests"
+	@echo "make test-all  run the tests, the slow ones too"
+	@echo "make lint      check the style of the code"
+
+# A demo that was interrupted goes on, and a finished one is not trained again: --resume.
+demo: $(INSTALLED)
+	$(VENV)/bin/bytenet train numbers --run runs/demo --resume
+	$(VENV)/bin/bytenet evaluate runs/demo --split test
+
+test: $(INSTALLED)
+	$(VENV)/bin/pytest
+
+test-all: $(INSTALLED)
+	$(VENV)/bin/pytest -m ""
+
+lint: $(INSTALLED)
+	$(VENV)/bin/ruff check .
+
+$(INSTALLED): setup.cfg pyproject.toml constraints.txt
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed. Install it, or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
+	@echo "Installing into $(VENV) (once; about 3 GB, some minutes) ..." >&2
+	test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@

@@ -1,0 +1,87 @@
+"""The command `bytenet`: one module a verb, imported when the verb is called.
+
+Exit codes: 0 done; 1 a failure that a message explains; 2 wrong use, also of configuration keys; 130
+interrupted. Results go to stdout; messages and progress go to stderr.
+"""
+
+import difflib
+import os
+import traceback
+from importlib import import_module
+
+import click
+
+from bytenet import __version__
+from bytenet.errors import ConfigError, InputError
+
+_VERBS = {
+    "data": "Look at a corpus before training: lengths, buckets, alphabet, odd pairs.",
+    "train": "Train a model, or go on with a stopped training.",
+    "translate": "Translate lines of text.",
+    "score": "Give the log-probability of translations.",
+    "evaluate": "Translate a test set and score it.",
+}
+
+
+class _Failure(click.ClickException):
+    """A user's mistake or a file's failure: a message on stderr, and the exit code."""
+
+    def __init__(self, message: str, exit_code: int):
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class _LazyGroup(click.Group):
+    """A group whose verbs are modules of this package, of which only the called one is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return getattr(import_module(f"bytenet.cli.{name}"), name) if name in _VERBS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], _VERBS, n=1)
+            error.message += f" Did you mean {close[0]}?" if close else ""
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_VERBS.items()))
+
+    def invoke(self, ctx: click.Context) -> None:
+        try:
+            super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(130)
+        except BrokenPipeError:
+            raise  # click ends quietly when the reader of a pipe (`| head`) has gone
+        except (InputError, OSError) as error:
+            if ctx.params["traceback"]:
+                traceback.print_exc()
+            raise _Failure(str(error), exit_code=2 if isinstance(error, ConfigError) else 1) from error
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bytenet")
+@click.option(
+    "--traceback",
+    is_flag=True,
+    envvar="BYTENET_TRACEBACK",
+    help="Show where in the program an error came up (also: BYTENET_TRACEBACK=1).",
+)
+def _group(traceback: bool) -> None:
+    """Character-level translation with ByteNet: train it, translate with it, measure it."""
+
+
+def main() -> None:
+    """Run the command with the arguments of this process, and exit."""
+    # TensorFlow's remarks on the machine would hide the messages; a value set by the user counts.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    _group(prog_name="bytenet")

@@ -1,0 +1,67 @@
+"""`bytenet data`: look at a corpus before training on it."""
+
+import json
+
+import click
+
+
+@click.command(short_help="Look at a corpus before training: lengths, buckets, alphabet, odd pairs.")
+@click.argument("preset_or_file", required=False)
+@click.option(
+    "--set",
+    "overrides",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a setting, for example --set data.batch_size=64. May be given several times.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@click.option(
+    "--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and stop."
+)
+def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
+    """Show the corpus of PRESET_OR_FILE as a training would see it.
+
+    Lengths as a histogram, the buckets with their batches and padding, the alphabet with rare and odd
+    characters, and pairs that may be no translations of each other.
+    """
+    if list_corpora:
+        if preset_or_file is not None or overrides:
+            raise click.UsageError("--list shows all corpora; leave out PRESET_OR_FILE and --set.")
+        _list_corpora(as_json)
+        return
+    if preset_or_file is None:
+        raise click.UsageError(
+            "Missing PRESET_OR_FILE, for example: bytenet data numbers (or bytenet data --list)"
+        )
+    from bytenet.config import load_config
+
+    config = load_config(preset_or_file, overrides)
+
+    from bytenet.datasets.report import CorpusReport
+
+    report = CorpusReport.from_config(config.data)
+    if as_json:
+        _print_json(report.to_dict())
+    else:
+        from rich.console import Console
+
+        from bytenet.datasets.report_text import print_report
+
+        print_report(report, Console(highlight=False))
+
+
+def _list_corpora(as_json: bool) -> None:
+    from bytenet.datasets.corpora import available
+
+    if as_json:
+        _print_json([entry.to_dict() for entry in available()])
+    else:
+        from rich.console import Console
+
+        from bytenet.datasets.report_text import print_corpora
+
+        print_corpora(available(), Console(highlight=False))
+
+
+def _print_json(content: object) -> None:
+    click.echo(json.dumps(content, ensure_ascii=False, indent=2))

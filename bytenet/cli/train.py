@@ -1,0 +1,50 @@
+"""`bytenet train`: train a model into a run folder."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Train a model, or go on with a stopped training.")
+@click.argument("preset_or_file", required=False)
+@click.option(
+    "--set",
+    "overrides",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Change a setting, for example --set training.epochs=5. May be given several times.",
+)
+@click.option(
+    "--run",
+    "run_dir",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The folder to keep everything in.",
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the training in the run folder, where it was stopped or killed.",
+)
+def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> None:
+    """Train a model with the settings of PRESET_OR_FILE, and keep it in the folder given as --run.
+
+    PRESET_OR_FILE is the name of a preset or the path of a YAML file. With --resume it may be left out: the
+    settings are then those that the run was started with.
+    """
+    if preset_or_file is None and not resume:
+        raise click.UsageError(
+            "Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers"
+        )
+    from bytenet.config import load_config
+
+    if preset_or_file is None:
+        from bytenet.run_folder import RunFolder
+
+        config = load_config(RunFolder.open(run_dir).config_path, overrides)
+    else:
+        config = load_config(preset_or_file, overrides)
+
+    from bytenet.training import train as run_training
+
+    run_training(config, run_dir, resume=resume)

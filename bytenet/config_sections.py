@@ -1,0 +1,210 @@
+"""The sections of a configuration: frozen dataclasses that check themselves.
+
+Every setting has its default here and nowhere else.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
+
+checked = dataclass(
+    frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+)
+
+
+def _odd(value: int) -> int:
+    if value % 2 == 0:
+        raise ValueError("should be an odd number")
+    return value
+
+
+def _not_empty(values: tuple) -> tuple:
+    if not values:
+        raise ValueError("should have at least one item")
+    return values
+
+
+Positive = Annotated[int, Field(ge=1)]
+NonNegative = Annotated[int, Field(ge=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Odd = Annotated[int, Field(ge=1), AfterValidator(_odd)]
+Name = Annotated[str, Field(min_length=1)]
+# YAML and Python callers give lists; the configuration keeps tuples, which cannot change.
+Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
+Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
+Years = Annotated[
+    tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)
+]
+
+
+@checked
+class ModelConfig:
+    """The network: `bytenet.models.build_model(config.model, vocab_size)`.
+
+    `settings` decides what a None below it stands for: "default" is good practice, "thesis" is what Madsen
+    (2017) published with. A value given here always wins.
+    """
+
+    family: Literal["bytenet"] = "bytenet"
+    variant: Literal[
+        "bytenet", "simplified", "selu", "no_norm", "simplified_selu", "simplified_no_norm", "v2"
+    ] = "bytenet"
+    # Sizes; None is the variant's own. Blocks halve dim; an even encoder kernel would have no centre.
+    dim: Annotated[int, Field(ge=2, multiple_of=2)] | None = None
+    num_sets: Positive | None = None
+    dilations: Positives | None = None
+    encoder_kernel_size: Odd | None = None
+    decoder_kernel_size: Positive | None = None
+    # How the decoder is given the source beside its own input.
+    join: Literal["concat", "add"] = "concat"
+    dropout: Share = 0.0
+    settings: Literal["default", "thesis"] = "default"
+    mask_padding: bool | None = None
+    initializer: Literal["he", "lecun", "thesis_code", "auto"] | None = None
+    norm_epsilon: PositiveFloat | None = None
+    batch_norm_momentum: Share | None = None
+    # The longest translation: the padded pair's length, or ⌈unfold_scale * source length + unfold_offset⌉.
+    length_rule: Literal["pair", "unfold"] | None = None
+    unfold_scale: PositiveFloat = 1.2
+    unfold_offset: NonNegative = 10
+
+
+@checked
+class DataConfig:
+    """The corpus, its vocabulary and its batches. Lengths are in characters, without the end symbol.
+
+    Relative paths count from the working folder and are made absolute when the configuration is read.
+    """
+
+    # A name of the registry (`bytenet data --list`), or "files" with the paths below.
+    corpus: Name = "numbers"
+    source_language: Name = "de"
+    target_language: Name = "en"
+    train_source: Name | None = None
+    train_target: Name | None = None
+    validation_source: Name | None = None
+    validation_target: Name | None = None
+    test_source: Name | None = None
+    test_target: Name | None = None
+    monolingual_source: Name | None = None
+    monolingual_target: Name | None = None
+    # Which NewsTests, for the corpora that are made of them or are evaluated on them.
+    train_years: Years | None = None
+    validation_years: Years | None = None
+    test_years: Years | None = None
+    # Sizes and seeds of the corpora that are generated; None is the corpus's own.
+    num_train: Positive | None = None
+    num_validation: Positive | None = None
+    num_test: Positive | None = None
+    train_seed: NonNegative | None = None
+    validation_seed: NonNegative | None = None
+    test_seed: NonNegative | None = None
+    # Training pairs outside min_length <= length <= max_length on either side are left out. The thesis's
+    # upper limit was exclusive: its 500 is 499 here.
+    max_train_pairs: Positive | None = None
+    min_length: NonNegative = 1
+    max_length: Positive = 500
+    # Sentences a batch; or a budget of padded target characters, which then decides instead.
+    batch_size: Positive = 32
+    batch_chars: Positive | None = None
+    bucketing: Literal["histogram", "none"] = "histogram"
+    bucket_min_size: Positive | None = None  # None is 2 * batch_size
+    bucket_min_width: Positive = 10
+    # "corpus": a new order of the whole corpus every epoch. "buffer" (thesis): the order of the file, through
+    # a random buffer of shuffle_buffer pairs.
+    shuffle: Literal["corpus", "buffer", "none"] = "corpus"
+    shuffle_buffer: Positive = 8192
+    # What a character that training never saw becomes: the unknown symbol, nothing (thesis), or an error.
+    unknown: Literal["symbol", "drop", "error"] = "symbol"
+    min_character_count: Positive = 1
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        if self.min_length > self.max_length:
+            raise ValueError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_files(self) -> Self:
+        for split in ("train", "validation", "test"):
+            source, target = f"{split}_source", f"{split}_target"
+            given = [key for key in (source, target) if getattr(self, key) is not None]
+            if given and self.corpus != "files":
+                raise ValueError(f"{given[0]} is only read with corpus: files, but corpus is {self.corpus!r}")
+            if len(given) == 1:
+                raise ValueError(
+                    f"{given[0]} is given without its other side; give both {source} and {target}"
+                )
+        if self.corpus == "files" and self.train_source is None:
+            raise ValueError(
+                "corpus: files needs train_source and train_target, the paths of two parallel files"
+            )
+        return self
+
+
+@checked
+class TrainingConfig:
+    """How `bytenet.training.train` fits the model."""
+
+    epochs: Positive = 20
+    max_steps: Positive | None = None
+    optimizer: Literal["adam"] = "adam"
+    learning_rate: PositiveFloat = 1e-3
+    schedule: Literal["constant", "cosine", "inverse_sqrt", "linear"] = "constant"
+    warmup_steps: NonNegative = 0
+    final_learning_rate: NonNegativeFloat = 0.0
+    beta_1: Share = 0.9
+    beta_2: Share = 0.999
+    epsilon: PositiveFloat = 1e-8
+    clip_norm: PositiveFloat | None = 1.0
+    ema_momentum: Share | None = None
+    # Nats per character, or summed over a sentence and averaged over sentences (thesis).
+    loss: Literal["character", "sentence"] = "character"
+    label_smoothing: Share = 0.0
+    early_stopping_patience: Positive | None = None  # epochs
+    early_stopping_metric: Literal["val_loss", "val_bleu", "val_chrf"] = "val_loss"
+    mixed_precision: bool = False
+    jit_compile: bool | Literal["auto"] = "auto"
+    devices: Names | None = None  # None is every device found; or names such as ["GPU:0", "GPU:1"]
+    seed: NonNegative = 1
+    deterministic: bool = False
+    checkpoint_every_steps: Positive | None = None
+    checkpoint_every_seconds: PositiveFloat = 600.0
+    keep_checkpoints: Positive = 3
+
+    @model_validator(mode="after")
+    def _check_decay(self) -> Self:
+        if self.final_learning_rate > self.learning_rate:
+            raise ValueError(
+                f"final_learning_rate {self.final_learning_rate} is more than learning_rate "
+                f"{self.learning_rate}"
+            )
+        return self
+
+
+@checked
+class EvaluationConfig:
+    """What training measures on the way: random batches all the time, the validation set after epochs."""
+
+    continuous_every_seconds: PositiveFloat | None = 60.0
+    continuous_every_steps: Positive | None = None
+    continuous_batch_size: Positive = 64
+    smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
+    every_epochs: Positive = 1
+    beam_size: Positive = 1
+    max_sentences: Positive | None = None
+    num_samples: NonNegative = 5
+    batch_norm_statistics: Literal["moving", "batch"] = "moving"
+
+
+@checked
+class DecodingConfig:
+    """How translations are searched for after training; the command's options override it."""
+
+    beam_size: Positive = 10
+    length_penalty: NonNegativeFloat = 0.6
+    batch_size: Positive = 32
+    max_length: Positive | None = None

@@ -1,0 +1,19 @@
+"""Search for translations and score given ones, written against the `TranslationModel` promise alone."""
+
+from bytenet.decoding.beam import beam_search
+from bytenet.decoding.decoder import Decoder
+from bytenet.decoding.greedy import greedy_search
+from bytenet.decoding.scoring import PairScores, log_probabilities
+from bytenet.decoding.search import SearchResult
+from bytenet.decoding.translator import Translation, Translator
+
+__all__ = [
+    "Decoder",
+    "PairScores",
+    "SearchResult",
+    "Translation",
+    "Translator",
+    "beam_search",
+    "greedy_search",
+    "log_probabilities",
+]

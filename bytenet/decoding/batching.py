@@ -1,0 +1,49 @@
+"""Batches of few distinct shapes, since every new shape of a graph is traced and compiled again."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from bytenet.datasets.vocabulary import PAD_ID
+
+_SHORTEST = 32
+
+
+def padded_size(size: int, smallest: int = 1) -> int:
+    """The least of `smallest`, 2 · `smallest`, 4 · `smallest`, ... that is not below `size`."""
+    while smallest < size:
+        smallest *= 2
+    return smallest
+
+
+def padded_length(length: int) -> int:
+    """The length that sequences of up to `length` symbols are padded to: 32, 64, 128, ..."""
+    return padded_size(length, _SHORTEST)
+
+
+def pad_batch(sequences: Sequence[np.ndarray], rows: int, length: int) -> np.ndarray:
+    """Id sequences as int32 `(rows, length)`, 0 where there is nothing."""
+    batch = np.full((rows, length), PAD_ID, np.int32)
+    for row, ids in zip(batch, sequences, strict=False):
+        row[: len(ids)] = ids
+    return batch
+
+
+def batches_by_length(
+    indices: Iterable[int], lengths: Sequence[int], batch_size: int
+) -> Iterator[tuple[list[int], int]]:
+    """Put together sequences of like length.
+
+    Args:
+        indices: which sequences.
+        lengths: of all sequences, by index.
+        batch_size: most sequences a batch.
+
+    Yields:
+        The indices of one batch, shortest sequence first, and how many rows to pad it to: `batch_size`, or,
+        where half of that or less is enough, a power of two that is.
+    """
+    in_order = sorted(indices, key=lambda index: lengths[index])
+    for start in range(0, len(in_order), batch_size):
+        batch = in_order[start : start + batch_size]
+        yield batch, min(batch_size, padded_size(len(batch)))

@@ -1,0 +1,202 @@
+"""Beam search over a whole batch at once."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.decoding.search import (
+    SearchResult,
+    empty_symbols,
+    length_limits_or_default,
+    length_penalty_divisor,
+    next_log_probabilities,
+)
+from bytenet.models.translation_model import TranslationModel
+
+
+class _Beams(NamedTuple):
+    """What is known of the beams after `position` steps, best log-probability first; `b` is the beam size."""
+
+    position: tf.Tensor  # int32 scalar
+    ids: tf.Tensor  # int32 (batch, b), the symbols of the last step
+    log_probabilities: tf.Tensor  # float32 (batch, b), −inf for beams that do not exist
+    lengths: tf.Tensor  # int32 (batch, b)
+    ended: tf.Tensor  # bool (batch, b)
+    settled: tf.Tensor  # bool (batch,), nothing that follows could change the sentence's n best
+    state: Any  # nest of tensors (batch * b, ...)
+    symbols: tf.TensorArray  # int32 (max_length, batch, b), chosen at each step
+    parents: tf.TensorArray  # int32 (max_length, batch, b), the beam of the step before that each one extends
+
+
+def beam_search(
+    model: TranslationModel,
+    source_ids: tf.Tensor,
+    beam_size: int,
+    max_length: int | None = None,
+    length_penalty: float = 0.0,
+    n_best: int | None = None,
+    length_limits: tf.Tensor | None = None,
+    forbidden_ids: Sequence[int] = (PAD_ID,),
+) -> SearchResult:
+    """Translate a batch, keeping the `beam_size` likeliest hypotheses of each sentence at each step.
+
+    Within the search, hypotheses are ordered by their log-probability; one that has ended stays as it is and
+    goes on competing. A sentence is settled when `n_best` ended hypotheses have scores that no live one can
+    still beat (log-probabilities only fall); its beams then stay as they are, whatever its neighbours in the
+    batch do, and the search stops when all sentences are settled or at their length limits.
+
+    To be called inside a `tf.function`, as `Decoder` does; outside it works, but slowly.
+
+    Args:
+        model: any `TranslationModel`.
+        source_ids: int32 `(batch, source_length)`, 0 where padded; `source_length` must be known.
+        beam_size: hypotheses kept, at least 1.
+        max_length: most symbols of a hypothesis, end symbol counted; None is
+            `model.max_target_length(source_length)`.
+        length_penalty: alpha; scores are log-probability / ((5 + length) / 6)^alpha. 0 is the thesis's.
+        n_best: hypotheses returned a sentence; None is all.
+        length_limits: int32 `(batch,)`, the same for each sentence; 0 leaves a row out.
+        forbidden_ids: symbols that no hypothesis may contain; none in the thesis.
+
+    Returns:
+        `SearchResult` with `n_best` hypotheses a sentence.
+
+    Raises:
+        ValueError: a number is out of its range.
+
+    Reference:
+        Madsen 2017, algorithms 2 and 3, with scores that start at [0, −∞, ...].
+    """
+    n_best = beam_size if n_best is None else n_best
+    if not 1 <= n_best <= beam_size:
+        raise ValueError(f"Need 1 <= n_best <= beam_size; found n_best {n_best}, beam_size {beam_size}.")
+    if length_penalty < 0:
+        raise ValueError(f"length_penalty must be 0 or more; found {length_penalty}.")
+    source_ids = tf.convert_to_tensor(source_ids, tf.int32)
+    max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
+    batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size
+    memory = model.encode(source_ids)
+    state = _repeat_rows(model.initial_state(memory, max_length), beam_size)
+    memory = _repeat_rows(memory, beam_size)  # the same for all beams of a sentence, so it needs no gathering
+    stay = np.full(vocab_size, -np.inf, np.float32)
+    stay[PAD_ID] = 0.0
+
+    def searching(beams):
+        return tf.logical_not(beams.settled) & (beams.position < limits)  # (batch,)
+
+    def step(*loop_variables):
+        beams = _Beams(*loop_variables)
+        frozen = beams.ended | tf.logical_not(searching(beams))[:, None]
+        logits, state = model.step(tf.reshape(beams.ids, [-1]), beams.state, memory, beams.position)
+        candidates = next_log_probabilities(logits, forbidden_ids)
+        candidates = tf.reshape(candidates, [batch, beam_size, vocab_size])
+        candidates = tf.where(frozen[..., None], stay, candidates) + beams.log_probabilities[..., None]
+        log_probabilities, chosen = tf.math.top_k(
+            tf.reshape(candidates, [batch, beam_size * vocab_size]), beam_size
+        )
+        parents, ids = chosen // vocab_size, chosen % vocab_size  # (batch, beam_size)
+
+        extended = tf.logical_not(tf.gather(frozen, parents, batch_dims=1))
+        lengths = tf.gather(beams.lengths, parents, batch_dims=1) + tf.cast(extended, tf.int32)
+        ended = tf.gather(beams.ended, parents, batch_dims=1) | (extended & (ids == EOS_ID))
+        return _Beams(
+            position=beams.position + 1,
+            ids=ids,
+            log_probabilities=log_probabilities,
+            lengths=lengths,
+            ended=ended,
+            settled=_settled(log_probabilities, lengths, ended, limits, length_penalty, n_best),
+            state=_select_beams(state, parents),
+            symbols=beams.symbols.write(beams.position, ids),
+            parents=beams.parents.write(beams.position, parents),
+        )
+
+    start = _Beams(
+        position=tf.constant(0),
+        ids=tf.fill([batch, beam_size], PAD_ID),
+        # One beam at the start, else all would be copies of each other.
+        log_probabilities=tf.tile([[0.0] + [-np.inf] * (beam_size - 1)], [batch, 1]),
+        lengths=tf.zeros([batch, beam_size], tf.int32),
+        ended=tf.zeros([batch, beam_size], tf.bool),
+        settled=tf.zeros([batch], tf.bool),
+        state=state,
+        symbols=empty_symbols(max_length, [batch, beam_size]),
+        parents=empty_symbols(max_length, [batch, beam_size]),
+    )
+    end = _Beams(*tf.while_loop(lambda *beams: tf.reduce_any(searching(_Beams(*beams))), step, start))
+    return _ranked(end, _follow_back(end, max_length), length_penalty, n_best)
+
+
+def _repeat_rows(nest: Any, times: int) -> Any:
+    """Tensors `(batch, ...)` → `(batch * times, ...)`, copies of a row side by side."""
+    return tf.nest.map_structure(lambda tensor: tf.repeat(tensor, times, axis=0), nest)
+
+
+def _select_beams(state: Any, parents: tf.Tensor) -> Any:
+    """The state `(batch * b, ...)` of the beams that `parents`, int32 `(batch, b)`, names."""
+    batch, beam_size = tf.unstack(tf.shape(parents))
+    rows = tf.reshape(tf.range(batch)[:, None] * beam_size + parents, [-1])
+    return tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), state)
+
+
+def _settled(
+    log_probabilities: tf.Tensor,
+    lengths: tf.Tensor,
+    ended: tf.Tensor,
+    limits: tf.Tensor,
+    length_penalty: float,
+    n_best: int,
+) -> tf.Tensor:
+    """Whether no live beam can come among the `n_best` any more; bool `(batch,)`."""
+    exists = log_probabilities > -np.inf
+    scores = log_probabilities / length_penalty_divisor(lengths, length_penalty)
+    # The best that a live beam can come to: ending at the limit without losing any more probability.
+    bounds = log_probabilities / length_penalty_divisor(limits, length_penalty)[:, None]
+    live = exists & tf.logical_not(ended)
+    best_bound = tf.reduce_max(tf.where(live, bounds, -np.inf), axis=1, keepdims=True)
+    safe = exists & ended & (scores >= best_bound)
+    return tf.logical_not(tf.reduce_any(live, axis=1)) | (tf.math.count_nonzero(safe, axis=1) >= n_best)
+
+
+def _follow_back(beams: _Beams, max_length: int) -> tf.Tensor:
+    """The symbols of each last beam, found from the last to the first; int32 `(batch, b, max_length)`."""
+    batch, beam_size = tf.unstack(tf.shape(beams.ids))
+
+    def step(position, beam, symbols):
+        ids = tf.gather(beams.symbols.read(position), beam, batch_dims=1)
+        beam = tf.gather(beams.parents.read(position), beam, batch_dims=1)
+        return position - 1, beam, symbols.write(position, ids)
+
+    _, _, symbols = tf.while_loop(
+        lambda position, *_: position >= 0,
+        step,
+        (
+            beams.position - 1,
+            tf.tile(tf.range(beam_size)[None], [batch, 1]),
+            empty_symbols(max_length, [batch, beam_size]),
+        ),
+    )
+    return tf.transpose(symbols.stack(), [1, 2, 0])
+
+
+def _ranked(beams: _Beams, ids: tf.Tensor, length_penalty: float, n_best: int) -> SearchResult:
+    """The best `n_best` of the beams: those that ended by score, then the others by score."""
+    ended = beams.ended & (beams.log_probabilities > -np.inf)
+    scores = beams.log_probabilities / length_penalty_divisor(beams.lengths, length_penalty)
+    # The thesis takes 1e9 off those that did not end, which leaves no float32 digits to rank them by.
+    worst_ended = tf.reduce_min(tf.where(ended, scores, 0.0), axis=1, keepdims=True)
+    _, order = tf.math.top_k(tf.where(ended, scores, worst_ended - 1.0 + scores), n_best)
+
+    def in_order(tensor):
+        return tf.gather(tensor, order, batch_dims=1)
+
+    return SearchResult(
+        ids=in_order(ids),
+        scores=in_order(scores),
+        log_probabilities=in_order(beams.log_probabilities),
+        lengths=in_order(beams.lengths),
+        ended=in_order(ended),
+    )

@@ -1,0 +1,84 @@
+"""A search compiled once for each shape."""
+
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from bytenet.datasets.vocabulary import PAD_ID
+from bytenet.decoding.beam import beam_search
+from bytenet.decoding.greedy import greedy_search
+from bytenet.decoding.search import SearchResult, length_limits_or_default
+from bytenet.models.translation_model import TranslationModel
+
+
+class Decoder:
+    """Greedy or beam search of one model, as a graph that is kept.
+
+    Every new shape of the source, and every new `max_length`, is traced (and compiled, with XLA) again, which
+    takes seconds for a deep model: use few, as `Translator` does. The weights are read at each call, so one
+    decoder serves a model through its whole training.
+
+    Args:
+        model: any `TranslationModel`.
+        beam_size: 1 for greedy search.
+        length_penalty: alpha of `beam_search`; greedy search has none.
+        n_best: hypotheses returned a sentence, at most `beam_size`.
+        forbidden_ids: symbols that no hypothesis may contain.
+        jit_compile: compile with XLA. On a CPU about twice as fast for single sentences; not worth it for
+            large batches or a few sentences.
+
+    Raises:
+        ValueError: a number is out of its range (when called).
+    """
+
+    def __init__(
+        self,
+        model: TranslationModel,
+        beam_size: int = 1,
+        length_penalty: float = 0.0,
+        n_best: int = 1,
+        forbidden_ids: Sequence[int] = (PAD_ID,),
+        jit_compile: bool = False,
+    ):
+        self.model = model
+        self.beam_size = beam_size
+        self.length_penalty = length_penalty
+        self.n_best = n_best
+        self.forbidden_ids = tuple(forbidden_ids)
+        self.jit_compile = jit_compile
+        self._searches: dict[tuple[int, int, int], Callable[..., SearchResult]] = {}
+
+    def __call__(
+        self, source_ids: tf.Tensor, max_length: int | None = None, length_limits: tf.Tensor | None = None
+    ) -> SearchResult:
+        """Search translations; arguments and result as for `beam_search`."""
+        source_ids = tf.convert_to_tensor(source_ids, tf.int32)
+        max_length, limits = length_limits_or_default(self.model, source_ids, max_length, length_limits)
+        key = (*source_ids.shape, max_length)
+        if key not in self._searches:
+            self._searches[key] = self._trace(*key)
+        return self._searches[key](source_ids, limits)
+
+    def _trace(self, batch: int, source_length: int, max_length: int) -> Callable[..., SearchResult]:
+        # Without autograph: the searches say `tf.while_loop` themselves, and models trace faster.
+        @tf.function(jit_compile=self.jit_compile, autograph=False)
+        def search(source_ids, length_limits):
+            return self._search(source_ids, max_length, length_limits)
+
+        return search.get_concrete_function(
+            tf.TensorSpec([batch, source_length], tf.int32), tf.TensorSpec([batch], tf.int32)
+        )
+
+    def _search(self, source_ids: tf.Tensor, max_length: int, length_limits: tf.Tensor) -> SearchResult:
+        if self.beam_size == 1 and self.n_best == 1:
+            return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids)
+        return beam_search(
+            self.model,
+            source_ids,
+            self.beam_size,
+            max_length,
+            self.length_penalty,
+            self.n_best,
+            length_limits,
+            self.forbidden_ids,
+        )

@@ -1,0 +1,83 @@
+"""Greedy search: the likeliest character at each step."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.decoding.search import (
+    SearchResult,
+    empty_symbols,
+    length_limits_or_default,
+    next_log_probabilities,
+)
+from bytenet.models.translation_model import TranslationModel
+
+
+def greedy_search(
+    model: TranslationModel,
+    source_ids: tf.Tensor,
+    max_length: int | None = None,
+    length_limits: tf.Tensor | None = None,
+    forbidden_ids: Sequence[int] = (PAD_ID,),
+) -> SearchResult:
+    """Translate a batch by taking the likeliest character at each step, until every sentence has ended.
+
+    To be called inside a `tf.function`, as `Decoder` does; outside it works, but slowly.
+
+    Args:
+        model: any `TranslationModel`.
+        source_ids: int32 `(batch, source_length)`, 0 where padded; `source_length` must be known.
+        max_length: most symbols of a hypothesis, end symbol counted; None is
+            `model.max_target_length(source_length)`.
+        length_limits: int32 `(batch,)`, the same for each sentence; 0 leaves a row out.
+        forbidden_ids: symbols that are never chosen; none in the thesis.
+
+    Returns:
+        `SearchResult` with one hypothesis a sentence; its scores are its log-probabilities.
+
+    Raises:
+        ValueError: `max_length` is below 1.
+    """
+    source_ids = tf.convert_to_tensor(source_ids, tf.int32)
+    max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
+    batch = tf.shape(source_ids)[0]
+    memory = model.encode(source_ids)
+
+    def is_live(position, ended):
+        return tf.logical_not(ended) & (position < limits)
+
+    def unfinished(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
+        return tf.reduce_any(is_live(position, ended))
+
+    def step(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
+        live = is_live(position, ended)
+        logits, state = model.step(previous_ids, state, memory, position)
+        candidates = next_log_probabilities(logits, forbidden_ids)  # (batch, vocab_size)
+        ids = tf.where(live, tf.argmax(candidates, axis=-1, output_type=tf.int32), PAD_ID)
+        log_probabilities += tf.where(live, tf.reduce_max(candidates, axis=-1), 0.0)
+        lengths += tf.cast(live, tf.int32)
+        ended |= live & (ids == EOS_ID)
+        return position + 1, ids, log_probabilities, lengths, ended, state, symbols.write(position, ids)
+
+    _, _, log_probabilities, lengths, ended, _, symbols = tf.while_loop(
+        unfinished,
+        step,
+        (
+            tf.constant(0),
+            tf.fill([batch], PAD_ID),
+            tf.zeros([batch]),
+            tf.zeros([batch], tf.int32),
+            tf.zeros([batch], tf.bool),
+            model.initial_state(memory, max_length),
+            empty_symbols(max_length, [batch]),
+        ),
+    )
+    ids = tf.transpose(symbols.stack())  # (batch, max_length)
+    return SearchResult(
+        ids=ids[:, None],
+        scores=log_probabilities[:, None],
+        log_probabilities=log_probabilities[:, None],
+        lengths=lengths[:, None],
+        ended=ended[:, None],
+    )

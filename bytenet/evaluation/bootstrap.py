@@ -1,0 +1,49 @@
+"""Confidence intervals of corpus scores by resampling sentences."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bytenet.errors import InputError
+
+
+def bootstrap_interval(
+    statistics: np.ndarray, score: Callable[[np.ndarray], float], samples: int, seed: int
+) -> tuple[float, float] | None:
+    """The 95 % interval of a corpus score when its sentences are drawn anew with replacement.
+
+    The draws and the ends of the interval are sacreBLEU's: with its default seed 12345, `(high - low) / 2` is
+    the half-width that sacreBLEU reports.
+
+    Args:
+        statistics: float `(sentences, n)`, what each sentence adds to the counts that the score is made of.
+        score: the score of summed counts, `(n,)`.
+        samples: number of resampled corpora; 0 for no interval.
+        seed: of the draws.
+
+    Returns:
+        (low, high), or None without samples.
+
+    Reference:
+        Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation".
+    """
+    if samples == 0:
+        return None
+    count = len(statistics)
+    drawn = np.random.default_rng(seed).choice(count, size=(samples, count), replace=True)
+    # How often each sentence is in each resampled corpus turns all the sums into one product of matrices.
+    times = np.stack([np.bincount(row, minlength=count) for row in drawn])  # (samples, sentences)
+    values = sorted(score(counts) for counts in times @ np.asarray(statistics, np.float64))
+    tail = samples // 40
+    return float(values[tail]), float(values[samples - tail - 1])
+
+
+def check_parallel(hypotheses: Sequence, references: Sequence) -> None:
+    """Raise `InputError` unless there is one reference for each hypothesis and at least one of both."""
+    if len(hypotheses) != len(references):
+        raise InputError(
+            f"Found {len(hypotheses)} hypotheses but {len(references)} references; a score needs exactly one "
+            "reference for each hypothesis, in the same order."
+        )
+    if not len(hypotheses):
+        raise InputError("There are no sentences to score; give at least one hypothesis with its reference.")

@@ -1,0 +1,50 @@
+"""Writing files so that a half-written one is never taken for a whole one."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from bytenet.errors import InputError
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside `path` to write to; put it in place only when it is complete.
+
+    The temporary file keeps the suffixes of `path`, so that writers which look at them (Keras wants `.keras`)
+    work. It is synced to disk before the rename; on any error it is removed and `path` stays as it was.
+
+    Args:
+        path: where the finished file shall be. Its folder must exist.
+
+    Yields:
+        The path to write to.
+
+    Raises:
+        InputError: the disk is full or its quota is used up.
+    """
+    path = Path(path)
+    partial = path.with_name(f".partial-{os.getpid()}-{path.name}")
+    try:
+        yield partial
+        with open(partial, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(partial, path)
+    except BaseException as error:
+        with suppress(FileNotFoundError):
+            partial.unlink()
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            before = "The earlier file there is intact." if path.exists() else "Nothing was left behind."
+            raise InputError(
+                f"The disk is full: {path} could not be saved. {before} Free some space on that disk, "
+                "or choose a folder on another one, and run the same command again."
+            ) from error
+        raise
+
+
+def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` as UTF-8 to `path`, whole or not at all; line ends are kept as they are."""
+    with atomic_path(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
+        file.write(text)

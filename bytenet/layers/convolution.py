@@ -1,0 +1,92 @@
+"""Dilated one-dimensional convolution, centred or causal."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class DilatedConvolution(keras.layers.Layer):
+    """Convolution over time whose taps lie `dilation_rate` steps apart; the length stays the same.
+
+    Centred: output t sees inputs t − p·r … t + p·r with p = (k − 1) / 2 (kernel size k odd, dilation rate r).
+    Causal: output t sees inputs t − (k − 1)·r … t, never a later one. The missing ends count as zero.
+
+    Mask: none is used or passed on. Where padding must not leak into real steps, the caller sets padded steps
+    of the input to zero first.
+
+    Args:
+        filters: channels of the output.
+        kernel_size: number of taps k; odd when centred.
+        dilation_rate: steps r between neighbouring taps.
+        causal: see above.
+        use_bias: adds a trained vector to each output step.
+        kernel_initializer: for the kernel `(kernel_size, input channels, filters)`.
+
+    Input: float `(batch, length, channels)`, or `(batch, channels)` for a single tap. Output: the same with
+    `filters` channels.
+
+    Reference:
+        Madsen 2017, sections 2.1.4 and 2.6.1; Kalchbrenner et al. 2016, section 3.
+    """
+
+    def __init__(self, filters: int, kernel_size: int, dilation_rate: int = 1, causal: bool = False,
+                 use_bias: bool = True, kernel_initializer="he_uniform", **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if not causal and kernel_size % 2 == 0:
+            raise ValueError(f"A centred convolution needs an odd kernel_size, not {kernel_size}.")
+        self.filters = filters
+        self.kernel_size = kernel_size
+        self.dilation_rate = dilation_rate
+        self.causal = causal
+        self.use_bias = use_bias
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+
+    @property
+    def reach(self) -> int:
+        """Steps between the first and the last tap, (k − 1)·r."""
+        return (self.kernel_size - 1) * self.dilation_rate
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            name="kernel", shape=(self.kernel_size, input_shape[-1], self.filters),
+            initializer=self.kernel_initializer,
+        )
+        self.bias = (
+            self.add_weight(name="bias", shape=(self.filters,), initializer="zeros") if self.use_bias else None
+        )
+
+    def call(self, inputs):
+        if self.kernel_size == 1:  # a matrix product, which also takes inputs without a time axis
+            outputs = ops.matmul(inputs, self.kernel[0])
+            return outputs if self.bias is None else outputs + self.bias
+        left = self.reach if self.causal else self.reach // 2
+        padded = ops.pad(inputs, [[0, 0], [left, self.reach - left], [0, 0]])
+        outputs = ops.conv(padded, self.kernel, padding="valid", dilation_rate=self.dilation_rate)
+        return outputs if self.bias is None else outputs + self.bias
+
+    def step(self, taps):
+        """One output step of the causal convolution from its own taps.
+
+        Args:
+            taps: float `(batch, kernel_size, channels)`, inputs t − (k − 1)·r, …, t − r, t, oldest first.
+
+        Returns:
+            float `(batch, filters)`, equal to `call(inputs)[:, t]`.
+        """
+        flat_taps = ops.reshape(taps, (-1, self.kernel_size * taps.shape[-1]))
+        outputs = ops.matmul(flat_taps, ops.reshape(self.kernel, (-1, self.filters)))
+        return outputs if self.bias is None else outputs + self.bias
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], self.filters)
+
+    def get_config(self):
+        return super().get_config() | {
+            "filters": self.filters,
+            "kernel_size": self.kernel_size,
+            "dilation_rate": self.dilation_rate,
+            "causal": self.causal,
+            "use_bias": self.use_bias,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+        }

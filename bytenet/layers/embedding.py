@@ -1,0 +1,49 @@
+"""Character embedding in which the padding symbol is the zero vector."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ZeroPaddedEmbedding(keras.layers.Layer):
+    """A trained vector for every id but 0, whose vector is zero and stays zero.
+
+    Id 0 is padding and, before the first target character, the start symbol. Mask: padded steps come out as
+    zero vectors; no Keras mask is attached.
+
+    Args:
+        vocab_size: number of ids V; the table has V − 1 rows.
+        dim: width of a vector.
+        initializer: for the table `(vocab_size - 1, dim)`.
+
+    Input: int32 of any shape, values in [0, vocab_size). Output: float `(*input shape, dim)`.
+
+    Reference:
+        Madsen 2017, section 2.6.3.
+    """
+
+    def __init__(self, vocab_size: int, dim: int, initializer="random_normal", **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.vocab_size = vocab_size
+        self.dim = dim
+        self.initializer = keras.initializers.get(initializer)
+
+    def build(self, input_shape):
+        self.table = self.add_weight(
+            name="table", shape=(self.vocab_size - 1, self.dim), initializer=self.initializer
+        )
+
+    def call(self, ids):
+        table = ops.convert_to_tensor(self.table)
+        return ops.take(ops.pad(table, [[1, 0], [0, 0]]), ids, axis=0)
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape, self.dim)
+
+    def get_config(self):
+        return super().get_config() | {
+            "vocab_size": self.vocab_size,
+            "dim": self.dim,
+            "initializer": keras.initializers.serialize(self.initializer),
+        }

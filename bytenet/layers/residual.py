@@ -1,0 +1,217 @@
+"""ByteNet's residual blocks, and the sets and stacks made of them."""
+
+import keras
+from keras import ops
+
+from bytenet.layers.convolution import DilatedConvolution
+from bytenet.layers.initializers import initializers_for
+from bytenet.layers.normalization import NormalizedActivation
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ResidualBlock(keras.layers.Layer):
+    """One residual block around a dilated convolution, with normalisation and activation before each map.
+
+    Full: norm-act, `reduce_dim` D → D/2, norm-act, `conv_dilated` D/2 → D/2, norm-act, `recover_dim` D/2 → D,
+    plus the input. Small: norm-act, `conv_dilated` D → D, plus the input. A map has a bias exactly where no
+    normalisation follows it.
+
+    Mask: true at real steps. Batch normalisation counts those only, and the other steps are set to zero before
+    a centred convolution, so that padding never reaches a real step. A causal block needs none, as padding
+    comes last.
+
+    Args:
+        dim: width D of input and output.
+        kernel_size: taps of the dilated convolution.
+        dilation_rate: steps between taps.
+        causal: whether the convolution sees past and present only (decoder) or both sides (encoder).
+        size: "full" or "small".
+        normalization: "batch", "layer" or "none".
+        activation: "relu" or "selu".
+        dropout: share of the convolution's activated output (its input, in a small block) set to zero in training.
+        epsilon, momentum: of the normalisation.
+        initializer: name of the scheme, see `initializers_for`.
+        num_blocks: blocks in the stack, for the initial scale of what this one adds.
+
+    Input and output: float `(batch, length, dim)`; mask bool `(batch, length)`.
+
+    Reference:
+        Madsen 2017, figures 2.6.1 and 3.4.1.
+    """
+
+    def __init__(self, dim: int, kernel_size: int, dilation_rate: int, causal: bool, size: str = "full",
+                 normalization: str = "layer", activation: str = "relu", dropout: float = 0.0, epsilon: float = 1e-5,
+                 momentum: float = 0.99, initializer: str = "auto", num_blocks: int = 1, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        if size not in ("full", "small"):
+            raise ValueError(f"Unknown block size {size!r}; known are full, small.")
+        self._config = {
+            "dim": dim, "kernel_size": kernel_size, "dilation_rate": dilation_rate, "causal": causal, "size": size,
+            "normalization": normalization, "activation": activation, "dropout": dropout, "epsilon": epsilon,
+            "momentum": momentum, "initializer": initializer, "num_blocks": num_blocks,
+        }  # fmt: skip
+        self.is_full = size == "full"
+        self.causal = causal
+        self.hidden_dim = dim // 2 if self.is_full else dim
+        initial = initializers_for(initializer, activation, num_blocks)
+        no_norm = normalization == "none"
+
+        def normalized_activation(name):
+            return NormalizedActivation(normalization, activation, epsilon, momentum, name=name)
+
+        self.pre_normalization = normalized_activation("pre_normalization")
+        self.conv_dilated = DilatedConvolution(
+            self.hidden_dim, kernel_size, dilation_rate, causal,
+            use_bias=no_norm or not self.is_full,
+            kernel_initializer=(initial.hidden if self.is_full else initial.residual)(),
+            name="conv_dilated",
+        )  # fmt: skip
+        if self.is_full:
+            # A convolution of one tap, not a dense layer, so that every initialisation scheme sees a kernel.
+            self.reduce_dim = DilatedConvolution(
+                self.hidden_dim, 1, use_bias=no_norm, kernel_initializer=initial.hidden(), name="reduce_dim"
+            )
+            self.reduce_dim_normalization = normalized_activation("reduce_dim_normalization")
+            self.conv_dilated_normalization = normalized_activation("conv_dilated_normalization")
+            self.recover_dim = DilatedConvolution(dim, 1, kernel_initializer=initial.residual(), name="recover_dim")
+        self.dropout = keras.layers.Dropout(dropout, name="dropout") if dropout else None
+
+    def build(self, input_shape):
+        hidden_shape = (*input_shape[:-1], self.hidden_dim)
+        self.pre_normalization.build(input_shape)
+        self.conv_dilated.build(hidden_shape)
+        if self.is_full:
+            self.reduce_dim.build(input_shape)
+            self.reduce_dim_normalization.build(hidden_shape)
+            self.conv_dilated_normalization.build(hidden_shape)
+            self.recover_dim.build(hidden_shape)
+
+    def call(self, inputs, mask=None, training=False):
+        hidden = self.to_hidden(inputs, mask, training)
+        if mask is not None and not self.causal:
+            hidden = hidden * ops.cast(mask, hidden.dtype)[..., None]
+        return inputs + self.from_hidden(self.conv_dilated(hidden), mask, training)
+
+    def to_hidden(self, inputs, mask=None, training=False):
+        """What the dilated convolution takes: float `(..., dim)` → `(..., hidden_dim)`, each step alone."""
+        hidden = self.pre_normalization(inputs, mask=mask, training=training)
+        if self.is_full:
+            hidden = self.reduce_dim_normalization(self.reduce_dim(hidden), mask=mask, training=training)
+        elif self.dropout is not None:
+            hidden = self.dropout(hidden, training=training)
+        return hidden
+
+    def from_hidden(self, convolved, mask=None, training=False):
+        """What the block adds to its input: float `(..., hidden_dim)` → `(..., dim)`, each step alone."""
+        if not self.is_full:
+            return convolved
+        hidden = self.conv_dilated_normalization(convolved, mask=mask, training=training)
+        if self.dropout is not None:
+            hidden = self.dropout(hidden, training=training)
+        return self.recover_dim(hidden)
+
+    def step(self, inputs, past):
+        """One step of a causal block.
+
+        Args:
+            inputs: float `(batch, dim)`, the block's input at time t.
+            past: float `(batch, kernel_size - 1, hidden_dim)`, the convolution's inputs at t − (k − 1)·r, …, t − r.
+
+        Returns:
+            float `(batch, dim)`, equal to `call(...)[:, t]`, and float `(batch, hidden_dim)`, the convolution's
+            input at t, which is past to later steps.
+        """
+        hidden = self.to_hidden(inputs)
+        convolved = self.conv_dilated.step(ops.concatenate([past, hidden[:, None, :]], axis=1))
+        return inputs + self.from_hidden(convolved), hidden
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | self._config
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ResidualSet(keras.layers.Layer):
+    """Residual blocks of growing dilation rates, one after the other.
+
+    Args:
+        dilations: dilation rate of each block.
+        **block_arguments: the other arguments of `ResidualBlock`.
+    """
+
+    def __init__(self, dilations, name=None, trainable=True, dtype=None, **block_arguments):
+        super().__init__(name=name, trainable=trainable, dtype=dtype)
+        self.supports_masking = True
+        self._config = {"dilations": list(dilations), **block_arguments}
+        self.blocks = [
+            ResidualBlock(
+                dilation_rate=rate, name=f"block_{index}_dilation_{rate}", dtype=dtype, **block_arguments
+            )
+            for index, rate in enumerate(dilations)
+        ]
+
+    def build(self, input_shape):
+        for block in self.blocks:
+            block.build(input_shape)
+
+    def call(self, inputs, mask=None, training=False):
+        for block in self.blocks:
+            inputs = block(inputs, mask=mask, training=training)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | self._config
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ResidualStack(keras.layers.Layer):
+    """Equal sets of residual blocks; the whole of ByteNet's encoder or decoder between embedding and head.
+
+    Args:
+        num_sets: number of sets.
+        dilations: dilation rates within one set.
+        **block_arguments: the other arguments of `ResidualBlock`, but for `num_blocks`.
+
+    Input and output: float `(batch, length, dim)`; mask bool `(batch, length)`, see `ResidualBlock`.
+
+    Reference:
+        Madsen 2017, figure 2.6.4: three sets of dilation rates 1, 2, 4, 8, 16 in each half.
+    """
+
+    def __init__(self, num_sets: int, dilations, name=None, trainable=True, dtype=None, **block_arguments):
+        super().__init__(name=name, trainable=trainable, dtype=dtype)
+        self.supports_masking = True
+        self._config = {"num_sets": num_sets, "dilations": list(dilations), **block_arguments}
+        self.sets = [
+            ResidualSet(
+                dilations, name=f"set_{index}", dtype=dtype,
+                num_blocks=num_sets * len(dilations), **block_arguments,
+            )  # fmt: skip
+            for index in range(num_sets)
+        ]
+
+    @property
+    def blocks(self) -> list[ResidualBlock]:
+        """All blocks in the order of the data."""
+        return [block for one_set in self.sets for block in one_set.blocks]
+
+    def build(self, input_shape):
+        for one_set in self.sets:
+            one_set.build(input_shape)
+
+    def call(self, inputs, mask=None, training=False):
+        for one_set in self.sets:
+            inputs = one_set(inputs, mask=mask, training=training)
+        return inputs
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
+    def get_config(self):
+        return super().get_config() | self._config

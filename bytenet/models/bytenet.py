@@ -1,0 +1,245 @@
+"""ByteNet: a dilated encoder, a causal dilated decoder stacked on it, both linear in the length."""
+
+import keras
+import numpy as np
+from keras import ops
+
+from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
+from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.models.translation_model import TranslationModel
+
+_BYTENET = {
+    "dim": 400, "num_sets": 3, "dilations": (1, 2, 4, 8, 16), "encoder_kernel_size": 5, "decoder_kernel_size": 3,
+    "block_size": "full", "encoder_normalization": "batch", "decoder_normalization": "layer", "activation": "relu",
+}  # fmt: skip
+_NO_NORM = {"encoder_normalization": "none", "decoder_normalization": "none"}
+_SELU = {**_NO_NORM, "activation": "selu"}
+_SMALL = {"block_size": "small", "dim": 200}
+
+VARIANTS = {
+    "bytenet": _BYTENET,
+    "simplified": _BYTENET | _SMALL,
+    "selu": _BYTENET | _SELU,
+    "no_norm": _BYTENET | _NO_NORM,
+    "simplified_selu": _BYTENET | _SMALL | _SELU,
+    "simplified_no_norm": _BYTENET | _SMALL | _NO_NORM,
+    "v2": _BYTENET | {"num_sets": 6, "encoder_kernel_size": 3, "encoder_normalization": "layer", "dim": 800},
+}
+"""The named variants of the thesis and its code, as arguments of `ByteNet`."""
+
+THESIS_SETTINGS = {
+    "mask_padding": False, "initializer": "thesis_code", "norm_epsilon": 1e-8, "batch_norm_momentum": 0.99,
+    "length_rule": "pair",
+}  # fmt: skip
+"""What the thesis's code does wherever it differs from this project's defaults."""
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ByteNet(TranslationModel):
+    """Character-level translation by dilated convolutions.
+
+    The encoder reads the embedded source; its output at step t is joined with the embedded target character
+    before t; the causal decoder and a linear head turn that into logits of character t.
+
+    Masks: with `mask_padding`, a sentence's logits do not depend on its neighbours in the batch (but for the
+    batch statistics in training) nor on how far it is padded. Encoder steps are real up to the length that
+    `length_rule` gives the sentence: with "unfold", the encoder goes on past the source's end, where its
+    wide convolutions still see the source, so that a target longer than its source has something to read.
+
+    Args:
+        vocab_size: number of ids V, padding, end and unknown symbols counted.
+        dim: width d of the encoder; the decoder is 2d wide after concatenation, d after addition. Even.
+        num_sets: sets of blocks in each half.
+        dilations: dilation rates of the blocks in one set.
+        encoder_kernel_size: taps of the encoder's convolutions; odd.
+        decoder_kernel_size: taps of the decoder's convolutions, those that see the past and the present.
+        block_size: "full" (with a bottleneck) or "small" (Simplified ByteNet).
+        encoder_normalization, decoder_normalization: "batch", "layer" or "none".
+        activation: "relu" or "selu".
+        join: "concat" or "add", how encoder output and target embedding meet.
+        dropout: share of hidden units dropped in each block while training.
+        mask_padding: see above; false as in the thesis lets padding into convolutions and statistics.
+        initializer: "auto", "he", "lecun" or "thesis_code", see `initializers_for`.
+        norm_epsilon: added to variances.
+        batch_norm_momentum: share of the old running statistics kept in a training step.
+        length_rule: "unfold" (⌈unfold_scale · n + unfold_offset⌉ characters for a source of n) or "pair" (as
+            many as the source has after padding, as in the thesis).
+        unfold_scale, unfold_offset: of the "unfold" rule.
+
+    Reference:
+        Kalchbrenner et al. 2016; Madsen 2017, section 2.6 and figure 2.6.4.
+    """
+
+    def __init__(self, vocab_size: int, dim: int = 400, num_sets: int = 3, dilations=(1, 2, 4, 8, 16),
+                 encoder_kernel_size: int = 5, decoder_kernel_size: int = 3, block_size: str = "full",
+                 encoder_normalization: str = "batch", decoder_normalization: str = "layer",
+                 activation: str = "relu", join: str = "concat", dropout: float = 0.0, mask_padding: bool = True,
+                 initializer: str = "auto", norm_epsilon: float = 1e-5, batch_norm_momentum: float = 0.99,
+                 length_rule: str = "unfold", unfold_scale: float = 1.2, unfold_offset: int = 10, **kwargs):
+        super().__init__(**kwargs)
+        if join not in ("concat", "add"):
+            raise ValueError(f"Unknown join {join!r}; known are concat, add.")
+        if length_rule not in ("unfold", "pair"):
+            raise ValueError(f"Unknown length_rule {length_rule!r}; known are unfold, pair.")
+        if dim % 2:
+            raise ValueError(f"dim must be even, as blocks halve it; found {dim}.")
+        self._config = {
+            "vocab_size": vocab_size, "dim": dim, "num_sets": num_sets, "dilations": list(dilations),
+            "encoder_kernel_size": encoder_kernel_size, "decoder_kernel_size": decoder_kernel_size,
+            "block_size": block_size, "encoder_normalization": encoder_normalization,
+            "decoder_normalization": decoder_normalization, "activation": activation, "join": join,
+            "dropout": dropout, "mask_padding": mask_padding, "initializer": initializer,
+            "norm_epsilon": norm_epsilon, "batch_norm_momentum": batch_norm_momentum, "length_rule": length_rule,
+            "unfold_scale": unfold_scale, "unfold_offset": unfold_offset,
+        }  # fmt: skip
+        self.vocab_size = vocab_size
+        self.dim = dim
+        self.decoder_dim = 2 * dim if join == "concat" else dim
+        self.join = join
+        self.mask_padding = mask_padding
+        self.length_rule = LengthRule(unfold_scale, unfold_offset) if length_rule == "unfold" else PAIR_LENGTH
+
+        initial = initializers_for(initializer, activation, num_sets * len(dilations))
+        block_arguments = {
+            "num_sets": num_sets, "dilations": dilations, "size": block_size, "activation": activation,
+            "dropout": dropout, "epsilon": norm_epsilon, "momentum": batch_norm_momentum, "initializer": initializer,
+        }  # fmt: skip
+        self.source_embedding = ZeroPaddedEmbedding(vocab_size, dim, initial.embedding(), name="source_embedding")
+        self.target_embedding = ZeroPaddedEmbedding(vocab_size, dim, initial.embedding(), name="target_embedding")
+        self.encoder = ResidualStack(
+            dim=dim, kernel_size=encoder_kernel_size, causal=False, normalization=encoder_normalization,
+            name="encoder", **block_arguments,
+        )  # fmt: skip
+        self.decoder = ResidualStack(
+            dim=self.decoder_dim, kernel_size=decoder_kernel_size, causal=True,
+            normalization=decoder_normalization, name="decoder", **block_arguments,
+        )  # fmt: skip
+        # Float32 even in mixed precision: the softmax over its output needs the digits.
+        self.head = DilatedConvolution(
+            vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32"
+        )
+        self._ring = _RingBuffer(
+            [block.conv_dilated.reach for block in self.decoder.blocks], [*dilations] * num_sets, decoder_kernel_size
+        )
+
+    @classmethod
+    def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> "ByteNet":
+        """Make a named variant of the thesis.
+
+        Args:
+            variant: a key of `VARIANTS`.
+            vocab_size: number of ids V.
+            thesis: take the thesis's choices instead of this project's, see `THESIS_SETTINGS`.
+            **overrides: arguments of `ByteNet` that win over both.
+
+        Raises:
+            ValueError: for an unknown variant.
+        """
+        if variant not in VARIANTS:
+            raise ValueError(f"Unknown ByteNet variant {variant!r}; known are {', '.join(VARIANTS)}.")
+        settings = VARIANTS[variant] | (THESIS_SETTINGS if thesis else {}) | overrides
+        return cls(vocab_size=vocab_size, **settings)
+
+    def build(self, input_shape):
+        source_shape = tuple(input_shape["source_ids"])
+        target_shape = tuple(input_shape["target_ids"])
+        self.source_embedding.build(source_shape)
+        self.target_embedding.build(target_shape)
+        self.encoder.build((*source_shape, self.dim))
+        self.decoder.build((*target_shape, self.decoder_dim))
+        self.head.build((*target_shape, self.decoder_dim))
+
+    def call(self, inputs, training=False):
+        target_ids = inputs["target_ids"]
+        encoded = self._encode(inputs["source_ids"], training)
+        encoded = _fit_length(encoded, ops.shape(target_ids)[1])  # (batch, T, dim)
+        previous_ids = ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
+        joined = self._join(encoded, self.target_embedding(previous_ids))  # (batch, T, decoder_dim)
+        return self.head(self.decoder(joined, training=training))
+
+    def encode(self, source_ids):
+        return {"encoded": self._encode(source_ids, training=False)}
+
+    def initial_state(self, memory, max_length):
+        batch_size = ops.shape(memory["encoded"])[0]
+        width = self.decoder.blocks[0].hidden_dim
+        return {"past": ops.zeros((batch_size, self._ring.rows, width), dtype=self.compute_dtype)}
+
+    def step(self, previous_ids, state, memory, position):
+        encoded = memory["encoded"]
+        length = encoded.shape[1] or ops.shape(encoded)[1]
+        current = ops.take(encoded, ops.minimum(position, length - 1), axis=1)  # (batch, dim)
+        current = ops.where(position < length, current, ops.zeros_like(current))
+        outputs = self._join(current, self.target_embedding(previous_ids))
+
+        all_past = self._ring.read(state["past"], position)
+        hiddens = []
+        for block, past in zip(self.decoder.blocks, all_past, strict=True):
+            outputs, hidden = block.step(outputs, past)
+            hiddens.append(hidden)
+        return self.head(outputs), {"past": self._ring.write(state["past"], position, hiddens)}
+
+    def max_target_length(self, source_length: int) -> int:
+        return int(self.length_rule(source_length))
+
+    def _encode(self, source_ids, training):
+        """int32 `(batch, S)` → float `(batch, length_rule(S), dim)`, zero after each sentence's own length."""
+        padded_length = self.length_rule(ops.shape(source_ids)[1])
+        source_lengths = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1)
+        embedded = _fit_length(self.source_embedding(source_ids), padded_length)
+        if not self.mask_padding:
+            return self.encoder(embedded, training=training)
+        # An empty sentence (a row that fills up a batch) has no real steps at all.
+        real_lengths = ops.where(source_lengths > 0, self.length_rule(source_lengths), 0)
+        mask = ops.arange(padded_length)[None, :] < real_lengths[:, None]  # (batch, padded_length)
+        encoded = self.encoder(embedded, mask=mask, training=training)
+        return encoded * ops.cast(mask, encoded.dtype)[..., None]
+
+    def _join(self, encoded, embedded):
+        return ops.concatenate([encoded, embedded], axis=-1) if self.join == "concat" else encoded + embedded
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape["target_ids"], self.vocab_size)
+
+    def get_config(self):
+        return super().get_config() | self._config
+
+
+def _fit_length(values, length):
+    """Cut or zero-pad float `(batch, time, channels)` to `length` steps."""
+    missing = ops.maximum(length - ops.shape(values)[1], 0)
+    return ops.pad(values, [[0, 0], [0, missing], [0, 0]])[:, :length]
+
+
+class _RingBuffer:
+    """Where the past inputs of every decoder block lie in one flat cache `(batch, rows, channels)`.
+
+    A block that looks back R = (k − 1)·r steps owns R rows; its input at time t lies in row t mod R of them.
+    One gather then reads the past of all blocks and one scatter writes their present, whatever t is, so a
+    step costs the same at the start and at the end of a sentence.
+    """
+
+    def __init__(self, reaches: list[int], dilations: list[int], kernel_size: int):
+        self.rows = sum(reaches)
+        self._reaches = np.array(reaches, "int32")
+        self._offsets = np.concatenate([[0], np.cumsum(reaches)[:-1]]).astype("int32")
+        # Steps back of each tap but the present one, oldest first: (blocks, kernel_size - 1)
+        self._steps_back = np.outer(dilations, np.arange(kernel_size - 1, 0, -1)).astype("int32")
+
+    def read(self, cache, position) -> list:
+        """Past inputs of each block before time `position`: float `(batch, kernel_size - 1, channels)` each."""
+        blocks, taps = self._steps_back.shape
+        rows = self._offsets[:, None] + (position - self._steps_back) % self._reaches[:, None]
+        past = ops.take(cache, ops.reshape(rows, (-1,)), axis=1)
+        past = ops.reshape(past, (-1, blocks, taps, cache.shape[-1]))
+        return [past[:, index] for index in range(blocks)]
+
+    def write(self, cache, position, hiddens: list):
+        """The cache with each block's input at time `position`, float `(batch, channels)` each, put in."""
+        batch_size = ops.shape(cache)[0]
+        rows = self._offsets + position % self._reaches  # (blocks,)
+        updates = ops.stack(hiddens, axis=1)  # (batch, blocks, channels)
+        batch_index = ops.repeat(ops.arange(batch_size), len(hiddens))
+        row_index = ops.tile(ops.cast(rows, "int32"), [batch_size])
+        indices = ops.stack([batch_index, row_index], axis=1)
+        return ops.scatter_update(cache, indices, ops.reshape(updates, (-1, cache.shape[-1])))

@@ -1,0 +1,58 @@
+"""What decoding, training, evaluation and profiling may ask of any model."""
+
+from abc import abstractmethod
+
+import keras
+
+
+class TranslationModel(keras.Model):
+    """A model that predicts each target character from the source and the characters before it.
+
+    Ids: 0 is padding and the start of every target, 1 the end symbol. `S` and `T` below are padded lengths.
+    `step` over time gives the same logits as `call`. The first axis of every tensor in `memory` and `state`
+    is the batch, so gathering rows is all that a beam needs.
+
+    Attributes:
+        vocab_size: number of ids V, the same for source and target.
+    """
+
+    vocab_size: int
+
+    @abstractmethod
+    def call(self, inputs, training=False):
+        """Logits of all target characters at once, each from the true characters before it.
+
+        Args:
+            inputs: dict of `source_ids` int32 `(batch, S)` and `target_ids` int32 `(batch, T)`; the targets are
+                shifted by one inside.
+            training: whether dropout is on and batch normalisation uses the batch's statistics.
+
+        Returns:
+            float32 `(batch, T, vocab_size)`.
+        """
+
+    @abstractmethod
+    def encode(self, source_ids):
+        """int32 `(batch, S)` → memory, a nest of tensors whose first axis is the batch."""
+
+    @abstractmethod
+    def initial_state(self, memory, max_length: int):
+        """State before the first step: a nest of tensors whose first axis is the batch, of fixed shapes."""
+
+    @abstractmethod
+    def step(self, previous_ids, state, memory, position):
+        """Predict one character.
+
+        Args:
+            previous_ids: int32 `(batch,)`, the characters before this one; 0 at the start.
+            state: as given by `initial_state` or the previous `step`.
+            memory: as given by `encode`.
+            position: int32 scalar, 0 for the first target character.
+
+        Returns:
+            float32 `(batch, vocab_size)` logits, and the next state.
+        """
+
+    @abstractmethod
+    def max_target_length(self, source_length: int) -> int:
+        """Longest target, end symbol counted, for a source of so many symbols, end symbol counted."""

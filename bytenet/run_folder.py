@@ -1,0 +1,185 @@
+"""The folder of a run: everything that training leaves behind and that every later command needs."""
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from bytenet.config import PATH_KEYS, Config
+from bytenet.errors import InputError, MissingFileError
+from bytenet.files import write_text_atomic
+
+if TYPE_CHECKING:
+    import keras
+
+    from bytenet.datasets.vocabulary import Vocabulary
+
+
+class RunFolder:
+    """The paths and the fixed contents of a run folder.
+
+    Make one with `RunFolder.create` (training) or `RunFolder.open` (everything after it).
+
+    Attributes:
+        path: the folder.
+        config_path: the configuration, defaults included.
+        vocabulary_path: the characters and their ids.
+        checkpoints: folder of the training's checkpoints.
+        model_path: the trained model, in Keras's format.
+        logs: folder for TensorBoard.
+        metrics_path: what was measured at each epoch.
+        environment_path: versions, commit, seed and devices of the training.
+        evaluation: folder of scores and translations.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        self.config_path = self.path / "config.yaml"
+        self.vocabulary_path = self.path / "vocabulary.json"
+        self.checkpoints = self.path / "checkpoints"
+        self.model_path = self.path / "model.keras"
+        self.logs = self.path / "logs"
+        self.metrics_path = self.path / "metrics.csv"
+        self.environment_path = self.path / "environment.json"
+        self.evaluation = self.path / "evaluation"
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], config: Config, vocabulary: "Vocabulary", resume: bool = False
+    ) -> Self:
+        """Make the folder, or go on with it, and save configuration and vocabulary there.
+
+        Args:
+            path: a folder that does not exist, is empty or, with `resume`, holds a run.
+            config: of the run. When a run goes on, its model, data and seed must be the saved ones; the rest
+                may change, and replaces what was saved.
+            vocabulary: of the training data.
+            resume: go on with the run in the folder, if there is one.
+
+        Raises:
+            InputError: the folder is in use, or its run has another model, other data or another vocabulary.
+        """
+        folder = cls(path)
+        folder._make()
+        if folder.config_path.exists() and resume:
+            folder._check_same_run(config, vocabulary)
+        elif found := folder._contents():
+            raise InputError(folder._in_use(found))
+        vocabulary.save(folder.vocabulary_path)
+        # Last, as it is what makes the folder a run: killed before this, the same command just starts again.
+        write_text_atomic(folder.config_path, config.to_yaml())
+        return folder
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Open the folder of a run that was started.
+
+        Raises:
+            MissingFileError: there is no such folder, or it is not a run folder; it names what is missing.
+        """
+        folder = cls(path)
+        if not folder.path.is_dir():
+            kind = "is a file" if folder.path.exists() else "does not exist"
+            raise MissingFileError(
+                f"{folder.path} {kind}; expected the folder of a run, as "
+                f"`bytenet train PRESET --run {folder.path}` makes it."
+            )
+        missing = [path.name for path in (folder.config_path, folder.vocabulary_path) if not path.is_file()]
+        if missing:
+            raise MissingFileError(
+                f"{folder.path} is not a run folder: {' and '.join(missing)} missing. Give the folder that "
+                "`bytenet train` was given as --run."
+            )
+        return folder
+
+    @cached_property
+    def config(self) -> Config:
+        """The saved configuration."""
+        return Config.from_yaml(self.config_path.read_text(encoding="utf-8"), place=str(self.config_path))
+
+    @cached_property
+    def vocabulary(self) -> "Vocabulary":
+        """The saved vocabulary."""
+        from bytenet.datasets.vocabulary import Vocabulary
+
+        return Vocabulary.load(self.vocabulary_path)
+
+    def load_model(self) -> "keras.Model":
+        """Load the trained model, without its optimiser.
+
+        Returns:
+            The `TranslationModel` of the run.
+
+        Raises:
+            MissingFileError: nothing was saved yet.
+            InputError: the file is damaged, or was trained with another vocabulary.
+        """
+        if not self.model_path.is_file():
+            raise MissingFileError(
+                f"{self.model_path} is missing: training has not saved a model yet. Let it go on with "
+                f"`bytenet train --resume --run {self.path}`."
+            )
+        import keras
+
+        import bytenet.models  # noqa: F401 - registers the classes that the file names
+
+        try:
+            model = keras.models.load_model(self.model_path, compile=False)
+        except Exception as error:  # Keras raises whatever the damaged part makes zipfile, h5py or json raise
+            raise InputError(
+                f"{self.model_path} cannot be loaded: {str(error).strip().splitlines()[0][:300]}. It was "
+                "damaged, or saved by another version of this package. Copy it again, or train again."
+            ) from error
+        if model.vocab_size != self.vocabulary.size:
+            raise InputError(
+                f"{self.model_path} was trained with a vocabulary of {model.vocab_size} symbols, but "
+                f"{self.vocabulary_path} has {self.vocabulary.size}. The two files belong to different runs; "
+                "put back the vocabulary that the model was trained with."
+            )
+        return model
+
+    def _make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(f"{self.path} cannot be a run folder: there is a file of that name.") from None
+
+    def _contents(self) -> list[str]:
+        """Names in the folder, without those that a `create` killed half-way leaves."""
+        names = os.listdir(self.path)
+        if self.config_path.name not in names:
+            names = [name for name in names if name != self.vocabulary_path.name]
+        return sorted(name for name in names if not name.startswith(".partial-"))
+
+    def _in_use(self, found: list[str]) -> str:
+        if self.config_path.name in found:
+            return (
+                f"{self.path} holds a run already. Go on with it with "
+                f"`bytenet train --resume --run {self.path}`, or give another folder."
+            )
+        names = ", ".join(found[:3]) + (", ..." if len(found) > 3 else "")
+        return (
+            f"{self.path} is not empty and no run folder: it holds {names}. Give --run a folder that is "
+            "empty or does not exist yet."
+        )
+
+    def _check_same_run(self, config: Config, vocabulary: "Vocabulary") -> None:
+        changed = [
+            f"{key} was {saved!r} and is {asked!r}"
+            for key, saved, asked in self.config.differences(config)
+            if key not in PATH_KEYS and (key.startswith(("model.", "data.")) or key == "training.seed")
+        ]
+        if changed:
+            raise InputError(
+                f"The run in {self.path} cannot go on with other settings: {'; '.join(changed)}. Leave these "
+                "as they were, or start a new run in another folder."
+            )
+        if self.vocabulary_path.exists() and self.vocabulary != vocabulary:
+            raise InputError(
+                f"The training data has other characters than {self.vocabulary_path}, so that the saved "
+                "weights do not fit it: the corpus changed since the run began. Bring back the corpus, or "
+                "start a new run in another folder."
+            )

@@ -1,0 +1,142 @@
+"""Settings as text: a strict reading of YAML in which every value remembers where it stood.
+
+PyYAML speaks YAML 1.1, where `no` (the language code of Norwegian) is false, `1e-3` is text, `010` is eight
+and a key given twice silently keeps the last value. Here the core schema of YAML 1.2 holds instead, for
+reading and for writing, and a repeated key is an error.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import yaml
+
+from bytenet.errors import ConfigError
+
+_INTEGER = r"[-+]?[0-9]+"
+_FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+
+
+class Setting(NamedTuple):
+    """One value, its dotted key ("training.epochs") and the place it was given in, for messages."""
+
+    key: str
+    value: Any
+    place: str
+
+
+class _Core:
+    """The implicit types of YAML 1.2's core schema: null, booleans, decimal integers and floats."""
+
+    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 - PyYAML's own registry, filled below
+
+
+class _Loader(_Core, yaml.SafeLoader):
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        return int(self.construct_scalar(node))
+
+
+class _Dumper(_Core, yaml.SafeDumper):
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        # Only double quotes keep U+0085 and its like, which PyYAML folds as line ends otherwise.
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+_Dumper.add_representer(str, _Dumper.represent_str)
+_Dumper.add_representer(tuple, yaml.representer.SafeRepresenter.represent_list)
+for _class in (_Loader, _Dumper):
+    for _tag, _pattern, _first in (
+        ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+        ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+        ("int", _INTEGER, list("-+0123456789")),
+        ("float", _FLOAT, list("-+0123456789.")),
+    ):
+        _class.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), _first)
+
+
+def _mapping(node: yaml.Node, what: str, place: str) -> Iterator[tuple[str, yaml.Node]]:
+    """Give the keys and values of a mapping node; ConfigError if it is none or repeats a key."""
+    where = f"{place}:{node.start_mark.line + 1}"
+    if not isinstance(node, yaml.MappingNode):
+        raise ConfigError(f"{where}: {what} should be a list of `key: value` lines, but is {node.value!r}.")
+    seen: set[str] = set()
+    for key_node, value_node in node.value:
+        key = str(key_node.value)
+        if key in seen:
+            raise ConfigError(
+                f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Keep one of them."
+            )
+        seen.add(key)
+        yield key, value_node
+
+
+def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
+    try:
+        loader = _Loader(text)
+        return loader.get_single_node(), loader
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{place}:{mark.line + 1}" if mark and not place.startswith("--set") else place
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+        raise ConfigError(
+            f"{where}: this is not valid YAML: {problem}. Quote values with odd characters."
+        ) from None
+
+
+def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:
+    try:
+        return loader.construct_object(node, deep=True)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: an integer of thousands of digits
+        raise ConfigError(f"{place}: {getattr(error, 'problem', None) or error}.") from None
+
+
+def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
+    """Read YAML of the form `section: {key: value}`, with an optional `preset: NAME` beside the sections.
+
+    Args:
+        text: the YAML.
+        place: the name of the file, for messages.
+
+    Returns:
+        The name under `preset`, or None; and the settings in the order of the file, each with "file:line".
+
+    Raises:
+        ConfigError: no valid YAML, a key given twice, or a section that is not a mapping.
+    """
+    root, loader = _parse(text, place)
+    preset, settings = None, []
+    if root is None:
+        return preset, settings
+    for section, section_node in _mapping(root, "a configuration", place):
+        if section == "preset":
+            preset = str(section_node.value)
+            continue
+        if isinstance(section_node, yaml.ScalarNode) and section_node.tag == "tag:yaml.org,2002:null":
+            continue  # a section with nothing (left) in it
+        for key, value_node in _mapping(section_node, f"the section {section!r}", place):
+            where = f"{place}:{value_node.start_mark.line + 1}"
+            settings.append(Setting(f"{section}.{key}", _construct(loader, value_node, where), where))
+    return preset, settings
+
+
+def parse_override(text: str) -> Setting:
+    """Read one `section.key=value` of the command line; the value is YAML (`1e-3`, `[1, 2]`, `null`, `text`).
+
+    Raises:
+        ConfigError: there is no `=`, or the value is not valid YAML.
+    """
+    key, equals, value = text.partition("=")
+    place = f"--set {text}"
+    if not equals or not key.strip():
+        raise ConfigError(f"{place}: expected section.key=value, for example --set training.epochs=5.")
+    node, loader = _parse(value, place)
+    return Setting(key.strip(), None if node is None else _construct(loader, node, place), place)
+
+
+def write_settings(sections: Mapping[str, Mapping[str, Any]]) -> str:
+    """Write sections of settings as YAML that `read_settings` reads back to the same values."""
+    return yaml.dump(dict(sections), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)

@@ -1,0 +1,182 @@
+"""What happens around the steps of `fit`: counting, saving, logging, stopping."""
+
+import math
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.datasets import BatchPlan
+from bytenet.errors import InputError
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_checkpoint
+from bytenet.training.csv_log import CsvLog
+from bytenet.training.progress import ProgressLine
+from bytenet.training.state import TrainingState
+
+
+class StateKeeper(keras.callbacks.Callback):
+    """Keeps the training state up to date; the first among the callbacks.
+
+    It also tells the progress line the shape of each batch, stops a run whose loss is no number, and stops at
+    the last step.
+
+    Args:
+        state: changed in place.
+        plan: of the training batches.
+        target_lengths: int `(pairs,)`, target characters of each pair, end symbol counted.
+        seed: of the order of the batches.
+        total_steps: where the run ends.
+        progress: told the shape of each batch.
+        metrics_to_restore: values of the model's metrics of a resumed epoch, in order; taken at its begin.
+    """
+
+    def __init__(self, state: TrainingState, plan: BatchPlan, target_lengths: np.ndarray, seed: int,
+                 total_steps: int, progress: ProgressLine, metrics_to_restore: list[np.ndarray] | None = None):
+        super().__init__()
+        self._state = state
+        self._plan = plan
+        self._target_lengths = target_lengths
+        self._seed = seed
+        self._total_steps = total_steps
+        self._progress = progress
+        self._metrics_to_restore = metrics_to_restore
+        self._seconds_before = state.seconds
+        self._began = time.monotonic()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._batches = self._plan.epoch(self._seed, epoch)
+        if self._metrics_to_restore is not None:  # `fit` has just reset them
+            for variable, value in zip(self.model.metrics_variables, self._metrics_to_restore, strict=True):
+                variable.assign(value)
+            self._metrics_to_restore = None
+
+    def on_train_batch_begin(self, batch, logs=None):
+        planned = self._batches[self._state.batch]
+        self._progress.announce_shape((len(planned.indices), planned.length))
+
+    def on_train_batch_end(self, batch, logs=None):
+        state = self._state
+        indices = self._batches[state.batch].indices
+        state.characters += int(self._target_lengths[indices[indices >= 0]].sum())
+        state.batch += 1
+        state.step += 1
+        state.seconds = self._seconds_before + time.monotonic() - self._began
+        if not math.isfinite(float(logs["loss"])):
+            raise InputError(
+                f"The loss is {float(logs['loss'])} at step {state.step}, so the weights are lost. The latest "
+                "checkpoint is from before. What helps, in this order: a lower training.learning_rate, longer "
+                "training.warmup_steps, training.clip_norm (1.0 is a good value), training.mixed_precision: false; "
+                "for SELU and norm-free variants all of them."
+            )
+        if state.step >= self._total_steps:
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self._state.batch == self._plan.num_batches:
+            self._state.epoch = epoch + 1
+            self._state.batch = 0
+
+
+class CheckpointSaver(keras.callbacks.Callback):
+    """Saves a checkpoint every so many seconds or steps, after each epoch, and when asked to stop.
+
+    The last among the callbacks, so that what they changed is saved.
+
+    Args:
+        folder: of the run.
+        state: saved with the model.
+        config: of the run.
+    """
+
+    def __init__(self, folder: RunFolder, state: TrainingState, config: Config):
+        super().__init__()
+        self._folder = folder
+        self._state = state
+        self._config = config.training
+        self._saved_at = time.monotonic()
+        self._stop_requested = False
+        self.interrupted = False
+
+    def save(self) -> None:
+        """Save a checkpoint now."""
+        save_checkpoint(self._folder.checkpoints, self.model, self._state, self._config.keep_checkpoints)
+        self._saved_at = time.monotonic()
+
+    def on_train_batch_end(self, batch, logs=None):
+        every_steps = self._config.checkpoint_every_steps
+        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        by_time = time.monotonic() - self._saved_at >= self._config.checkpoint_every_seconds
+        if by_steps or by_time or self._stop_requested:
+            self.save()
+        if self._stop_requested:
+            self.interrupted = True
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch, logs=None):
+        if not self.interrupted:
+            self.save()
+
+    @contextmanager
+    def stopping_on_signals(self) -> Iterator[None]:
+        """Inside, Ctrl-C and SIGTERM end the run after the step begun, with a checkpoint; a second one at once."""
+
+        def request_stop(number, frame):
+            if self._stop_requested:
+                raise KeyboardInterrupt
+            self._stop_requested = True
+
+        try:
+            before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:  # not in the main thread, where Python handles no signals
+            before = {}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class TrainingLog(keras.callbacks.Callback):
+    """Writes what training measures for TensorBoard, and the epochs' results as CSV.
+
+    Args:
+        folder: of the run.
+        state: step and time of each value.
+        every_steps: steps between two values of loss, error, learning rate and gradient norm.
+    """
+
+    EPOCH_COLUMNS = (
+        "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
+        "val_misclassification", "learning_rate",
+    )  # fmt: skip
+
+    def __init__(self, folder: RunFolder, state: TrainingState, every_steps: int = 20):
+        super().__init__()
+        self._state = state
+        self._every_steps = every_steps
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "train"))
+        self._epochs = CsvLog(folder.metrics_path, self.EPOCH_COLUMNS)
+        self._epochs.drop_after(state.step)
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self._state.step % self._every_steps:
+            return
+        optimizer = self.model.optimizer
+        with self._writer.as_default(step=self._state.step):
+            for name, value in logs.items():
+                tf.summary.scalar(name, value)
+            tf.summary.scalar("learning_rate", optimizer.learning_rate)
+            tf.summary.scalar("gradient_norm", keras.ops.convert_to_tensor(optimizer.gradient_norm))
+
+    def on_epoch_end(self, epoch, logs=None):
+        rate = float(self.model.optimizer.learning_rate)
+        state = self._state
+        place = {"epoch": epoch + 1, "step": state.step, "seconds": state.seconds, "characters": state.characters}
+        self._epochs.append(place | {"learning_rate": rate} | (logs or {}))
+        self._writer.flush()

@@ -1,0 +1,119 @@
+"""Checkpoints from which a run goes on exactly as if it had never stopped.
+
+A checkpoint is one `.npz` file with every variable that training changes, each under its number and path, and
+the training state as JSON. Variables are listed one by one because `tf.train.Checkpoint(model=...)` passes
+over layers that a model holds in Python lists, without a word.
+"""
+
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from bytenet.errors import InputError, MissingFileError
+from bytenet.files import atomic_path
+from bytenet.training.state import TrainingState
+
+_NAME = re.compile(r"step-(\d+)\.npz")
+_STATE_KEY = "training_state"
+
+
+def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
+    """Every variable of a compiled, built model that training changes, under a unique name.
+
+    Weights, running statistics, random states of the dropout layers, the optimiser's variables, and the
+    metrics of the epoch begun.
+    """
+    named = {}
+    for group, variables in (
+        ("model", model.variables),
+        ("optimizer", model.optimizer.variables),
+        ("metrics", model.metrics_variables),
+    ):
+        for index, variable in enumerate(variables):
+            named.setdefault(f"{group}/{index:04d}/{variable.path}", variable)
+    return named
+
+
+def save_checkpoint(folder: Path, model: keras.Model, state: TrainingState, keep: int) -> Path:
+    """Save model, optimiser and state as `folder/step-XXXXXXXX.npz`, whole or not at all.
+
+    Args:
+        folder: made if it is not there.
+        model: compiled and built, with a built optimiser.
+        state: where the run stands.
+        keep: number of checkpoints to keep, the latest ones.
+
+    Raises:
+        InputError: the disk is full.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {name: keras.ops.convert_to_numpy(variable) for name, variable in training_variables(model).items()}
+    arrays[_STATE_KEY] = np.frombuffer(json.dumps(state.to_dict()).encode(), "uint8")
+    path = folder / f"step-{state.step:08d}.npz"
+    with atomic_path(path) as partial, open(partial, "wb") as file:
+        np.savez(file, **arrays)
+    for old in checkpoints(folder)[:-keep]:
+        old.unlink()
+    return path
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints in a folder, oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+
+
+def restore_checkpoint(path: Path, model: keras.Model) -> TrainingState:
+    """Put a checkpoint's values into the model, its optimiser and metrics; return the state.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: the file is damaged, or was made for another model; the model is unchanged.
+    """
+    if not path.exists():
+        raise MissingFileError(f"There is no checkpoint {path}.")
+    variables = training_variables(model)
+    try:
+        with np.load(path) as saved:
+            arrays = {name: saved[name] for name in saved.files}
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+        raise InputError(
+            f"The checkpoint {path} is damaged ({error}). Delete it; the run then resumes from the one before."
+        ) from error
+    state = arrays.pop(_STATE_KEY, None)
+    differing = sorted(set(arrays) ^ set(variables)) or [
+        name for name, variable in variables.items() if arrays[name].shape != tuple(variable.shape)
+    ]
+    if differing or state is None:
+        raise InputError(
+            f"The checkpoint {path} does not fit this model: {len(differing)} variables differ, first "
+            f"{differing[0] if differing else _STATE_KEY}. It was saved by a run with another configuration or by "
+            "another version; resume with the configuration in its run folder, unchanged."
+        )
+    for name, variable in variables.items():
+        variable.assign(arrays[name])
+    return TrainingState(**json.loads(state.tobytes()))
+
+
+def latest_checkpoint(folder: Path) -> Path | None:
+    """The newest checkpoint in a folder, if there is any."""
+    found = checkpoints(folder)
+    return found[-1] if found else None
+
+
+def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
+    """Save a model for use, without its optimiser, as `.keras`, whole or not at all.
+
+    The file loads on any Keras backend, as the optimiser, which needs TensorFlow, is not in it.
+    """
+    copy = type(model).from_config(model.get_config())
+    copy.build({"source_ids": (None, None), "target_ids": (None, None)})
+    copy.set_weights(model.get_weights())
+    with atomic_path(path) as partial:
+        copy.save(partial)

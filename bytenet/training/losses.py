@@ -1,0 +1,76 @@
+"""Cross entropy of the real target characters."""
+
+import keras
+from keras import ops
+
+
+def sentence_cross_entropy(logits, target_ids, label_smoothing: float = 0.0):
+    """Cross entropy of each sentence's real characters, summed over time, in nats.
+
+    Args:
+        logits: float `(batch, target_length, vocab_size)`, before softmax.
+        target_ids: int32 `(batch, target_length)`, 0 where padded.
+        label_smoothing: share of the target probability spread evenly over the vocabulary.
+
+    Returns:
+        float32 `(batch,)`; 0.0 for a sentence of padding only.
+
+    Reference:
+        Madsen 2017, eq. 2.1.6; label smoothing as in Szegedy et al. 2016.
+    """
+    log_probabilities = ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
+    true_ids = ops.cast(target_ids, "int32")
+    losses = -ops.squeeze(ops.take_along_axis(log_probabilities, true_ids[..., None], axis=-1), axis=-1)
+    if label_smoothing:
+        losses = (1 - label_smoothing) * losses - label_smoothing * ops.mean(log_probabilities, axis=-1)
+    return ops.sum(losses * ops.cast(true_ids != 0, "float32"), axis=-1)
+
+
+def masked_cross_entropy(logits, target_ids, reduction: str = "sentence"):
+    """Cross entropy of the real target characters, in nats.
+
+    Args:
+        logits: float `(batch, target_length, vocab_size)`, before softmax.
+        target_ids: int32 `(batch, target_length)`, 0 where padded.
+        reduction: "sentence" sums over time and averages over the batch (the thesis); "character" averages
+            over real characters.
+
+    Returns:
+        float32 scalar; 0.0 for a batch of padding only.
+
+    Raises:
+        ValueError: for an unknown `reduction`.
+
+    Reference:
+        Madsen 2017, eq. 2.1.6.
+    """
+    losses = sentence_cross_entropy(logits, target_ids)
+    if reduction == "sentence":
+        return ops.mean(losses)
+    if reduction == "character":
+        count = ops.sum(ops.cast(target_ids != 0, "float32"))
+        return ops.sum(losses) / ops.maximum(count, 1.0)
+    raise ValueError(f"Unknown reduction {reduction!r}; known are sentence, character.")
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class SentenceCrossEntropy(keras.losses.Loss):
+    """`sentence_cross_entropy` as a Keras loss, one value a sentence.
+
+    Keras multiplies it by the sample weights and averages over the batch. The training pipeline chooses the
+    weights so that this average is one per sentence or one per character of the whole batch, on any number of
+    replicas. (A loss that returned a scalar would not be divided by the number of replicas.)
+
+    Args:
+        label_smoothing: see `sentence_cross_entropy`.
+    """
+
+    def __init__(self, label_smoothing: float = 0.0, name: str = "cross_entropy", **kwargs):
+        super().__init__(name=name, reduction="sum_over_batch_size", **kwargs)
+        self.label_smoothing = label_smoothing
+
+    def call(self, y_true, y_pred):
+        return sentence_cross_entropy(y_pred, y_true, self.label_smoothing)
+
+    def get_config(self):
+        return super().get_config() | {"label_smoothing": self.label_smoothing}

@@ -1,0 +1,128 @@
+"""Adam over all weights as one vector, with the clipping and averaging that training asks for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class FlatAdam(keras.optimizers.Optimizer):
+    """Adam whose moments, clipping and weight average live in flat vectors over all weights.
+
+    The same numbers as `keras.optimizers.Adam` with `global_clipnorm` and an average of the weights, but a tenth
+    of its operations: 30 residual blocks have 364 weights, for which Keras's own makes 25,000 operations that
+    take longer to trace than minutes of training. Gradients are summed over the replicas before they are
+    clipped, so that a batch split over devices is clipped as a whole one.
+
+    Args:
+        learning_rate: float or schedule.
+        beta_1, beta_2, epsilon: as in Adam, epsilon outside of the root.
+        clip_norm: largest L2 norm of the whole gradient; None for no clipping.
+        ema_momentum: share of the old average kept at each step in `averaged_weights`; None keeps no average.
+
+    Attributes:
+        gradient_norm: float32 variable, L2 norm of the latest gradient before clipping.
+
+    Reference:
+        Kingma and Ba 2015, algorithm 1 in the order of its section 2 (Madsen 2017, eq. 2.2.7).
+    """
+
+    def __init__(self, learning_rate=1e-3, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-8,
+                 clip_norm: float | None = None, ema_momentum: float | None = None, name: str = "adam", **kwargs):
+        # Keras would give averages for weights at the end of `fit`; here they are kept apart from it.
+        averaging = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
+        super().__init__(learning_rate=learning_rate, name=name, **(kwargs | averaging))
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.clip_norm = clip_norm
+        self.averaging_momentum = ema_momentum
+
+    def build(self, variables):
+        if self.built:
+            return
+        super().build(variables)
+        self._shapes = [tuple(variable.shape) for variable in variables]
+        self._sizes = [int(np.prod(shape)) for shape in self._shapes]
+        flat_shape = (sum(self._sizes),)
+        self._first_moment = self.add_variable(flat_shape, name="first_moment")
+        self._second_moment = self.add_variable(flat_shape, name="second_moment")
+        self.gradient_norm = self.add_variable((), name="gradient_norm")
+        self._average = None
+        if self.averaging_momentum is not None:
+            self._average = self.add_variable(flat_shape, name="average")
+
+    def _backend_update_step(self, grads, trainable_variables, learning_rate):
+        gradient = tf.concat([tf.reshape(g, [-1]) for g in grads], axis=0)
+        replica_context = tf.distribute.get_replica_context()
+        if replica_context is not None and replica_context.num_replicas_in_sync > 1:
+            gradient = replica_context.all_reduce(tf.distribute.ReduceOp.SUM, gradient)
+        weights = [getattr(variable, "value", variable) for variable in trainable_variables]
+        state = [v.value for v in (self._second_moment, self.gradient_norm, self._average) if v is not None]
+        tf.__internal__.distribute.interim.maybe_merge_call(
+            self._update_all_replicas, self._distribution_strategy, gradient, learning_rate, state, weights
+        )
+
+    def _update_all_replicas(self, strategy, gradient, learning_rate, state, weights):
+        strategy.extended.update(
+            self._first_moment.value,
+            self._update_one_replica,
+            args=(gradient, learning_rate, state, weights),
+            group=False,
+        )
+
+    def _update_one_replica(self, first_moment, gradient, learning_rate, state, weights):
+        second_moment, gradient_norm, *average = state
+        step = tf.cast(self.iterations.value + 1, tf.float32)
+        norm = tf.norm(gradient)
+        gradient_norm.assign(norm)
+        if self.clip_norm is not None:
+            gradient *= self.clip_norm / tf.maximum(norm, self.clip_norm)
+
+        m = first_moment.assign(self.beta_1 * first_moment + (1 - self.beta_1) * gradient)
+        v = second_moment.assign(self.beta_2 * second_moment + (1 - self.beta_2) * gradient * gradient)
+        rate = tf.cast(learning_rate, tf.float32) / (1 - tf.pow(self.beta_1, step))
+        change = -rate * m / (tf.sqrt(v / (1 - tf.pow(self.beta_2, step))) + self.epsilon)
+
+        updated = []
+        for weight, part, shape in zip(weights, tf.split(change, self._sizes), self._shapes, strict=True):
+            updated.append(tf.reshape(weight.assign_add(tf.reshape(part, shape)), [-1]))
+        if average:
+            keep = tf.where(step > 1, self.averaging_momentum, 0.0)
+            average[0].assign(keep * average[0] + (1 - keep) * tf.concat(updated, axis=0))
+
+    def average_weights(self) -> list[np.ndarray] | None:
+        """Averages of the trainable weights, in their order and shapes; None where none are kept (yet)."""
+        if not self.built or self._average is None or int(keras.ops.convert_to_numpy(self.iterations)) == 0:
+            return None
+        parts = np.split(keras.ops.convert_to_numpy(self._average), np.cumsum(self._sizes)[:-1])
+        return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+
+    def get_config(self):
+        config = super().get_config() | {
+            "beta_1": self.beta_1,
+            "beta_2": self.beta_2,
+            "epsilon": self.epsilon,
+            "clip_norm": self.clip_norm,
+        }
+        return config | {"ema_momentum": self.averaging_momentum}
+
+
+@contextmanager
+def averaged_weights(model: keras.Model) -> Iterator[None]:
+    """Inside, the model has the averages of its weights, if its optimiser keeps any; after it, its own again."""
+    averages = model.optimizer.average_weights() if isinstance(model.optimizer, FlatAdam) else None
+    if averages is None:
+        yield
+        return
+    own = [keras.ops.convert_to_numpy(weight) for weight in model.trainable_weights]
+    try:
+        for weight, average in zip(model.trainable_weights, averages, strict=True):
+            weight.assign(average)
+        yield
+    finally:
+        for weight, value in zip(model.trainable_weights, own, strict=True):
+            weight.assign(value)

@@ -1,0 +1,110 @@
+"""The line that says how training is going."""
+
+import sys
+import time
+
+import keras
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from bytenet.training.state import TrainingState
+
+_SECONDS_BETWEEN_LINES = 30.0
+
+
+class ProgressLine(keras.callbacks.Callback):
+    """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
+
+    On a terminal it is a bar that is redrawn; elsewhere (a log file) a line every half minute. A batch shape that
+    has not been seen before is announced, since the step is compiled for it, which takes much longer than a step.
+
+    Args:
+        state: kept up to date by `StateKeeper`, which must come first among the callbacks.
+        epochs: number of epochs of the run.
+        steps_per_epoch: batches in an epoch.
+        compiles: whether a new shape means a new compilation.
+    """
+
+    def __init__(self, state: TrainingState, epochs: int, steps_per_epoch: int, compiles: bool):
+        super().__init__()
+        self._state = state
+        self._epochs = epochs
+        self._steps_per_epoch = steps_per_epoch
+        self._compiles = compiles
+        self._shapes: set[tuple[int, int]] = set()
+        self._new_shape: tuple[int, int] | None = None
+        self._recent: list[tuple[float, int]] = []
+        self._last_line = time.monotonic()
+        self._bar: Progress | None = None
+        self.compile_seconds = 0.0
+        self._console = Console(file=sys.stderr, highlight=False)
+
+    def say(self, text: str) -> None:
+        """Print a line above the bar."""
+        (self._bar.console if self._bar else self._console).print(text, markup=False, soft_wrap=True)
+
+    def announce_shape(self, shape: tuple[int, int]) -> None:
+        """Tell the shape `(rows, length)` of the batch that comes next."""
+        self._new_shape = None if shape in self._shapes else shape
+        self._began_step = time.monotonic()
+        if self._new_shape and self._compiles:
+            self._shapes.add(shape)
+            self._show(f"compiling batch shape {len(self._shapes)}: {shape[0]} x {shape[1]} ...", force=True)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self._console.is_terminal and self._bar is None:
+            self._bar = Progress(
+                TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(),
+                TimeRemainingColumn(), TextColumn("{task.fields[text]}"), console=self._console,
+            )  # fmt: skip
+            self._task = self._bar.add_task("", total=self._epochs * self._steps_per_epoch, text="")
+            self._bar.start()
+        self._recent = [(time.monotonic(), self._state.characters)]
+
+    def on_train_batch_end(self, batch, logs=None):
+        now = time.monotonic()
+        if self._new_shape and self._compiles:
+            self.compile_seconds += now - self._began_step
+            self._recent = []  # a compilation says nothing of the speed
+        self._recent = [*self._recent[-50:], (now, self._state.characters)]
+        self._show(self._describe(logs or {}))
+
+    def on_epoch_end(self, epoch, logs=None):
+        measured = ", ".join(f"{name} {value:.4g}" for name, value in (logs or {}).items() if value is not None)
+        self.say(f"epoch {epoch + 1}/{self._epochs} ({_clock(self._state.seconds)}): {measured}")
+
+    def on_train_end(self, logs=None):
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _describe(self, logs: dict) -> str:
+        parts = [f"loss {float(logs.get('loss', float('nan'))):.4f}"]
+        if "character_error" in logs:
+            parts.append(f"error {float(logs['character_error']):.3f}")
+        parts.append(f"lr {float(self.model.optimizer.learning_rate):.2g}")
+        parts.append(f"{self.characters_per_second:,.0f} chars/s")
+        return ", ".join(parts)
+
+    @property
+    def characters_per_second(self) -> float:
+        """Real target characters trained on in a second, over the latest steps, compilations left out."""
+        (began, before), (ended, after) = self._recent[0], self._recent[-1]
+        return (after - before) / (ended - began) if ended > began else float("nan")
+
+    def _show(self, text: str, force: bool = False) -> None:
+        state = self._state
+        if self._bar is not None:
+            self._bar.update(
+                self._task, completed=state.step, description=f"epoch {state.epoch + 1}/{self._epochs}", text=text
+            )
+            return
+        if force or time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            place = f"epoch {state.epoch + 1}/{self._epochs}, step {state.batch}/{self._steps_per_epoch}"
+            self.say(f"[{_clock(state.seconds)}] {place}: {text}")
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{seconds:02d}"

@@ -1,0 +1,55 @@
+"""On which devices a model trains."""
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from bytenet.errors import ConfigError
+from bytenet.layers import MaskedBatchNormalization
+
+
+def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
+    """Mirror the model over devices, each taking an equal part of every batch.
+
+    Args:
+        devices: names such as "GPU:0" or "CPU:1"; None means every GPU found, or else the CPU as a whole. Logical
+            CPUs beyond the first are made as they are asked for, if TensorFlow has not started yet.
+
+    Returns:
+        A `MirroredStrategy`, or the default strategy for a single device.
+
+    Raises:
+        ConfigError: a device that does not exist.
+    """
+    if devices is None:
+        devices = [device.name.removeprefix("/physical_device:") for device in tf.config.list_physical_devices("GPU")]
+    _make_logical_cpus(devices)
+    known = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
+    for name in devices:
+        if name not in known:
+            raise ConfigError(
+                f"training.devices names {name!r}, but the devices here are {', '.join(known)}. "
+                "Leave devices out to take all that are found."
+            )
+    if len(devices) > 1:
+        return tf.distribute.MirroredStrategy(list(devices))
+    return tf.distribute.OneDeviceStrategy(devices[0]) if devices else tf.distribute.get_strategy()
+
+
+def _make_logical_cpus(devices: Sequence[str]) -> None:
+    """Split the CPU into as many logical devices as the highest "CPU:n" of `devices` asks for."""
+    wanted = 1 + max((int(name[4:]) for name in devices if name.startswith("CPU:") and name[4:].isdigit()), default=0)
+    cpus = tf.config.list_physical_devices("CPU")
+    if wanted == 1 or len(tf.config.get_logical_device_configuration(cpus[0]) or [None]) >= wanted:
+        return
+    try:
+        tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * wanted)
+    except RuntimeError:  # TensorFlow has started with fewer; the caller names what is missing
+        return
+
+
+def synchronize_batch_normalization(model: tf.keras.Model) -> None:
+    """Make batch normalisation take its statistics over all replicas, so that the batch counts as one."""
+    for layer in model._flatten_layers():
+        if isinstance(layer, MaskedBatchNormalization):
+            layer.synchronized = True

@@ -1,0 +1,260 @@
+"""What training measures on the validation set: after epochs on all of it, in between on random batches.
+
+The thesis measured on its test sets. Here every choice that a run makes looks at the validation set alone.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, pair_lengths
+from bytenet.decoding import Decoder
+from bytenet.evaluation import bleu, chrf, pooled_misclassification, sentence_misclassification, thesis_bleu
+from bytenet.layers import MaskedBatchNormalization
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_model
+from bytenet.training.csv_log import CsvLog
+from bytenet.training.losses import sentence_cross_entropy
+from bytenet.training.optimizers import averaged_weights
+from bytenet.training.progress import ProgressLine
+from bytenet.training.state import TrainingState
+
+_LENGTH_GROUPS = 4
+
+
+class Validator:
+    """Measures a model on the validation set.
+
+    Args:
+        model: in training; its present weights count, or their averages where it keeps some.
+        vocabulary: of the run.
+        pairs: the validation set.
+        config: of the run.
+    """
+
+    def __init__(self, model: keras.Model, vocabulary: Vocabulary, pairs: Pairs, config: Config):
+        self._model = model
+        self._vocabulary = vocabulary
+        self._batch_size = config.evaluation.continuous_batch_size
+        self._statistics = config.evaluation.batch_norm_statistics
+        self._seed = config.training.seed
+        limit = config.evaluation.max_sentences
+        self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
+        order = np.argsort(pair_lengths(self.pairs, vocabulary), kind="stable")
+        self._groups = np.array_split(order, min(_LENGTH_GROUPS, len(order)))
+        self._greedy = Decoder(model)
+        beam_size = config.evaluation.beam_size
+        self._decoder = self._greedy if beam_size == 1 else Decoder(model, beam_size, config.decoding.length_penalty)
+        self._sentence_losses = tf.function(
+            lambda inputs: sentence_cross_entropy(model(inputs, training=False), inputs["target_ids"]),
+            reduce_retracing=True,
+        )
+
+    def whole_set(self) -> tuple[dict[str, float], list[str]]:
+        """Scores on all validation pairs, and their translations.
+
+        Returns:
+            `val_loss` (nats a character), `val_bleu`, `val_chrf`, `val_misclassification` (the thesis's rate over
+            sentences), and the translations in order.
+        """
+        with averaged_weights(self._model), _batch_norm_statistics(self._model, self._statistics):
+            nats, characters, wrong = 0.0, 0, 0.0
+            hypotheses = [""] * len(self.pairs)
+            for inputs, indices in evaluation_dataset(
+                self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS
+            ):
+                nats += float(tf.reduce_sum(self._sentence_losses(inputs)))
+                characters += int(tf.math.count_nonzero(inputs["target_ids"]))
+                predicted_ids = self._translate(self._decoder, inputs["source_ids"])
+                indices = indices.numpy()
+                real = indices >= 0
+                rate = sentence_misclassification(predicted_ids[real], inputs["target_ids"].numpy()[real])
+                wrong += rate.value * rate.num_sentences
+                texts = self._vocabulary.decode_batch(predicted_ids[real])
+                for index, text in zip(indices[real], texts, strict=True):
+                    hypotheses[index] = text
+        references = self.pairs.target
+        scores = {
+            "val_loss": nats / characters,
+            "val_bleu": bleu(hypotheses, references, bootstrap=0).value,
+            "val_chrf": chrf(hypotheses, references, bootstrap=0).value,
+            "val_misclassification": wrong / len(self.pairs),
+        }
+        return scores, hypotheses
+
+    def random_batch(self, step: int) -> dict[str, float]:
+        """Scores on a random batch of pairs of like length, translated greedily, as the thesis watched training.
+
+        Args:
+            step: of the training; which pairs are taken depends on it and the seed alone.
+
+        Returns:
+            `cross_entropy` (nats a character), `misclassification` (pooled over symbols) and `bleu` (the thesis's).
+        """
+        random = np.random.default_rng([self._seed, step])
+        sizes = np.array([len(group) for group in self._groups])
+        group = self._groups[random.choice(len(sizes), p=sizes / sizes.sum())]
+        rows = random.choice(group, size=self._batch_size, replace=len(group) < self._batch_size)
+        batch = self.pairs.take(rows)
+        length = int(pair_lengths(self.pairs.take(group), self._vocabulary).max())
+        inputs = {
+            "source_ids": self._vocabulary.encode_graph(tf.constant(batch.source), length),
+            "target_ids": self._vocabulary.encode_graph(tf.constant(batch.target), length),
+        }
+        with _batch_norm_statistics(self._model, self._statistics):
+            losses = self._sentence_losses(inputs)
+            predicted_ids = self._translate(self._greedy, inputs["source_ids"])
+        target_ids = inputs["target_ids"].numpy()
+        return {
+            "cross_entropy": float(tf.reduce_sum(losses)) / int(np.count_nonzero(target_ids)),
+            "misclassification": pooled_misclassification(predicted_ids, target_ids).value,
+            "bleu": thesis_bleu(self._vocabulary.decode_batch(predicted_ids), batch.target).value,
+        }
+
+    def _translate(self, decoder: Decoder, source_ids: tf.Tensor) -> np.ndarray:
+        """Best hypotheses, int32 `(batch, length)`; rows without a source stay empty."""
+        lengths = np.count_nonzero(source_ids, axis=1)
+        limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
+        return decoder(source_ids, length_limits=limits).ids.numpy()[:, 0]
+
+
+@contextmanager
+def _batch_norm_statistics(model: keras.Model, which: str) -> Iterator[None]:
+    """Inside, batch normalisation takes the statistics of the batch (`which` is "batch") or its running ones."""
+    layers = [layer for layer in model._flatten_layers() if isinstance(layer, MaskedBatchNormalization)]
+    for layer in layers:
+        layer.training_statistics = which == "batch"
+    try:
+        yield
+    finally:
+        for layer in layers:
+            layer.training_statistics = False
+
+
+class ContinuousEvaluation(keras.callbacks.Callback):
+    """Measures random validation batches while training goes on; raw and smoothed values to TensorBoard and CSV.
+
+    Args:
+        folder: of the run; values go to `continuous.csv` and the logs.
+        validator: does the measuring.
+        state: step and time, and the running sums of the smoothed values.
+        config: of the run.
+    """
+
+    NAMES = ("cross_entropy", "misclassification", "bleu")
+
+    def __init__(self, folder: RunFolder, validator: Validator, state: TrainingState, config: Config):
+        super().__init__()
+        self._validator = validator
+        self._state = state
+        self._config = config.evaluation
+        self._measured_at = time.monotonic()
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
+        columns = ["step", "seconds", *self.NAMES, *(f"{name}_smoothed" for name in self.NAMES)]
+        self._log = CsvLog(folder.path / "continuous.csv", columns)
+        self._log.drop_after(state.step)
+
+    def on_train_batch_end(self, batch, logs=None):
+        every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
+        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
+        if not (by_steps or by_time):
+            return
+        values = self._validator.random_batch(self._state.step)
+        values |= {f"{name}_smoothed": self._smooth(name, values[name]) for name in self.NAMES}
+        self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)
+        with self._writer.as_default(step=self._state.step):
+            for name, value in values.items():
+                tf.summary.scalar(f"random_batch/{name}", value)
+        self._measured_at = time.monotonic()
+
+    def _smooth(self, name: str, value: float) -> float:
+        """Exponentially weighted mean of all values so far, as pandas's `ewm(alpha).mean()`."""
+        keep = 1 - self._config.smoothing
+        total, weight = self._state.smoothed.get(name, (0.0, 0.0))
+        total, weight = keep * total + value, keep * weight + 1
+        self._state.smoothed[name] = [total, weight]
+        return total / weight
+
+
+class EpochEvaluation(keras.callbacks.Callback):
+    """Measures the validation set after epochs, keeps the best model, and stops when it gets no better.
+
+    What it measures is added to the epoch's logs, for the callbacks after it.
+
+    Args:
+        folder: of the run; the best model so far is saved as its `model.keras`.
+        validator: does the measuring; None where there is no validation set, and every model is the best.
+        state: best score so far.
+        config: of the run.
+        total_steps: where the run ends, perhaps in the middle of an epoch.
+        progress: where to say what is going on.
+    """
+
+    def __init__(self, folder: RunFolder, validator: Validator | None, state: TrainingState, config: Config,
+                 total_steps: int, progress: ProgressLine):
+        super().__init__()
+        self._folder = folder
+        self._validator = validator
+        self._state = state
+        self._config = config
+        self._total_steps = total_steps
+        self._progress = progress
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
+
+    def on_epoch_end(self, epoch, logs=None):
+        state, config = self._state, self._config
+        is_last = state.step >= self._total_steps
+        if state.batch != 0 and not is_last:  # interrupted in the middle
+            return
+        if self._validator is None:
+            self._save()
+            return
+        if (epoch + 1) % config.evaluation.every_epochs and not is_last:
+            return
+        began = time.monotonic()
+        scores, hypotheses = self._validator.whole_set()
+        logs.update(scores)
+        state.seconds += time.monotonic() - began
+        self._write(scores, hypotheses)
+        metric = config.training.early_stopping_metric
+        if self._is_better(scores[metric]):
+            state.best_score, state.best_epoch = scores[metric], epoch + 1
+            self._save()
+        patience = config.training.early_stopping_patience
+        if patience is not None and epoch + 1 - state.best_epoch >= patience:
+            self._progress.say(f"{metric} has not got better in {patience} epochs, so training stops early.")
+            self.model.stop_training = True
+
+    def _is_better(self, score: float) -> bool:
+        best = self._state.best_score
+        if best is None:
+            return True
+        return score < best if self._config.training.early_stopping_metric == "val_loss" else score > best
+
+    def _save(self) -> None:
+        with averaged_weights(self.model):
+            save_model(self.model, self._folder.model_path)
+
+    def _write(self, scores: dict[str, float], hypotheses: list[str]) -> None:
+        pairs = self._validator.pairs
+        samples = [
+            f"| {_cell(pairs.source[row])} | {_cell(pairs.target[row])} | {_cell(hypotheses[row])} |"
+            for row in range(min(self._config.evaluation.num_samples, len(pairs)))
+        ]
+        with self._writer.as_default(step=self._state.step):
+            for name, value in scores.items():
+                tf.summary.scalar(name.removeprefix("val_"), value)
+            header = ["| source | reference | translation |", "|---|---|---|"]
+            tf.summary.text("translations", "\n".join([*header, *samples]))
+        self._writer.flush()
+
+
+def _cell(text: str) -> str:
+    """Text as a cell of a Markdown table."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

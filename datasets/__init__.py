@@ -1,0 +1,54 @@
+"""Text in, bucketed batches out.
+
+`bytenet.datasets.pipeline`, the only part that needs TensorFlow, is imported when one of its names is first
+used.
+"""
+
+from typing import Any
+
+from bytenet.datasets.bucketing import (
+    BatchPlan,
+    Bucket,
+    PlannedBatch,
+    histogram_cuts,
+    pair_lengths,
+    plan_batches,
+    plan_from_config,
+)
+from bytenet.datasets.corpora import available, load_corpus, read_corpus
+from bytenet.datasets.parallel import Corpus, Pairs
+from bytenet.datasets.text_files import read_lines, read_parallel
+from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
+
+_PIPELINE_NAMES = ("evaluation_dataset", "training_dataset")
+
+__all__ = [
+    "EOS_ID",
+    "PAD_ID",
+    "UNKNOWN_ID",
+    "BatchPlan",
+    "Bucket",
+    "Corpus",
+    "Pairs",
+    "PlannedBatch",
+    "Vocabulary",
+    "available",
+    "evaluation_dataset",
+    "histogram_cuts",
+    "load_corpus",
+    "pair_lengths",
+    "plan_batches",
+    "plan_from_config",
+    "read_corpus",
+    "read_lines",
+    "read_parallel",
+    "training_dataset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PIPELINE_NAMES:
+        from bytenet.datasets import pipeline
+
+        return getattr(pipeline, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,60 @@
+"""Europarl v7: proceedings of the European Parliament."""
+
+from typing import Any
+
+from bytenet.datasets.corpora.archives import read_members
+from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
+from bytenet.datasets.corpora.holding_out import hold_out_tail
+from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.newstest import newstest
+from bytenet.datasets.parallel import Corpus, Pairs
+from bytenet.datasets.text_files import split_lines
+from bytenet.errors import InputError
+
+# The publisher gives no checksum; the archive's own and the number of pairs are checked instead.
+_ARCHIVE = RemoteFile("europarl/de-en.tgz", "https://www.statmt.org/europarl/v7/de-en.tgz")
+_PAIRS = 1_920_209
+_HELD_OUT = 1000
+
+
+def _read(config: Any) -> Corpus:
+    languages = config.source_language, config.target_language
+    train = local_pairs("europarl", "train", *languages)
+    if train is None:
+        train, validation, test = hold_out_tail(_from_archive(*languages), _HELD_OUT)
+    else:
+        validation = local_pairs("europarl", "val", *languages)
+        test = local_pairs("europarl", "test", *languages)
+    if config.validation_years is not None:
+        validation = newstest(config.validation_years, *languages)
+    if config.test_years is not None:
+        test = newstest(config.test_years, *languages)
+    return Corpus("europarl", train, validation, test, *languages)
+
+
+def _from_archive(source_language: str, target_language: str) -> Pairs:
+    path = fetch(_ARCHIVE)
+    names = [f"europarl-v7.de-en.{language}" for language in (source_language, target_language)]
+    # Many lines end in a blank, on one side or the other.
+    source, target = (
+        [line.rstrip() for line in split_lines(content, f"{path}:{name}")]
+        for name, content in zip(names, read_members(path, names), strict=True)
+    )
+    if not len(source) == len(target) == _PAIRS:
+        raise InputError(
+            f"{path} has {len(source)} and {len(target)} lines; Europarl v7 has {_PAIRS} each. Delete it and "
+            "run the command again, or give a corpus of your own as data.corpus=files."
+        )
+    return Pairs(source, target)
+
+
+ENTRY = CorpusEntry(
+    name="europarl",
+    description="Europarl v7; its last 2,000 pairs, or NewsTests (data.test_years, ...), are held out",
+    licence='"We are not aware of any copyright restrictions of the material" (its publisher)',
+    homepage="https://www.statmt.org/europarl/",
+    languages=("de", "en"),
+    pairs={"train and held out": _PAIRS},
+    files=lambda: (_ARCHIVE,),
+    read=_read,
+)

@@ -1,0 +1,48 @@
+"""Multi30k: captions of photographs, English with professional German translations."""
+
+from typing import Any
+
+from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
+from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.parallel import Corpus, Pairs
+from bytenet.datasets.text_files import read_parallel
+
+_URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
+_SPLIT_FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
+_FILES = {
+    name: RemoteFile(f"multi30k/{name}", _URL + name, f"sha256:{digest}", size)
+    for name, size, digest in (
+        ("train.de.gz", 637044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
+        ("train.en.gz", 568929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
+        ("val.de.gz", 24681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
+        ("val.en.gz", 21650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
+        ("test_2016_flickr.de.gz", 22890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"),
+        ("test_2016_flickr.en.gz", 21077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
+    )
+}
+
+
+def _read(config: Any) -> Corpus:
+    def split(name: str) -> Pairs:
+        languages = config.source_language, config.target_language
+        local = local_pairs("multi30k", name, *languages)
+        return local or read_parallel(*(fetch(_FILES[f"{name}.{language}.gz"]) for language in languages))
+
+    return Corpus(
+        "multi30k",
+        **{name: split(file_name) for name, file_name in _SPLIT_FILES.items()},
+        source_language=config.source_language,
+        target_language=config.target_language,
+    )
+
+
+ENTRY = CorpusEntry(
+    name="multi30k",
+    description="29,000 photograph captions, professionally translated; test_2016_flickr is the test set",
+    licence="for non-commercial research and education (from Flickr30K); cite Elliott et al. 2016, W16-3210",
+    homepage="https://github.com/multi30k/dataset",
+    languages=("de", "en"),
+    pairs={"train": 29000, "validation": 1014, "test": 1000},
+    files=lambda: tuple(_FILES.values()),
+    read=_read,
+)

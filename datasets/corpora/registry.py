@@ -1,0 +1,115 @@
+"""The corpora that `data.corpus` can name, and the way from a configuration to sentence pairs."""
+
+import dataclasses
+import difflib
+import logging
+from typing import Any
+
+import numpy as np
+
+from bytenet.datasets.corpora.digits import ENTRY as DIGITS
+from bytenet.datasets.corpora.entry import CorpusEntry
+from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
+from bytenet.datasets.corpora.files import ENTRY as FILES
+from bytenet.datasets.corpora.multi30k import ENTRY as MULTI30K
+from bytenet.datasets.corpora.newstest import ENTRY as NEWSTEST
+from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
+from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
+from bytenet.datasets.parallel import Corpus, Pairs
+from bytenet.datasets.text_files import read_lines
+from bytenet.datasets.vocabulary import normalise
+from bytenet.errors import InputError
+
+logger = logging.getLogger("bytenet.datasets")
+
+_ENTRIES = {entry.name: entry for entry in (DIGITS, NUMBERS, MULTI30K, TATOEBA, NEWSTEST, EUROPARL, FILES)}
+
+
+def available() -> list[CorpusEntry]:
+    """All corpora of the registry."""
+    return list(_ENTRIES.values())
+
+
+def find_entry(name: str) -> CorpusEntry:
+    """The registry's entry of that name.
+
+    Raises:
+        InputError: there is none; the message gives the nearest name.
+    """
+    if name in _ENTRIES:
+        return _ENTRIES[name]
+    near = difflib.get_close_matches(name, _ENTRIES, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"data.corpus = {name!r} is not a corpus.{hint} There are: {', '.join(_ENTRIES)}.")
+
+
+def read_corpus(config: Any) -> Corpus:
+    """The corpus a `DataConfig` names, all its pairs, with the monolingual text it names.
+
+    Raises:
+        InputError: the corpus or a file cannot be had or used, or the corpus lacks a language.
+    """
+    entry = find_entry(config.corpus)
+    for key in ("source_language", "target_language"):
+        language = getattr(config, key)
+        if entry.languages and language not in entry.languages:
+            raise InputError(
+                f"data.{key} = {language!r}, which the corpus {entry.name!r} does not have; "
+                f"it has {', '.join(entry.languages)}."
+            )
+    if entry.languages and config.source_language == config.target_language:
+        raise InputError(
+            f"data.source_language and data.target_language are both {config.source_language!r}."
+        )
+    corpus = entry.read(config)
+    monolingual = {
+        key: read_lines(path)
+        for key in ("monolingual_source", "monolingual_target")
+        if (path := getattr(config, key)) is not None
+    }
+    return dataclasses.replace(corpus, **monolingual)
+
+
+def load_corpus(config: Any) -> Corpus:
+    """The corpus a `DataConfig` names, ready for training.
+
+    Only the training pairs are limited: to those with `min_length` to `max_length` characters (in NFC,
+    without the end symbol) on both sides, and to `max_train_pairs` of them. Validation and test stay whole,
+    so that scores on them can be compared. The thesis's upper limit was exclusive: its 150 is `max_length:
+    149`.
+
+    Raises:
+        InputError: as `read_corpus`; or no training pair is within the limits.
+    """
+    corpus = read_corpus(config)
+    return dataclasses.replace(corpus, train=select_training_pairs(corpus.train, config))
+
+
+def select_training_pairs(pairs: Pairs, config: Any) -> Pairs:
+    """Those of `pairs` within the length limits, in their order; where `max_train_pairs` is less, a sample.
+
+    The sample is drawn over the whole corpus, always the same, and a larger one contains a smaller one.
+
+    Raises:
+        InputError: none is within the limits.
+    """
+    shortest, longest = config.min_length, config.max_length
+    lengths = np.array(
+        [(len(normalise(s)), len(normalise(t))) for s, t in zip(pairs.source, pairs.target, strict=True)]
+    ).reshape(-1, 2)
+    kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=1))
+    if len(kept) == 0:
+        found = f"they have {lengths.min()} to {lengths.max()}" if len(lengths) else "there are no pairs"
+        raise InputError(
+            f"None of the {len(pairs)} training pairs has {shortest} to {longest} characters on both sides "
+            f"({found}). Change data.min_length or data.max_length, or look at the corpus."
+        )
+    if len(kept) < len(pairs):
+        logger.info(
+            "%d of %d training pairs are left out: not %d to %d characters on both sides.",
+            len(pairs) - len(kept), len(pairs), shortest, longest,
+        )  # fmt: skip
+    if config.max_train_pairs is not None and config.max_train_pairs < len(kept):
+        drawn = np.random.RandomState(0).permutation(len(kept))[: config.max_train_pairs]
+        kept = kept[np.sort(drawn)]
+    return pairs.take(kept.tolist())

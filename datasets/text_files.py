@@ -1,0 +1,138 @@
+"""Text files of one sentence a line, read without changing or losing a character unsaid.
+
+What is refused, because it always means a wrong or broken file: no file, nothing in it, bytes that are not
+UTF-8, a NUL, a broken gzip stream, sides with unequal numbers of lines.
+
+What is kept and reported as a warning: characters at which other programs break a line (U+2028, U+0085, a
+`\\r` within a line and the like). They stay characters of their line here, so a corpus that was aligned with
+them stays aligned; where they are damage, the warning says where to look.
+
+What is taken off, with a warning: a byte order mark, and the `\\r` of a file all of whose lines end in
+`\\r\\n`.
+"""
+
+import gzip
+import logging
+import os
+import re
+import zlib
+from pathlib import Path
+
+from bytenet.datasets.parallel import Pairs
+from bytenet.errors import InputError, MissingFileError
+
+logger = logging.getLogger("bytenet.datasets")
+
+_SHOWN_LINES = 5
+# Everything but "\n" that `str.splitlines` takes for the end of a line.
+_LINE_BREAK_LIKE = re.compile("[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+
+
+def read_lines(path: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
+    """The lines of a plain or gzip-compressed (`.gz`) UTF-8 file, split on "\\n" only.
+
+    A final "\\n" ends the last line and starts no further one. Blanks at the ends of lines are kept.
+
+    Args:
+        path: the file.
+        allow_empty: return no lines for an empty file instead of refusing it.
+
+    Returns:
+        One string a line, without line ends.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: the file is empty, or is no UTF-8 text (file, line and byte are named), holds a NUL, is a
+            folder, or a broken gzip file.
+    """
+    path = Path(path)
+    return split_lines(_read_bytes(path), path, allow_empty)
+
+
+def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
+    """The lines of a text that was read from `where`; everything else is as for `read_lines`."""
+    if not content and not allow_empty:
+        raise InputError(
+            f"{where} is empty; expected one sentence a line. Is it the right file, and all of it?"
+        )
+    text = _decode(content, where)
+    if text.startswith("\ufeff"):
+        logger.warning("%s starts with a byte order mark, which was left out.", where)
+        text = text[1:]
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(
+            f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
+            "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
+        )
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if lines and all(line.endswith("\r") for line in lines):
+        logger.warning("%s has Windows line ends; the \\r at the end of every line was left out.", where)
+        lines = [line[:-1] for line in lines]
+    _report_line_break_like(lines, where)
+    return lines
+
+
+def read_parallel(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Pairs:
+    """The pairs of two files in which lines of the same number are translations of each other.
+
+    Raises:
+        MissingFileError: a file is missing.
+        InputError: a file cannot be read as `read_lines` says, or the numbers of lines differ.
+    """
+    source_lines, target_lines = read_lines(source), read_lines(target)
+    if len(source_lines) != len(target_lines):
+        raise InputError(
+            f"{source} has {len(source_lines)} lines but {target} has {len(target_lines)}; expected as many, "
+            "line by line translations of each other. Look for a file cut short, or lines split or joined on "
+            "one side (lines end at \\n only; U+2028, U+0085 and \\r do not end one)."
+        )
+    return Pairs(source_lines, target_lines)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path) as file:
+                return file.read()
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise MissingFileError(
+            f"There is no file {path}. Check the name, and the folder it is given from."
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder; expected a text file.") from error
+    except PermissionError as error:
+        raise InputError(f"{path} cannot be read: permission denied.") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is not a whole gzip file ({error}). Fetch or compress it again.") from error
+
+
+def _decode(content: bytes, where: str | os.PathLike[str]) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte_in_line = error.start - content.rfind(b"\n", 0, error.start)
+        raise InputError(
+            f"{where}:{line}: byte {byte_in_line} of the line (byte {error.start + 1} of the file) is "
+            f"0x{content[error.start]:02x}, which is not valid UTF-8 there. Convert the file, for example "
+            f"with iconv -f ISO-8859-1 -t UTF-8, or mend the line."
+        ) from error
+
+
+def _report_line_break_like(lines: list[str], where: str | os.PathLike[str]) -> None:
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(lines, start=1):
+        for character in sorted(set(_LINE_BREAK_LIKE.findall(line))):
+            places.setdefault(character, []).append(number)
+    for character, numbers in sorted(places.items()):
+        shown = ", ".join(str(number) for number in numbers[:_SHOWN_LINES])
+        more = f" and {len(numbers) - _SHOWN_LINES} more" if len(numbers) > _SHOWN_LINES else ""
+        logger.warning(
+            "%s: U+%04X, at which some programs break a line, is within %d line(s) (%s%s). It was kept as a "
+            "character; if the line numbers of the two sides do not fit each other, look there first.",
+            where, ord(character), len(numbers), shown, more,
+        )  # fmt: skip

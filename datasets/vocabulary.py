@@ -1,0 +1,243 @@
+"""Characters to ids and back, the same in Python and in the TensorFlow graph."""
+
+import hashlib
+import json
+import os
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from bytenet.errors import InputError, MissingFileError
+from bytenet.files import write_text_atomic
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+PAD_ID = 0
+EOS_ID = 1
+UNKNOWN_ID = 2
+REPLACEMENT = "\ufffd"
+
+UnknownRule = Literal["symbol", "drop", "error"]
+_FORMAT = "bytenet-vocabulary-1"
+
+
+def normalise(text: str) -> str:
+    """`text` in Unicode's NFC, so that a decomposed "ü" is one character like the composed one."""
+    return unicodedata.normalize("NFC", text)
+
+
+class Vocabulary:
+    """The characters a model knows, and their ids.
+
+    Ids: 0 is padding (and the start of every target), 1 the end of a sentence, 2 a character that is not in
+    the vocabulary; the characters follow from 3 in the order of their code points. With `unknown="drop"`, the
+    thesis's rule, unknown characters are left out, there is no id for them, and the characters start at 2.
+
+    Every text is brought to NFC first. Any Unicode character may be in the vocabulary, NUL, tab and U+2028
+    too.
+
+    Args:
+        characters: single characters, each once, in any order, in NFC.
+        unknown: what becomes of a character outside the vocabulary: "symbol" gives it id 2, "drop" leaves it
+            out, "error" raises `InputError`.
+
+    Raises:
+        InputError: for an unknown rule, or characters that are no single NFC character or are given twice.
+
+    Reference:
+        Madsen 2017, section 3.3; its code's `TextEncoder`.
+    """
+
+    def __init__(self, characters: Sequence[str], unknown: UnknownRule = "symbol"):
+        if unknown not in get_args(UnknownRule):
+            raise InputError(f'unknown = {unknown!r} is not a rule; use one of "symbol", "drop", "error".')
+        characters = sorted(characters)
+        for character in characters:
+            if len(character) != 1 or "\ud800" <= character <= "\udfff" or normalise(character) != character:
+                raise InputError(f"A vocabulary holds single characters in NFC; found {character!r}.")
+        if len(set(characters)) != len(characters):
+            twice = [character for character, count in Counter(characters).items() if count > 1]
+            raise InputError(f"A vocabulary holds each character once; found more than once: {twice}.")
+        self.unknown: UnknownRule = unknown
+        self.characters: tuple[str, ...] = tuple(characters)
+        self._code_points = np.array([ord(character) for character in characters], np.int32)
+        self._first_id = EOS_ID + 1 if unknown == "drop" else UNKNOWN_ID + 1
+        self._known = frozenset(characters)
+        specials = ["", ""] if unknown == "drop" else ["", "", REPLACEMENT]
+        self._symbols = [*specials, *characters]
+
+    @classmethod
+    def from_texts(
+        cls, *texts: Iterable[str], unknown: UnknownRule = "symbol", min_count: int = 1
+    ) -> "Vocabulary":
+        """The vocabulary of all characters that occur at least `min_count` times in all `texts` together."""
+        counts: Counter[str] = Counter()
+        for lines in texts:
+            for line in lines:
+                counts.update(normalise(line))
+        return cls([character for character, count in counts.items() if count >= min_count], unknown)
+
+    @property
+    def size(self) -> int:
+        """Number of ids, padding and end of sentence counted."""
+        return len(self._symbols)
+
+    @property
+    def unknown_id(self) -> int | None:
+        """Id of unknown characters; None where they are dropped."""
+        return None if self.unknown == "drop" else UNKNOWN_ID
+
+    def encode(self, text: str) -> np.ndarray:
+        """The ids of `text`, with the end symbol.
+
+        Returns:
+            int32 `(n + 1,)`, n the number of characters of `text` in NFC (those known, with "drop").
+
+        Raises:
+            InputError: with `unknown="error"`, for a character outside the vocabulary.
+        """
+        points = np.frombuffer(normalise(text).encode("utf-32-le"), np.int32)
+        places = np.searchsorted(self._code_points, points)
+        known = np.zeros(len(points), bool)
+        inside = places < len(self._code_points)
+        known[inside] = self._code_points[places[inside]] == points[inside]
+        ids = places.astype(np.int32) + self._first_id
+        if self.unknown == "drop":
+            ids = ids[known]
+        elif self.unknown == "error" and not known.all():
+            character = chr(points[~known][0])
+            raise InputError(
+                f"The character {character!r} (U+{ord(character):04X}) of {text!r} is not in the vocabulary. "
+                'Remove it from the text, or set data.unknown to "symbol" or "drop".'
+            )
+        else:
+            ids[~known] = UNKNOWN_ID
+        return np.append(ids, np.int32(EOS_ID))
+
+    def encoded_length(self, text: str) -> int:
+        """`len(encode(text))`, end symbol counted, several times faster."""
+        text = normalise(text)
+        if self.unknown == "symbol" or self._known.issuperset(text):
+            return len(text) + 1
+        return len(self.encode(text))
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of `ids` up to the first end symbol; padding gives nothing, unknown ids give U+FFFD."""
+        symbols = []
+        for symbol_id in np.asarray(ids).tolist():
+            if symbol_id == EOS_ID:
+                break
+            symbols.append(self._symbols[symbol_id] if 0 <= symbol_id < self.size else REPLACEMENT)
+        return "".join(symbols)
+
+    def decode_batch(self, ids: Any) -> list[str]:
+        """The texts of int `(batch, length)` ids, an array or tensor."""
+        return [self.decode(row) for row in np.asarray(ids)]
+
+    def encode_graph(self, strings: "tf.Tensor", length: "int | tf.Tensor | None" = None) -> "tf.Tensor":
+        """What `encode` gives, for a batch of strings, in TensorFlow operations alone.
+
+        Args:
+            strings: tf.string `(batch,)`, UTF-8.
+            length: padded length of the result; None takes the longest row's. Rows longer than `length` are
+                cut: give one that fits.
+
+        Returns:
+            int32 `(batch, length)`, padded with 0.
+
+        Raises:
+            tf.errors.InvalidArgumentError: when run, with `unknown="error"`, for an unknown character.
+        """
+        import tensorflow as tf
+        import tensorflow_text
+
+        normalised = tensorflow_text.normalize_utf8(strings, "NFC")
+        points = tf.strings.unicode_decode(normalised, "UTF-8")  # ragged (batch, characters)
+        flat = points.flat_values
+        # A last entry that equals no code point keeps the look-up below inside the table.
+        table = tf.constant(np.append(self._code_points, np.int32(-1)))
+        places = tf.searchsorted(table[:-1], flat)
+        known = tf.equal(tf.gather(table, places), flat)
+        if self.unknown == "error":
+            message = ["Characters that are not in the vocabulary (code points):"]
+            message.append(tf.boolean_mask(flat, tf.logical_not(known)))
+            with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(known), message)]):
+                places = tf.identity(places)
+        ids = points.with_flat_values(tf.where(known, places + self._first_id, UNKNOWN_ID))
+        if self.unknown == "drop":
+            ids = tf.ragged.boolean_mask(ids, points.with_flat_values(known))
+        ends = tf.fill([tf.shape(strings)[0], 1], EOS_ID)
+        ended = tf.concat([ids, ends], axis=1)
+        shape = None if length is None else tf.stack([tf.shape(strings)[0], length])
+        return ended.to_tensor(PAD_ID, shape=shape)
+
+    def to_json(self) -> str:
+        """A JSON text that `from_json` reads."""
+        content = {"format": _FORMAT, "unknown": self.unknown, "characters": self.characters}
+        return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, where: str = "the vocabulary") -> "Vocabulary":
+        """The vocabulary that `to_json` wrote.
+
+        Args:
+            text: what `to_json` gave.
+            where: file name for messages.
+
+        Raises:
+            InputError: when `text` is something else.
+        """
+        try:
+            content = json.loads(text)
+            if content["format"] != _FORMAT:
+                raise ValueError(f"format {content['format']!r}, expected {_FORMAT!r}")
+            return cls(content["characters"], content["unknown"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{where} is not a vocabulary written by bytenet ({type(error).__name__}: {error}). "
+                "Take the vocabulary.json of the run folder as it was saved."
+            ) from error
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the vocabulary as JSON to `path`, whole or not at all."""
+        write_text_atomic(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
+        """Read what `save` wrote.
+
+        Raises:
+            MissingFileError: there is no such file.
+            InputError: it is no vocabulary.
+        """
+        try:
+            content = Path(path).read_bytes()
+        except FileNotFoundError as error:
+            raise MissingFileError(f"There is no vocabulary at {path}.") from error
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{path} is not a vocabulary written by bytenet: it is no UTF-8 text."
+            ) from error
+        return cls.from_json(text, where=str(path))
+
+    def fingerprint(self) -> str:
+        """Hex digest that is equal for equal vocabularies only."""
+        return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return (self.characters, self.unknown) == (other.characters, other.unknown)
+
+    def __hash__(self) -> int:
+        return hash((self.characters, self.unknown))
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self.characters)} characters, size {self.size}, unknown={self.unknown!r})"

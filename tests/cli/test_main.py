@@ -1,0 +1,146 @@
+"""The command answers quickly, says what is wrong without a traceback, and exits as it promises."""
+
+import errno
+import os
+import subprocess
+import sys
+import types
+
+import click
+import pytest
+
+from bytenet import __version__
+from bytenet.cli import main
+from bytenet.errors import ConfigError, InputError, MissingFileError
+
+VERBS = ("data", "train", "translate", "score", "evaluate")
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """A function that runs the command in this process and gives exit code, stdout and stderr."""
+    monkeypatch.delenv("BYTENET_TRACEBACK", raising=False)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bytenet", *arguments])
+        with pytest.raises(SystemExit) as done:
+            main()
+        return (done.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def failing_verb(monkeypatch):
+    """A function that makes `bytenet train` raise an error."""
+
+    def fail(error: BaseException) -> None:
+        @click.command
+        def train() -> None:
+            raise error
+
+        monkeypatch.setitem(sys.modules, "bytenet.cli.train", types.SimpleNamespace(train=train))
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code"),
+    [
+        (["--help"], 0),
+        (["-h"], 0),
+        (["--version"], 0),
+        *[([verb, "--help"], 0) for verb in VERBS],
+        (["trian"], 2),
+        (["--wrong"], 2),
+        (["train"], 2),
+        (["train", "numbers"], 2),
+        (["train", "numbers", "--run", "nowhere", "--wrong"], 2),
+        (["train", "nombers", "--run", "nowhere"], 2),
+        (["train", "numbers", "--set", "training.epoch=5", "--run", "nowhere"], 2),
+        (["train", "numbers", "--set", "training.epochs=0", "--run", "nowhere"], 2),
+        (["train", "--resume", "--run", "nowhere"], 1),
+        (["translate"], 2),
+        (["evaluate"], 2),
+        (["score"], 2),
+        (["data"], 2),
+    ],
+)
+def test_help_and_wrong_arguments_do_not_import_tensorflow(arguments, exit_code, tmp_path):
+    # The command exits with SystemExit; the exit function then tells what was imported until then.
+    code = (
+        "import atexit, sys; from bytenet.cli import main; sys.argv = ['bytenet', *sys.argv[1:]];"
+        "atexit.register(lambda: print('IMPORTED', *sorted({'tensorflow', 'keras'} & set(sys.modules)), "
+        "file=sys.stderr));"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=tmp_path, timeout=60
+    )
+    assert done.returncode == exit_code, done.stderr
+    assert done.stderr.splitlines()[-1] == "IMPORTED"
+    assert "Traceback" not in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_help_names_every_verb_and_goes_to_stdout(command):
+    code, out, err = command("--help")
+    assert (code, err) == (0, "")
+    for verb in VERBS:
+        assert f"\n  {verb} " in out
+
+
+def test_version(command):
+    assert command("--version") == (0, f"bytenet, version {__version__}\n", "")
+
+
+def test_python_dash_m_is_the_same_command():
+    done = subprocess.run([sys.executable, "-m", "bytenet", "--version"], capture_output=True, text=True)
+    assert done.stdout == f"bytenet, version {__version__}\n"
+
+
+def test_a_mistyped_verb_is_corrected(command):
+    code, out, err = command("trian", "numbers")
+    assert (code, out) == (2, "")
+    assert "No such command 'trian'. Did you mean train?" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "exit_code", "message"),
+    [
+        (InputError("Two lines\nof advice."), 1, "Error: Two lines\nof advice.\n"),
+        (MissingFileError("There is no a.de."), 1, "Error: There is no a.de.\n"),
+        (ConfigError("There is no setting x."), 2, "Error: There is no setting x.\n"),
+        (PermissionError(errno.EACCES, "Permission denied", "a.de"), 1, "Permission denied: 'a.de'\n"),
+        (KeyboardInterrupt(), 130, "Interrupted.\n"),
+    ],
+)
+def test_errors_are_one_message_and_an_exit_code(command, failing_verb, error, exit_code, message):
+    failing_verb(error)
+    code, out, err = command("train")
+    assert (code, out) == (exit_code, "")
+    assert err.endswith(message)
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+def test_the_traceback_is_shown_on_request(command, failing_verb, monkeypatch, by_option):
+    failing_verb(ConfigError("There is no setting x."))
+    if not by_option:
+        monkeypatch.setenv("BYTENET_TRACEBACK", "1")
+    code, _, err = command(*(["--traceback"] if by_option else []), "train")
+    assert code == 2
+    assert err.startswith("Traceback (most recent call last):")
+    assert err.endswith("Error: There is no setting x.\n")
+
+
+def test_an_error_of_the_program_itself_is_not_hidden(command, failing_verb, monkeypatch):
+    failing_verb(ZeroDivisionError("a bug"))
+    monkeypatch.setattr(sys, "argv", ["bytenet", "train"])
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        main()
+
+
+def test_a_closed_pipe_ends_the_command_quietly(command, failing_verb):
+    failing_verb(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    assert command("train") == (1, "", "")

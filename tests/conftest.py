@@ -1,0 +1,32 @@
+"""What all tests share: few threads, a quiet TensorFlow, and the conditions of the marks."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Before anything imports TensorFlow. Tests are small; more threads only wait for each other.
+for _variable, _value in {
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_NUM_INTRAOP_THREADS": "2",
+    "TF_NUM_INTEROP_THREADS": "1",
+    "OMP_NUM_THREADS": "2",
+    "TF_FORCE_GPU_ALLOW_GROWTH": "true",
+}.items():
+    os.environ.setdefault(_variable, _value)
+
+# The same examples in every run, however slow the machine is. For others: --hypothesis-profile=default
+hypothesis.settings.register_profile("bytenet", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("bytenet")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this machine cannot run, and say why."""
+    no_gpu = pytest.mark.skip(reason="there is no NVIDIA GPU")
+    no_network = pytest.mark.skip(reason="needs the Internet; run with BYTENET_NETWORK=1")
+    for item in items:
+        if "gpu" in item.keywords and not Path("/dev/nvidia0").exists():
+            item.add_marker(no_gpu)
+        if "network" in item.keywords and os.environ.get("BYTENET_NETWORK") != "1":
+            item.add_marker(no_network)

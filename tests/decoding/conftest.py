@@ -1,0 +1,127 @@
+"""Small models that keep the promise of `TranslationModel`, and a search by brute force to compare with."""
+
+import itertools
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from bytenet.models.translation_model import TranslationModel
+
+
+class TableModel(TranslationModel):
+    """Probabilities that depend on the place and on the character before: `tables[place][before]`."""
+
+    def __init__(self, tables):
+        super().__init__()
+        self.log_tables = np.log(np.array(tables, np.float32))  # (places, vocab_size, vocab_size)
+        self.vocab_size = self.log_tables.shape[-1]
+
+    def call(self, inputs, training=False):
+        raise NotImplementedError
+
+    def encode(self, source_ids):
+        return ops.cast(source_ids, "float32")
+
+    def initial_state(self, memory, max_length):
+        return ()
+
+    def step(self, previous_ids, state, memory, position):
+        table = ops.take(ops.convert_to_tensor(self.log_tables), position, axis=0)
+        return ops.take(table, previous_ids, axis=0), state
+
+    def max_target_length(self, source_length):
+        return len(self.log_tables)
+
+
+class RecurrentModel(TranslationModel):
+    """Random weights; each character depends on the real source characters and on all before it."""
+
+    def __init__(self, vocab_size, hidden=6, seed=0, end_bias=0.0, extra_length=0):
+        super().__init__()
+        self.vocab_size = vocab_size
+        self.hidden = hidden
+        self.extra_length = extra_length
+        rng = np.random.default_rng(seed)
+        self.source_table = rng.normal(0, 1, (vocab_size, hidden)).astype("float32")
+        self.target_table = rng.normal(0, 1, (vocab_size, hidden)).astype("float32")
+        self.recurrent = rng.normal(0, 1, (hidden, hidden)).astype("float32")
+        self.output_table = rng.normal(0, 1.5, (hidden, vocab_size)).astype("float32")
+        self.symbol_bias = np.zeros(vocab_size, "float32")
+        self.symbol_bias[1] = end_bias
+        self.traces = 0
+
+    def call(self, inputs, training=False):
+        source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
+        memory = self.encode(source_ids)
+        state = self.initial_state(memory, target_ids.shape[1])
+        previous_ids, logits = ops.zeros_like(target_ids[:, 0]), []
+        for position in range(target_ids.shape[1]):
+            step_logits, state = self.step(previous_ids, state, memory, position)
+            logits.append(step_logits)
+            previous_ids = target_ids[:, position]
+        return ops.stack(logits, axis=1)
+
+    def encode(self, source_ids):
+        self.traces += 1
+        mask = ops.cast(source_ids != 0, "float32")[..., None]
+        return {"summary": ops.tanh(ops.sum(ops.take(self.source_table, source_ids, axis=0) * mask, axis=1))}
+
+    def initial_state(self, memory, max_length):
+        zeros = ops.zeros_like(memory["summary"])
+        return {"hidden": zeros, "history": (zeros,)}
+
+    def step(self, previous_ids, state, memory, position):
+        before = ops.take(self.target_table, previous_ids, axis=0)
+        hidden = ops.tanh(ops.matmul(state["hidden"], self.recurrent) + before + memory["summary"])
+        # The sum over all steps: a beam that takes over another's past must take over this, too.
+        history = state["history"][0] + hidden
+        logits = ops.matmul(hidden + ops.sin(history), self.output_table) + self.symbol_bias
+        return logits, {"hidden": hidden, "history": (history,)}
+
+    def max_target_length(self, source_length):
+        return source_length + self.extra_length
+
+
+def _sequence_log_probabilities(model, source_ids, sequences):
+    """Log-probability of each id sequence (a tuple) as a translation of one row of source ids; float64."""
+    longest = max(map(len, sequences))
+    targets = np.zeros((len(sequences), longest), np.int32)
+    for row, sequence in enumerate(sequences):
+        targets[row, : len(sequence)] = sequence
+    sources = np.repeat(np.asarray(source_ids)[None], len(sequences), axis=0)
+    logits = model({"source_ids": sources, "target_ids": targets})
+    log_probabilities = keras.ops.convert_to_numpy(keras.ops.log_softmax(logits)).astype(np.float64)
+    chosen = np.take_along_axis(log_probabilities, targets[..., None], axis=-1)[..., 0]
+    return np.array([row[: len(sequence)].sum() for row, sequence in zip(chosen, sequences, strict=True)])
+
+
+def _all_ended_sequences(vocab_size, max_length, forbidden=(0,)):
+    """Every sequence that ends with 1 within `max_length` symbols."""
+    inner = [i for i in range(vocab_size) if i != 1 and i not in forbidden]
+    return [
+        (*symbols, 1)
+        for length in range(max_length)
+        for symbols in itertools.product(inner, repeat=length)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def table_model():
+    return TableModel
+
+
+@pytest.fixture
+def recurrent_model():
+    return RecurrentModel
+
+
+@pytest.fixture
+def sequence_log_probabilities():
+    return _sequence_log_probabilities
+
+
+@pytest.fixture
+def all_ended_sequences():
+    return _all_ended_sequences

@@ -1,0 +1,227 @@
+"""Beam search: the thesis's check vector, brute force, a plain search in NumPy, and its promises."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from bytenet.decoding import Decoder, beam_search
+
+UNIFORM = [0.25] * 4
+SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
+
+
+def _rows(result):
+    """The hypotheses of each sentence as tuples of their real symbols."""
+    return [
+        [tuple(ids[:length].tolist()) for ids, length in zip(*sentence, strict=True)]
+        for sentence in zip(result.ids.numpy(), result.lengths.numpy(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_check_vector_of_the_thesis(table_model, jit_compile):
+    model = table_model(
+        [
+            [[0.01, 0.48, 0.03, 0.48], UNIFORM, UNIFORM, UNIFORM],
+            [UNIFORM, UNIFORM, UNIFORM, [0.01, 0.01, 0.49, 0.49]],
+            [UNIFORM, UNIFORM, [0.01, 0.97, 0.01, 0.01], [0.01, 0.97, 0.01, 0.01]],
+            [UNIFORM] * 4,
+        ]
+    )
+    decoder = Decoder(model, beam_size=3, n_best=3, forbidden_ids=(), jit_compile=jit_compile)
+
+    result = decoder(np.array([[2, 1]], np.int32))
+
+    symbols, log_probabilities = result.ids[0].numpy().tolist(), result.log_probabilities[0].numpy()
+    paths = dict(zip(map(tuple, symbols), log_probabilities, strict=True))
+    assert set(paths) == {(3, 3, 1, 0), (1, 0, 0, 0), (3, 2, 1, 0)}
+    assert np.exp(paths[1, 0, 0, 0]) == pytest.approx(0.48)
+    assert np.exp(paths[3, 3, 1, 0]) == pytest.approx(0.48 * 0.49 * 0.97)
+    assert np.exp(paths[3, 2, 1, 0]) == pytest.approx(0.48 * 0.49 * 0.97)
+    assert tuple(result.ids[0, 0].numpy()) == (1, 0, 0, 0)
+    assert result.ended.numpy().all()
+    assert sorted(result.lengths[0].numpy()) == [1, 3, 3]
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.5])
+def test_a_beam_wide_enough_for_everything_finds_what_brute_force_finds(
+    recurrent_model, sequence_log_probabilities, all_ended_sequences, length_penalty
+):
+    model = recurrent_model(vocab_size=5, seed=3)
+    sequences = all_ended_sequences(vocab_size=5, max_length=4)  # 1 + 3 + 9 + 27
+    decoder = Decoder(model, beam_size=3**4 + 40, n_best=8, length_penalty=length_penalty)
+
+    result = decoder(SOURCES, max_length=4)
+
+    for sentence, source in enumerate(SOURCES):
+        log_probabilities = sequence_log_probabilities(model, source, sequences)
+        scores = log_probabilities / ((5 + np.array([len(s) for s in sequences])) / 6) ** length_penalty
+        best = np.argsort(-scores)[:8]
+        assert _rows(result)[sentence] == [sequences[index] for index in best]
+        np.testing.assert_allclose(result.scores[sentence], scores[best], atol=1e-5)
+        np.testing.assert_allclose(result.log_probabilities[sentence], log_probabilities[best], atol=1e-5)
+
+
+def _plain_beam_search(model, log_probability_of, source, beam_size, max_length):
+    """Algorithm 3 of the thesis for one sentence: lists of symbols, no stopping before the last step."""
+    beams = [((), 0.0)]
+    for _ in range(max_length):
+        extended = [beam for beam in beams if beam[0][-1:] == (1,)]
+        for symbols, _ in (beam for beam in beams if beam[0][-1:] != (1,)):
+            sequences = [(*symbols, symbol) for symbol in range(1, model.vocab_size)]
+            extended += zip(sequences, log_probability_of(model, source, sequences), strict=True)
+        beams = sorted(extended, key=lambda beam: -beam[1])[:beam_size]
+    ended = [beam for beam in beams if beam[0][-1] == 1]
+    return ended + [beam for beam in beams if beam[0][-1] != 1]
+
+
+@pytest.mark.parametrize(("beam_size", "seed"), [(2, 1), (3, 2), (5, 3), (4, 4)])
+def test_narrow_beams_equal_a_plain_search(recurrent_model, sequence_log_probabilities, beam_size, seed):
+    model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
+    result = Decoder(model, beam_size=beam_size, n_best=beam_size)(SOURCES, max_length=7)
+    for sentence, source in enumerate(SOURCES):
+        expected = _plain_beam_search(model, sequence_log_probabilities, source, beam_size, 7)
+        assert _rows(result)[sentence] == [symbols for symbols, _ in expected]
+        values = [value for _, value in expected]
+        np.testing.assert_allclose(result.log_probabilities[sentence], values, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fewer_hypotheses_asked_for_stop_earlier_with_the_same_best(recurrent_model, seed):
+    model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
+    every = Decoder(model, beam_size=5, n_best=5)(SOURCES, max_length=9)
+    best = Decoder(model, beam_size=5, n_best=1)(SOURCES, max_length=9)
+    np.testing.assert_array_equal(best.ids[:, 0], every.ids[:, 0])
+    np.testing.assert_allclose(best.scores[:, 0], every.scores[:, 0], atol=1e-6)
+
+
+def test_the_first_step_does_not_copy_one_hypothesis_to_all_beams(recurrent_model):
+    result = Decoder(recurrent_model(vocab_size=6, seed=5), beam_size=4, n_best=4)(SOURCES, max_length=5)
+    for hypotheses in _rows(result):
+        assert len(set(hypotheses)) == 4
+
+
+def test_more_beams_than_hypotheses_leaves_the_rest_without_probability(recurrent_model):
+    # With 0 forbidden, two symbols and a length of 2 there are only 1; 2 1; 2 2.
+    result = Decoder(recurrent_model(vocab_size=3), beam_size=6, n_best=6)(np.array([[2, 1]]), max_length=2)
+    assert set(_rows(result)[0][:3]) == {(1,), (2, 1), (2, 2)}
+    assert np.isfinite(result.log_probabilities[0, :3]).all()
+    assert np.isneginf(result.log_probabilities[0, 3:]).all()
+    assert not result.ended[0, 3:].numpy().any()
+
+
+def test_an_ended_hypothesis_keeps_its_score_and_is_padded(table_model):
+    # After the end symbol the model would like symbol 2 with certainty.
+    sure = [1e-6, 1e-6, 1 - 3e-6, 1e-6]
+    model = table_model([[[0.05, 0.6, 0.05, 0.3], UNIFORM, UNIFORM, UNIFORM]] + [[sure] * 4] * 5)
+    result = Decoder(model, beam_size=2, n_best=2)(np.array([[2, 1]]))
+    assert result.ids[0, 0].numpy().tolist() == [1, 0, 0, 0, 0, 0]
+    assert np.exp(result.log_probabilities[0, 0]) == pytest.approx(0.6)
+    assert result.lengths[0, 0] == 1
+
+
+def test_hypotheses_that_never_ended_rank_last_however_likely(table_model):
+    going_on = [0.01, 0.02, 0.96, 0.01]
+    result = Decoder(table_model([[going_on] * 4] * 3), beam_size=3, n_best=3)(np.array([[2, 1]]))
+    ended, scores = result.ended[0].numpy(), result.scores[0].numpy()
+    assert ended.tolist() == [True, True, False]
+    assert scores[2] > scores[0]
+    assert _rows(result)[0][2] == (2, 2, 2)
+    assert scores[2] == pytest.approx(3 * np.log(0.96), abs=1e-5)
+
+
+def test_n_best_is_sorted(recurrent_model):
+    result = Decoder(recurrent_model(vocab_size=7, end_bias=1.0), beam_size=8, n_best=8, length_penalty=1.0)(
+        SOURCES, max_length=12
+    )
+    for scores, ended in zip(result.scores.numpy(), result.ended.numpy(), strict=True):
+        assert ended.tolist() == sorted(ended, reverse=True)
+        assert (np.diff(scores[ended]) <= 0).all()
+        assert (np.diff(scores[~ended]) <= 0).all()
+
+
+def test_length_penalty_prefers_longer_hypotheses(table_model):
+    # "1" has probability .4; "2 1" has .6 · .6 = .36.
+    first, second = [0.0001, 0.4, 0.5998, 0.0001], [0.0001, 0.6, 0.3998, 0.0001]
+    model = table_model([[first] * 4, [second] * 4])
+    plain = Decoder(model, beam_size=3)(np.array([[2, 1]]))
+    penalised = Decoder(model, beam_size=3, length_penalty=1.0)(np.array([[2, 1]]))
+    assert plain.ids[0, 0].numpy().tolist() == [1, 0]
+    assert penalised.ids[0, 0].numpy().tolist() == [2, 1]
+    log_probability = penalised.log_probabilities[0, 0].numpy()
+    assert float(penalised.scores[0, 0]) == pytest.approx(log_probability / (7 / 6), abs=1e-6)
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.8])
+def test_a_sentence_does_not_depend_on_its_batch_or_padding(recurrent_model, beam_size, length_penalty):
+    model = recurrent_model(vocab_size=6, seed=7, end_bias=0.3)
+    decoder = Decoder(model, beam_size, length_penalty)
+    limits = np.array([5, 9, 7], np.int32)
+    together = decoder(SOURCES, max_length=9, length_limits=limits)
+    for index in range(3):
+        real = np.count_nonzero(SOURCES[index])
+        for padded in (real, 10):
+            alone_ids = np.zeros((1, padded), np.int32)
+            alone_ids[0, :real] = SOURCES[index, :real]
+            alone = decoder(alone_ids, max_length=9, length_limits=limits[index : index + 1])
+            np.testing.assert_array_equal(alone.ids[0], together.ids[index])
+            np.testing.assert_allclose(alone.scores[0], together.scores[index], atol=1e-5)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_length_limits_hold_for_each_sentence(recurrent_model, beam_size):
+    model = recurrent_model(vocab_size=6, seed=2, end_bias=-50.0)  # never ends by itself
+    result = Decoder(model, beam_size)(SOURCES, max_length=8, length_limits=[0, 3, 20])
+    assert result.lengths[:, 0].numpy().tolist() == [0, 3, 8]
+    assert np.count_nonzero(result.ids[:, 0], axis=-1).tolist() == [0, 3, 8]
+    assert not result.ended.numpy().any()
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_forbidden_symbols_never_appear_unless_allowed(recurrent_model, beam_size):
+    model = recurrent_model(vocab_size=6, seed=1, end_bias=-50.0)
+    model.symbol_bias[[0, 2]] = 30.0
+    barred = Decoder(model, beam_size, forbidden_ids=(0, 2))(SOURCES)
+    assert not np.isin(barred.ids, [0, 2]).any()
+    allowed = Decoder(model, beam_size, forbidden_ids=())(SOURCES)
+    assert np.isin(allowed.ids, [0, 2]).all()
+
+
+def test_compiled_by_xla_gives_the_same(recurrent_model):
+    model = recurrent_model(vocab_size=6, seed=4, end_bias=0.4)
+    for beam_size, length_penalty in ((1, 0.0), (4, 0.6)):
+        graph, xla = (
+            Decoder(model, beam_size, length_penalty, jit_compile=jit_compile)(SOURCES)
+            for jit_compile in (False, True)
+        )
+        np.testing.assert_array_equal(graph.ids, xla.ids)
+        np.testing.assert_allclose(graph.scores, xla.scores, atol=1e-5)
+
+
+def test_batch_size_may_be_unknown_when_the_graph_is_made(recurrent_model):
+    model = recurrent_model(vocab_size=6, seed=4, end_bias=0.4)
+    signature = tf.TensorSpec([None, SOURCES.shape[1]], tf.int32)
+    search = tf.function(lambda ids: beam_search(model, ids, beam_size=3), input_signature=[signature])
+    expected = Decoder(model, beam_size=3)(SOURCES)
+    np.testing.assert_array_equal(search(SOURCES).ids[:, :1], expected.ids)
+    np.testing.assert_array_equal(search(SOURCES[:1]).ids[:, :1], expected.ids[:1])
+
+
+def test_one_trace_a_shape(recurrent_model):
+    model = recurrent_model(vocab_size=6)
+    decoder = Decoder(model, beam_size=2)
+    for sources in (SOURCES, SOURCES[::-1], SOURCES[:2], SOURCES):
+        decoder(sources)
+    assert model.traces == 2
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"beam_size": 0}, {"beam_size": 2, "n_best": 3}, {"beam_size": 2, "length_penalty": -1.0}],
+)
+def test_numbers_out_of_range_are_refused(recurrent_model, settings):
+    with pytest.raises(ValueError, match=r"n_best|length_penalty"):
+        beam_search(recurrent_model(vocab_size=4), SOURCES[:1], max_length=3, **settings)
+    with pytest.raises(ValueError, match="max_length"):
+        beam_search(recurrent_model(vocab_size=4), SOURCES[:1], beam_size=1, max_length=0)

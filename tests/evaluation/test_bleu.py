@@ -1,0 +1,68 @@
+"""sacreBLEU's scores: equal to its own, with interval and signature."""
+
+import pytest
+from sacrebleu.metrics import BLEU, CHRF
+
+from bytenet.errors import InputError
+from bytenet.evaluation import bleu, chrf
+
+HYPOTHESES = [
+    "The cat sat on the mat .",
+    "A man in a red shirt is riding a bicycle.",
+    "Two dogs play in snow.",
+    "nothing of this is right at all",
+    "",
+    "Three children are playing with a ball on the beach.",
+]
+REFERENCES = [
+    "The cat sat on the mat.",
+    "A man in a red shirt rides a bicycle.",
+    "Two dogs are playing in the snow.",
+    "A woman stands at a bus stop.",
+    "Somebody sings.",
+    "Three children are playing with a ball on the beach.",
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(bleu, BLEU), (chrf, CHRF)])
+def test_value_interval_and_signature_are_sacrebleus(ours, theirs, monkeypatch):
+    monkeypatch.delenv("SACREBLEU_SEED", raising=False)
+    metric = theirs()
+    expected = metric.corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=200)
+
+    score = ours(HYPOTHESES, REFERENCES, bootstrap=200)
+
+    assert score.value == pytest.approx(expected.score, abs=1e-9)
+    low, high = score.interval
+    assert (high - low) / 2 == pytest.approx(expected._ci, abs=1e-3)
+    assert low < score.value < high
+    assert score.settings == metric.get_signature().format()
+    assert "bs:200" in score.settings
+    assert score.num_sentences == 6
+
+
+def test_without_bootstrap_there_is_no_interval_and_the_signature_says_so():
+    score = bleu(HYPOTHESES, REFERENCES, bootstrap=0)
+    assert score.interval is None
+    assert "bs:" not in score.settings
+    assert score.value == bleu(HYPOTHESES, REFERENCES, bootstrap=10).value
+
+
+def test_another_seed_gives_another_interval_and_the_same_value():
+    first, second = (bleu(HYPOTHESES, REFERENCES, bootstrap=50, seed=seed) for seed in (1, 2))
+    assert first.value == second.value
+    assert first.interval != second.interval
+    assert bleu(HYPOTHESES, REFERENCES, bootstrap=50, seed=1) == first
+
+
+def test_empty_translations_score_nothing():
+    assert bleu(["", ""], ["a b c d", "e f g h"], bootstrap=10).value == 0
+    assert chrf(["", ""], ["a b c d", "e f g h"], bootstrap=10).value == 0
+
+
+@pytest.mark.parametrize("measure", [bleu, chrf])
+def test_unequal_or_no_sentences_are_refused(measure):
+    with pytest.raises(InputError, match="2 hypotheses but 1 references"):
+        measure(["a", "b"], ["a"])
+    with pytest.raises(InputError, match="no sentences"):
+        measure([], [])

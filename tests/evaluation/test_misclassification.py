@@ -1,0 +1,81 @@
+"""Both of the thesis's misclassification rates, worked by hand and against plain loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+from bytenet.errors import InputError
+from bytenet.evaluation import exact_match, pooled_misclassification, sentence_misclassification
+
+TARGETS = np.array([[5, 6, 7, 1], [5, 1, 0, 0]])
+
+
+def test_pooled_counts_real_target_symbols_only():
+    predicted = np.array([[5, 9, 7, 1], [4, 1, 8, 8]])
+    assert pooled_misclassification(predicted, TARGETS).value == pytest.approx(2 / 6)
+
+
+def test_pooled_takes_any_length_of_prediction():
+    assert pooled_misclassification(np.array([[5, 6], [5, 1]]), TARGETS).value == pytest.approx(2 / 6)
+    longer = np.pad(TARGETS, [(0, 0), (0, 3)], constant_values=4)
+    assert pooled_misclassification(longer, TARGETS).value == 0
+
+
+def test_pooled_of_padding_only_is_zero():
+    assert pooled_misclassification(np.ones((2, 3), int), np.zeros((2, 3), int)).value == 0
+
+
+def test_sentence_rate_is_by_predicted_length():
+    # 5 6 1 against 5 6 7 1: two of three right; 5 6 1 against 5 1: one of three right.
+    predicted = np.array([[5, 6, 1, 0], [5, 6, 1, 0]])
+    score = sentence_misclassification(predicted, TARGETS)
+    assert score.value == pytest.approx((1 / 3 + 2 / 3) / 2)
+    assert score.num_sentences == 2
+
+
+def test_sentence_rate_of_texts_counts_the_end_symbol():
+    # "302" and its end against "30": three, zero, then two wrong of four. "71" against "71": none of three.
+    assert sentence_misclassification(["302", "71"], ["30", "71"]).value == pytest.approx(0.25)
+    assert sentence_misclassification(["", "1"], ["", "2"]).value == pytest.approx(0.25)
+
+
+def test_sentence_rate_differs_from_the_pooled_one():
+    predicted = np.array([[5, 6, 9, 1], [5, 9, 9, 9]])
+    assert sentence_misclassification(predicted, TARGETS).value == pytest.approx((1 / 4 + 3 / 4) / 2)
+    assert pooled_misclassification(predicted, TARGETS).value == pytest.approx(2 / 6)
+
+
+def _loop_rate(predicted_ids, target_ids):
+    def cut(row):
+        row = list(row)
+        return row[: row.index(1) + 1] if 1 in row else row
+
+    rates = []
+    for predicted, target in zip(map(cut, predicted_ids), map(cut, target_ids), strict=True):
+        matches = sum(p == t for p, t in zip(predicted, target, strict=False))
+        rates.append((len(predicted) - matches) / len(predicted))
+    return sum(rates) / len(rates)
+
+
+@given(data=st.data(), batch=st.integers(1, 4))
+def test_sentence_rate_equals_a_plain_loop(data, batch):
+    shapes = st.tuples(st.just(batch), st.integers(1, 7))
+    ids = [data.draw(st_numpy.arrays(np.int32, shapes, elements=st.integers(0, 4))) for _ in range(2)]
+    assert sentence_misclassification(*ids).value == pytest.approx(_loop_rate(*ids))
+
+
+def test_batches_that_do_not_belong_together_are_refused():
+    for rate in (pooled_misclassification, sentence_misclassification):
+        with pytest.raises(InputError, match=r"\(3, 4\).*\(2, 4\)"):
+            rate(np.zeros((3, 4), int), TARGETS)
+        with pytest.raises(InputError, match="no sentences"):
+            rate(np.zeros((0, 4), int), np.zeros((0, 4), int))
+
+
+def test_exact_match():
+    score = exact_match(["one", "two", "three ", "four"], ["one", "two", "three", "five"], bootstrap=200)
+    assert score.value == 0.5
+    low, high = score.interval
+    assert 0 <= low < 0.5 < high <= 1

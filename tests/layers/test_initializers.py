@@ -1,0 +1,79 @@
+"""Bounds of the first weights, against the worked examples at width 400."""
+
+import keras
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy
+
+from bytenet.layers import ResidualStack, ThesisCodeUniform, initializers_for
+
+DILATED, RECOVER = (5, 200, 200), (1, 200, 400)
+
+
+def assert_uniform(values, bound):
+    """All numbers within the bound, and the spread of a uniform distribution over all of it."""
+    values = convert_to_numpy(values)
+    assert np.abs(values).max() <= bound
+    assert np.abs(values).max() > 0.99 * bound
+    np.testing.assert_allclose(values.std(), bound / np.sqrt(3), rtol=0.02)
+    np.testing.assert_allclose(values.mean(), 0, atol=0.02 * bound)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "bound"),
+    [
+        ("thesis_code", DILATED, 0.0473),
+        ("thesis_code", RECOVER, 0.0595),
+        ("he", DILATED, 0.0775),
+        ("he", RECOVER, 0.1732),
+        ("lecun", DILATED, 0.0548),
+        ("lecun", RECOVER, 0.1225),
+    ],
+)
+def test_bounds_at_width_400(name, shape, bound):
+    initializers = initializers_for(name, "relu", num_blocks=15)
+    for make in (initializers.hidden, initializers.residual, initializers.head):
+        values = make()(shape)
+        assert_uniform(values, round(bound * 1.001, 5))
+
+
+def test_matrix_of_the_thesis_code_counts_its_rows():
+    assert_uniform(initializers_for("thesis_code", "relu", 15).embedding()((299, 400)), 299**-0.5)
+
+
+@pytest.mark.parametrize(("activation", "gain"), [("relu", 6), ("selu", 3)])
+def test_auto_follows_the_activation_and_the_depth(activation, gain):
+    initializers = initializers_for("auto", activation, num_blocks=15)
+    assert_uniform(initializers.hidden()(DILATED), (gain / 1000) ** 0.5)
+    assert_uniform(initializers.residual()(RECOVER), (3 / 200 / 15) ** 0.5)
+    assert_uniform(initializers.head()((1, 800, 300)), (0.3 / 800) ** 0.5)
+    np.testing.assert_allclose(convert_to_numpy(initializers.embedding()((300, 400))).std(), 1, rtol=0.02)
+
+
+def test_unknown_scheme_is_refused():
+    with pytest.raises(ValueError, match="Unknown initializer 'xavier'; known are auto, he, lecun, thesis_code"):
+        initializers_for("xavier", "relu", 1)
+
+
+@pytest.mark.parametrize("name", ["auto", "he", "lecun", "thesis_code"])
+def test_no_two_weights_are_drawn_alike(name):
+    stack = ResidualStack(2, [1, 2], dim=4, kernel_size=1, causal=True, initializer=name)
+    stack.build((None, None, 4))
+    kernels = [convert_to_numpy(weight).ravel()[:4] for weight in stack.weights if weight.name == "kernel"]
+    assert len(np.unique(np.stack(kernels).round(6), axis=0)) == len(kernels) == 12
+
+
+def test_drawn_weights_follow_the_global_seed():
+    def draw():
+        keras.utils.set_random_seed(3)
+        return [convert_to_numpy(ThesisCodeUniform()((2, 3))) for _ in range(2)]
+
+    first, second = draw(), draw()
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(*first)
+
+
+def test_serialised_initialiser_draws_the_same():
+    initializer = ThesisCodeUniform()
+    copy = keras.initializers.get(keras.initializers.serialize(initializer))
+    np.testing.assert_array_equal(copy((2, 3, 4)), initializer((2, 3, 4)))

@@ -1,0 +1,180 @@
+"""Masked batch normalisation against NumPy moments of the real steps; backward forms of Madsen 2017, appendix B."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from keras.ops import convert_to_numpy
+
+from bytenet.layers import MaskedBatchNormalization, NormalizedActivation
+from bytenet.layers.normalization import make_normalization
+
+EPSILON = 1e-3
+
+
+def make_layer(channels=3, **arguments):
+    layer = MaskedBatchNormalization(epsilon=EPSILON, **arguments)
+    layer.build((None, None, channels))
+    layer.beta.assign(np.arange(channels) + 0.5)
+    return layer
+
+
+def random_values(*shape, seed=0):
+    return np.random.default_rng(seed).normal(2.0, 3.0, size=shape).astype("float32")
+
+
+def mask_of(lengths, length):
+    return np.arange(length) < np.array(lengths)[:, None]
+
+
+def statistics(layer):
+    return convert_to_numpy(layer.moving_mean), convert_to_numpy(layer.moving_variance)
+
+
+@settings(max_examples=25)
+@given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4).filter(any), synchronized=st.booleans())
+def test_training_uses_the_moments_of_real_steps_alone(lengths, synchronized):
+    # A length of 0 is a row that fills up the batch.
+    layer = make_layer(momentum=0.9, synchronized=synchronized)
+    layer.moving_mean.assign([1.0, 2.0, 3.0])
+    layer.moving_variance.assign([4.0, 5.0, 6.0])
+    mask = mask_of(lengths, 6)
+    values = random_values(len(lengths), 6, 3)
+    values[~mask] = 1e4  # would show in any moment
+    outputs = convert_to_numpy(layer(values, mask=mask, training=True))
+
+    real = values[mask].astype("float64")
+    mean, variance = real.mean(axis=0), real.var(axis=0)
+    expected = (real - mean) / np.sqrt(variance + EPSILON) + [0.5, 1.5, 2.5]
+    np.testing.assert_allclose(outputs[mask], expected, atol=1e-4)
+    moving_mean, moving_variance = statistics(layer)
+    np.testing.assert_allclose(moving_mean, 0.9 * np.array([1, 2, 3]) + 0.1 * mean, atol=1e-4)
+    np.testing.assert_allclose(moving_variance, 0.9 * np.array([4, 5, 6]) + 0.1 * variance, atol=1e-4)
+
+
+def test_without_mask_every_step_counts():
+    values = random_values(2, 5, 3)
+    outputs = make_layer()(values, training=True)
+    everywhere = make_layer()(values, mask=np.ones((2, 5), bool), training=True)
+    np.testing.assert_allclose(outputs, everywhere, atol=1e-6)
+    expected = (values - values.mean((0, 1))) / np.sqrt(values.var((0, 1)) + EPSILON) + [0.5, 1.5, 2.5]
+    np.testing.assert_allclose(outputs, expected, atol=1e-4)
+
+
+def test_inference_uses_running_statistics_and_leaves_them():
+    layer = make_layer()
+    layer.moving_mean.assign([1.0, 2.0, 3.0])
+    layer.moving_variance.assign([4.0, 5.0, 6.0])
+    values = random_values(2, 5, 3)
+    outputs = layer(values, mask=mask_of([5, 2], 5))
+    expected = (values - [1, 2, 3]) / np.sqrt(np.array([4, 5, 6]) + EPSILON) + [0.5, 1.5, 2.5]
+    np.testing.assert_allclose(outputs, expected, atol=1e-4)
+    np.testing.assert_array_equal(statistics(layer), [[1, 2, 3], [4, 5, 6]])
+
+
+def test_training_statistics_outside_of_training_leave_the_running_ones():
+    layer = make_layer()
+    values, mask = random_values(2, 5, 3), mask_of([5, 2], 5)
+    layer.training_statistics = True
+    outputs = layer(values, mask=mask)
+    np.testing.assert_array_equal(statistics(layer), [[0, 0, 0], [1, 1, 1]])
+    np.testing.assert_allclose(outputs, layer(values, mask=mask, training=True), atol=1e-6)
+
+
+def test_batch_without_real_steps_leaves_the_running_statistics():
+    layer = make_layer()
+    layer.moving_mean.assign([1.0, 2.0, 3.0])
+    outputs = layer(random_values(2, 5, 3), mask=np.zeros((2, 5), bool), training=True)
+    assert np.all(np.isfinite(outputs))
+    np.testing.assert_array_equal(statistics(layer), [[1, 2, 3], [1, 1, 1]])
+
+
+def test_backward_form_counts_real_steps():
+    """delta = (g - mean g - z mean(g z)) / sqrt(variance + epsilon), with means over the real steps."""
+    layer = make_layer()
+    mask = mask_of([5, 2, 0], 5)
+    values = random_values(3, 5, 3)
+    g = random_values(3, 5, 3, seed=1) * mask[..., None]
+    variable = tf.Variable(values)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(variable, mask=mask, training=True) * g)
+    gradient, beta_gradient = tape.gradient(loss, [variable, layer.beta.value])
+
+    real, real_g = values[mask].astype("float64"), g[mask].astype("float64")
+    deviation = np.sqrt(real.var(axis=0) + EPSILON)
+    z = (real - real.mean(axis=0)) / deviation
+    expected = np.zeros_like(values)
+    expected[mask] = (real_g - real_g.mean(axis=0) - z * (real_g * z).mean(axis=0)) / deviation
+    np.testing.assert_allclose(gradient, expected, atol=1e-4)
+    np.testing.assert_allclose(beta_gradient, real_g.sum(axis=0), atol=1e-4)
+
+
+def test_layer_normalization_forward_and_backward_forms():
+    """As batch normalisation, but over the channels of each step."""
+    layer = make_normalization("layer", EPSILON, momentum=0.99)
+    values, g = random_values(2, 5, 7), random_values(2, 5, 7, seed=1)
+    layer.build(values.shape)
+    layer.beta.assign(np.arange(7))
+    variable = tf.Variable(values)
+    with tf.GradientTape() as tape:
+        outputs = layer(variable)
+        loss = tf.reduce_sum(outputs * g)
+    gradient, beta_gradient = tape.gradient(loss, [variable, layer.beta.value])
+
+    deviation = np.sqrt(values.var(axis=-1, keepdims=True) + EPSILON)
+    z = (values - values.mean(axis=-1, keepdims=True)) / deviation
+    np.testing.assert_allclose(outputs, z + np.arange(7), atol=1e-4)
+    expected = (g - g.mean(-1, keepdims=True) - z * (g * z).mean(-1, keepdims=True)) / deviation
+    np.testing.assert_allclose(gradient, expected, atol=1e-4)
+    np.testing.assert_allclose(beta_gradient, g.sum(axis=(0, 1)), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["batch", "layer"])
+def test_normalization_comes_before_the_activation_and_has_no_gain(kind):
+    layer = NormalizedActivation(kind, "relu", epsilon=EPSILON)
+    values = random_values(2, 5, 3)
+    outputs = layer(values, training=True)
+    axes = (0, 1) if kind == "batch" else -1
+    keep = {"axis": axes, "keepdims": True}
+    expected = np.maximum((values - values.mean(**keep)) / np.sqrt(values.var(**keep) + EPSILON), 0)
+    np.testing.assert_allclose(outputs, expected, atol=1e-4)
+    assert [weight.name for weight in layer.trainable_weights] == ["beta"]
+
+
+def test_no_normalization_leaves_the_activation_alone():
+    layer = NormalizedActivation("none", "selu")
+    values = random_values(2, 5, 3) - 2
+    scale, alpha = 1.0507009873, 1.6732632423  # Madsen 2017, section 3.5.1
+    np.testing.assert_allclose(
+        layer(values), scale * np.where(values > 0, values, alpha * (np.exp(values) - 1)), atol=1e-4
+    )
+    assert layer.weights == []
+
+
+def test_unknown_normalization_is_refused():
+    with pytest.raises(ValueError, match="Unknown normalisation 'instance'; known are batch, layer, none"):
+        NormalizedActivation("instance", "relu")
+
+
+def test_half_precision_inputs_are_normalised_in_single_precision():
+    # 300 and 301 are the same number in float16 after squaring and adding up; their variance is not zero.
+    layer = MaskedBatchNormalization(epsilon=EPSILON, dtype="mixed_float16")
+    values = np.full((1, 64, 1), 300.0, "float16")
+    values[:, ::2] = 301
+    outputs = layer(values, training=True)
+    assert keras.backend.standardize_dtype(outputs.dtype) == "float16"
+    np.testing.assert_allclose(np.abs(outputs), 1, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        MaskedBatchNormalization(epsilon=1e-4, momentum=0.8, synchronized=True, name="norm"),
+        NormalizedActivation("batch", "selu", epsilon=1e-4, momentum=0.8, name="act"),
+    ],
+    ids=lambda layer: type(layer).__name__,
+)
+def test_configuration_round_trip(layer):
+    assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()

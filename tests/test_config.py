@@ -1,0 +1,208 @@
+"""Configurations check themselves, and say what is wrong, where, and what is allowed."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bytenet.config import (
+    PATH_KEYS,
+    Config,
+    DataConfig,
+    ModelConfig,
+    TrainingConfig,
+    load_config,
+    preset_names,
+)
+from bytenet.errors import ConfigError, InputError, MissingFileError
+
+
+@pytest.fixture
+def yaml_file(tmp_path, monkeypatch):
+    """A function that writes my.yaml into the working folder, and gives its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: str) -> str:
+        Path("my.yaml").write_text(text, encoding="utf-8")
+        return "my.yaml"
+
+    return write
+
+
+def test_the_presets_of_the_package():
+    assert preset_names() == [
+        "digits",
+        "digits-thesis",
+        "europarl",
+        "multi30k",
+        "newstest-memorise",
+        "numbers",
+    ]
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_is_valid_and_is_written_and_read_back(name):
+    config = load_config(name)
+    assert Config.from_yaml(config.to_yaml()) == config
+    assert config.data.corpus == name.partition("-")[0]
+
+
+def test_defaults_are_written_too():
+    text = Config().to_yaml()
+    for section in dataclasses.fields(Config):
+        for key in dataclasses.fields(section.default_factory):
+            assert f"  {key.name}: " in text
+
+
+def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
+    differences = {
+        key: thesis for key, _, thesis in load_config("digits").differences(load_config("digits-thesis"))
+    }
+    assert differences == {
+        "model.settings": "thesis",
+        "data.min_length": 0,
+        "data.unknown": "drop",
+        "training.loss": "sentence",
+        "training.clip_norm": None,
+        "evaluation.continuous_batch_size": 128,
+        "evaluation.batch_norm_statistics": "batch",
+        "decoding.length_penalty": 0.0,
+    }
+
+
+def test_overrides_win_over_the_file_which_wins_over_its_preset(yaml_file):
+    name = yaml_file("preset: digits\nmodel:\n  dim: 8\ntraining:\n  epochs: 7\n")
+    config = load_config(name, ["training.epochs=3", "training.epochs=5", "model.dilations=[1, 2]"])
+    assert config.data == load_config("digits").data
+    assert (config.model.dim, config.training.epochs, config.model.dilations) == (8, 5, (1, 2))
+
+
+def test_a_preset_wins_over_a_file_of_its_name_but_a_path_does_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("digits").write_text("training: {epochs: 77}\n")
+    assert load_config("digits").training.epochs != 77
+    assert load_config("./digits").training.epochs == 77
+
+
+def test_paths_are_made_absolute(yaml_file, tmp_path):
+    name = yaml_file("data: {corpus: files, train_source: a.de, train_target: ~/a.en}\n")
+    data = load_config(name).data
+    assert data.train_source == str(tmp_path / "a.de")
+    assert data.train_target == str(Path.home() / "a.en")
+
+
+def test_path_keys_are_settings():
+    keys = {f"data.{key.name}" for key in dataclasses.fields(DataConfig)}
+    assert set(PATH_KEYS) <= keys
+    assert len(PATH_KEYS) == 8
+
+
+def test_values_of_python_callers():
+    config = ModelConfig(dilations=[1, 2, 4], dim=20)
+    assert config.dilations == (1, 2, 4)
+    assert dataclasses.replace(config, dim=8).dim == 8
+    assert TrainingConfig(learning_rate=1).learning_rate == 1.0
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.dim = 9
+    for wrong in ({"dim": True}, {"dim": "20"}, {"dim": 20.5}, {"dilations": ["1"]}, {"width": 20}):
+        with pytest.raises(ValueError, match="1 validation error"):
+            ModelConfig(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.epoch=3", "there is no setting 'training.epoch'. Did you mean training.epochs?"),
+        ("trainning.epochs=3", "there is no setting 'trainning.epochs'. Did you mean training.epochs?"),
+        ("learning_rate=3", "Did you mean training.learning_rate?"),
+        ("model.learning_rate=3", "Did you mean training.learning_rate?"),
+        (
+            "data.qqqqqqqqq=1",
+            "there is no setting 'data.qqqqqqqqq'. The keys of data are: corpus, source_language,",
+        ),
+        ("zzzz=1", "The sections are: model, data, training, evaluation, decoding."),
+        ("training=3", "'training' is a section; give training.KEY=VALUE."),
+        ("training.epochs=0", "training.epochs is 0, but should be greater than or equal to 1."),
+        ("training.epochs=many", "training.epochs is 'many', but should be a valid integer."),
+        ("training.epochs=", "training.epochs is None, but should be a valid integer."),
+        ("model.dim=7", "model.dim is 7, but should be a multiple of 2."),
+        ("model.encoder_kernel_size=4", "model.encoder_kernel_size is 4, but should be an odd number."),
+        ("model.dilations=3", "model.dilations is 3, but should be a list, such as [1, 2]."),
+        ("model.dilations=[1, 0]", "model.dilations is [1, 0], but should be greater than or equal to 1."),
+        ("model.dilations=[]", "model.dilations is [], but should have at least one item."),
+        ("training.loss=token", "training.loss is 'token', but should be 'character' or 'sentence'."),
+        (
+            "training.jit_compile=maybe",
+            "training.jit_compile is 'maybe', but should be a valid boolean, or should be 'auto'.",
+        ),
+        ("training.learning_rate=.nan", "training.learning_rate is nan, but should be a finite number."),
+        ("training.learning_rate=-1", "training.learning_rate is -1, but should be greater than 0."),
+        ("training.final_learning_rate=1", "final_learning_rate 1.0 is more than learning_rate 0.001."),
+        ("data.min_length=900", "min_length 900 is more than max_length 500."),
+        ("data.corpus=files", "corpus: files needs train_source and train_target"),
+        ("data.test_source=a", "test_source is only read with corpus: files, but corpus is 'digits'."),
+        (
+            "data.train_years=[1999]",
+            "data.train_years is [1999], but should be greater than or equal to 2008.",
+        ),
+    ],
+)
+def test_wrong_settings(override, message):
+    with pytest.raises(ConfigError) as error:
+        load_config("digits", [override])
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_is_named_with_the_line_of_each_wrong_value(yaml_file):
+    name = yaml_file("preset: digits\ntraining:\n  epochs: 0\n  seed: 1\n  loss: token\n")
+    with pytest.raises(ConfigError) as error:
+        load_config(name)
+    first, second = str(error.value).splitlines()
+    assert first.startswith("my.yaml:3: training.epochs is 0")
+    assert second.startswith("my.yaml:5: training.loss is 'token'")
+
+
+def test_one_side_of_a_pair_of_files(yaml_file):
+    name = yaml_file("data: {corpus: files, train_source: a, train_target: b, test_source: c}\n")
+    with pytest.raises(ConfigError, match="test_source is given without its other side"):
+        load_config(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("nombers", ConfigError, r"'nombers' is neither a preset nor a file\. Did you mean numbers\?"),
+        ("qqqqq", ConfigError, r"The presets are digits, digits-thesis, "),
+        ("missing.yaml", MissingFileError, r"There is no configuration file missing\.yaml"),
+        ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
+    ],
+)
+def test_names_that_are_nothing(name, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=message):
+        load_config(name)
+
+
+def test_a_file_with_an_unknown_preset(yaml_file):
+    name = yaml_file("preset: multi3k\n")
+    with pytest.raises(ConfigError, match=r"my\.yaml: 'multi3k' is neither .* Did you mean multi30k\?"):
+        load_config(name)
+
+
+def test_a_file_that_is_not_utf8(yaml_file):
+    name = yaml_file("")
+    Path(name).write_bytes(b"data: {corpus: \xff}\n")
+    with pytest.raises(InputError, match=r"my\.yaml: not UTF-8 at byte 15"):
+        load_config(name)
+
+
+def test_reading_a_configuration_does_not_import_tensorflow():
+    code = (
+        "import sys; from bytenet.config import load_config; load_config('numbers');"
+        "sys.exit(', '.join({'tensorflow', 'keras', 'numpy'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

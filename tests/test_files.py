@@ -1,0 +1,99 @@
+"""Half-written files are never taken for whole ones, also when the disk is full."""
+
+import errno
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bytenet.errors import InputError
+from bytenet.files import atomic_path, write_text_atomic
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A folder on a file system of 64 KiB, with an earlier file of 1 KiB on it."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode != 0:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        (folder / "saved.txt").write_text("earlier" * 150)
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_the_file_appears_only_when_it_is_complete(tmp_path):
+    path = tmp_path / "model.keras"
+    with atomic_path(path) as partial:
+        partial.write_bytes(b"new")
+        assert not path.exists()
+        assert partial.parent == tmp_path
+        assert partial.suffix == ".keras"
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["model.keras"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), KeyboardInterrupt(), OSError(errno.EACCES, "no")])
+def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "saved.txt"
+    path.write_text("earlier")
+
+    def fail_half_way() -> None:
+        with atomic_path(path) as partial:
+            partial.write_text("half")
+            raise error
+
+    with pytest.raises(type(error)) as caught:
+        fail_half_way()
+    assert caught.value is error
+    assert path.read_text() == "earlier"
+    assert os.listdir(tmp_path) == ["saved.txt"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_explained(tmp_path, code):
+    path = tmp_path / "saved.txt"
+    with (
+        pytest.raises(InputError, match=r"disk is full.*saved\.txt.*Nothing was left behind"),
+        atomic_path(path),
+    ):
+        raise OSError(code, os.strerror(code))
+    path.write_text("earlier")
+    with pytest.raises(InputError, match=r"The earlier file there is intact"), atomic_path(path):
+        raise OSError(code, os.strerror(code))
+
+
+def test_a_really_full_disk_keeps_the_earlier_file(full_disk):
+    path = full_disk / "saved.txt"
+    with pytest.raises(InputError, match="disk is full"):
+        write_text_atomic(path, "x" * 200_000)
+    assert path.read_text() == "earlier" * 150
+    assert os.listdir(full_disk) == ["saved.txt"]
+
+
+def test_saving_a_model_on_a_full_disk_is_explained(full_disk):
+    import keras
+
+    model = keras.Sequential([keras.layers.Dense(400)])
+    model.build((None, 400))
+    path = full_disk / "model.keras"
+    with pytest.raises(InputError, match="disk is full"), atomic_path(path) as partial:
+        model.save(partial)
+    assert os.listdir(full_disk) == ["saved.txt"]
+
+
+@pytest.mark.parametrize("text", ["", "ü\u2028\x00\r\n\ttrailing \n", "no end of line"])
+def test_text_is_kept_as_it_is(tmp_path, text):
+    path = tmp_path / "text.txt"
+    write_text_atomic(path, text)
+    assert path.read_bytes() == text.encode()
+
+
+def test_a_missing_folder_is_not_called_a_full_disk(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_text_atomic(Path(tmp_path, "missing", "text.txt"), "text")

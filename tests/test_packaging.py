@@ -1,0 +1,100 @@
+"""An install holds the package, all of it, and nothing under names that belong to others."""
+
+import configparser
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from shutil import copy2, copytree, ignore_patterns
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import bytenet
+
+ROOT = Path(__file__).parents[1]
+PINNED_EXTRAS = ("profiling", "notebooks", "test")
+
+
+def requirements(extra: str | None = None) -> list[Requirement]:
+    """The requirements of the package, or of one of its extras, as setup.cfg declares them."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    text = setup["options.extras_require"][extra] if extra else setup["options"]["install_requires"]
+    return [Requirement(line) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def wheel_names(tmp_path_factory) -> set[str]:
+    """The files of the wheel that a plain `pip install .` builds, here from a copy of the repository."""
+    folder = tmp_path_factory.mktemp("packaging")
+    source = folder / "source"
+    for name in ("bytenet", "datasets", "profiling", "tests"):
+        copytree(ROOT / name, source / name, symlinks=True, ignore=ignore_patterns("__pycache__"))
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+        copy2(ROOT / name, source)
+    code = "from setuptools.build_meta import build_wheel; build_wheel('..')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_an_install_takes_no_other_top_level_name(wheel_names):
+    top = {name.partition("/")[0] for name in wheel_names}
+    assert top == {"bytenet", f"bytenet-{bytenet.__version__}.dist-info"}
+
+
+def test_an_install_is_complete(wheel_names):
+    modules = {f"bytenet/{path.relative_to(ROOT / 'bytenet')}" for path in (ROOT / "bytenet").rglob("*.py")}
+    for linked in ("datasets", "profiling"):
+        assert f"bytenet/{linked}/__init__.py" in wheel_names
+        modules |= {f"bytenet/{path.relative_to(ROOT)}" for path in (ROOT / linked).rglob("*.py")}
+    presets = {f"bytenet/presets/{path.name}" for path in (ROOT / "bytenet" / "presets").glob("*.yaml")}
+    assert len(presets) >= 6
+    assert {
+        name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")
+    } == modules | presets
+
+
+@pytest.mark.parametrize("name", ["datasets", "profiling"])
+def test_the_links_are_relative(name):
+    link = ROOT / "bytenet" / name
+    assert link.is_symlink()
+    assert link.readlink() == Path("..", name)
+
+
+def test_importing_the_library_defines_no_top_level_name(tmp_path):
+    code = (
+        "import bytenet.datasets, bytenet.profiling, sys;"
+        "sys.exit(' '.join({'datasets', 'profiling'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("extra", [None, *PINNED_EXTRAS])
+def test_every_requirement_is_pinned_to_a_version_that_fits(extra):
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert list(pinned) == sorted(pinned)
+    for requirement in requirements(extra):
+        version = pinned[requirement.name.lower()]
+        assert requirement.specifier.contains(Version(version)), f"{requirement} is pinned to {version}"
+
+
+def test_the_versions_of_the_stack():
+    wanted = {requirement.name: requirement.specifier for requirement in requirements()}
+    assert wanted["tensorflow"].contains("2.21.0")
+    assert not wanted["tensorflow"].contains("2.22.0")
+    assert not wanted["tensorflow-text"].contains("2.21.0")  # which does not import
+    assert wanted["tensorflow-text"].contains("2.21.1")
+    assert "tensorboard" in wanted  # TensorFlow does not bring it
+
+
+def test_the_gpu_extra_brings_the_cuda_libraries_of_the_same_tensorflow():
+    (gpu,) = requirements("gpu")
+    (tensorflow,) = [requirement for requirement in requirements() if requirement.name == "tensorflow"]
+    assert (gpu.name, gpu.extras, gpu.specifier) == ("tensorflow", {"and-cuda"}, tensorflow.specifier)

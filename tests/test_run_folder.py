@@ -1,0 +1,177 @@
+"""A run folder is made once, is refused when it is none, and never mixes two runs."""
+
+import dataclasses
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.datasets import Vocabulary
+from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.run_folder import RunFolder
+
+CONFIG = load_config("digits", ["model.dim=4", "model.num_sets=1", "model.dilations=[1]"])
+VOCABULARY = Vocabulary.from_texts(["eins zwei", "12 \u2028\t"])
+
+
+@pytest.fixture
+def run(tmp_path) -> RunFolder:
+    """A run that was just started."""
+    return RunFolder.create(tmp_path / "runs" / "one", CONFIG, VOCABULARY)
+
+
+@pytest.fixture
+def trained(run) -> RunFolder:
+    """A run with a model, not trained but saved."""
+    from bytenet.models import build_model
+
+    build_model(CONFIG.model, VOCABULARY.size).save(run.model_path)
+    return run
+
+
+def test_what_create_saves_is_what_open_reads(run):
+    opened = RunFolder.open(run.path)
+    assert opened.config == CONFIG
+    assert opened.vocabulary == VOCABULARY
+    assert sorted(os.listdir(run)) == ["config.yaml", "vocabulary.json"]
+
+
+def test_an_existing_empty_folder_is_used(tmp_path):
+    assert RunFolder.create(tmp_path, CONFIG, VOCABULARY).config_path == tmp_path / "config.yaml"
+
+
+def test_a_folder_with_a_run_is_not_overwritten(run):
+    other = dataclasses.replace(CONFIG, training=dataclasses.replace(CONFIG.training, epochs=2))
+    with pytest.raises(
+        InputError, match=r"holds a run already\. Go on with it with `bytenet train --resume --run"
+    ):
+        RunFolder.create(run.path, other, VOCABULARY)
+    assert RunFolder.open(run.path).config == CONFIG
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_with_something_else_is_refused(tmp_path, resume):
+    for name in ("thesis.tex", "a", "b", "c"):
+        (tmp_path / name).touch()
+    with pytest.raises(
+        InputError, match=r"is not empty and no run folder: it holds a, b, c, \.\.\.\. Give --run"
+    ):
+        RunFolder.create(tmp_path, CONFIG, VOCABULARY, resume=resume)
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_a_file_is_refused(tmp_path):
+    path = tmp_path / "file"
+    path.touch()
+    for place in (path, path / "run"):
+        with pytest.raises(InputError, match="cannot be a run folder: there is a file of that name"):
+            RunFolder.create(place, CONFIG, VOCABULARY)
+
+
+def test_what_a_killed_create_leaves_is_no_hindrance(tmp_path):
+    (tmp_path / ".partial-123-config.yaml").write_text("model:")
+    (tmp_path / "vocabulary.json").write_text("{")
+    assert RunFolder.create(tmp_path, CONFIG, VOCABULARY).vocabulary == VOCABULARY
+
+
+def test_resume_starts_a_run_that_was_never_started(tmp_path):
+    assert RunFolder.create(tmp_path / "new", CONFIG, VOCABULARY, resume=True).config == CONFIG
+
+
+def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
+    files = ["data.corpus=files", "data.train_source=a.de", "data.train_target=a.en"]
+    RunFolder.create(tmp_path / "run", load_config("digits", files), VOCABULARY)
+    longer = load_config("digits", [*files, "training.epochs=400", "data.train_target=moved/a.en"])
+    RunFolder.create(tmp_path / "run", longer, VOCABULARY, resume=True)
+    assert RunFolder.open(tmp_path / "run").config == longer
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("model.dropout=0.5", "model.dropout was 0.0 and is 0.5"),
+        ("data.batch_size=8", "data.batch_size was 16 and is 8"),
+        ("training.seed=2", "training.seed was 1 and is 2"),
+    ],
+)
+def test_resume_refuses_another_run(run, override, message):
+    other = load_config(run.config_path, [override])
+    with pytest.raises(InputError, match=message):
+        RunFolder.create(run.path, other, VOCABULARY, resume=True)
+    assert RunFolder.open(run.path).config == CONFIG
+
+
+def test_resume_refuses_another_vocabulary(run):
+    with pytest.raises(InputError, match=r"The training data has other characters than .*vocabulary\.json"):
+        RunFolder.create(run.path, CONFIG, Vocabulary.from_texts(["drei"]), resume=True)
+    assert RunFolder.open(run.path).vocabulary == VOCABULARY
+
+
+def test_open_says_what_is_missing(tmp_path, run):
+    with pytest.raises(MissingFileError, match="none does not exist; expected the folder of a run"):
+        RunFolder.open(tmp_path / "none")
+    with pytest.raises(
+        MissingFileError, match=r"is not a run folder: config\.yaml and vocabulary\.json missing"
+    ):
+        RunFolder.open(tmp_path)
+    with pytest.raises(MissingFileError, match=r"config\.yaml is a file; expected the folder"):
+        RunFolder.open(run.config_path)
+    run.vocabulary_path.unlink()
+    with pytest.raises(MissingFileError, match=r"is not a run folder: vocabulary\.json missing"):
+        RunFolder.open(run.path)
+
+
+def test_a_damaged_configuration_names_file_and_line(run):
+    run.config_path.write_text("model:\n  dimm: 4\n")
+    with pytest.raises(
+        ConfigError, match=r"config\.yaml:2: there is no setting 'model\.dimm'\. Did you mean model\.dim"
+    ):
+        _ = RunFolder.open(run.path).config
+
+
+def test_the_saved_model_is_loaded(run):
+    import numpy as np
+
+    from bytenet.models import build_model
+
+    inputs = {"source_ids": np.array([[3, 4, 1]]), "target_ids": np.array([[4, 3, 1]])}
+    model = build_model(CONFIG.model, VOCABULARY.size)
+    expected = np.asarray(model(inputs))
+    model.save(run.model_path)
+    loaded = run.load_model()
+    assert loaded.vocab_size == VOCABULARY.size
+    np.testing.assert_array_equal(np.asarray(loaded(inputs)), expected)
+
+
+def test_a_model_that_was_not_saved_yet(run):
+    with pytest.raises(MissingFileError, match=r"has not saved a model yet.*bytenet train --resume --run"):
+        run.load_model()
+
+
+def test_a_vocabulary_that_does_not_match(trained):
+    Vocabulary.from_texts(["ein anderes Alphabet"]).save(trained.vocabulary_path)
+    with pytest.raises(
+        InputError, match=r"was trained with a vocabulary of \d+ symbols, but .*vocabulary\.json has \d+"
+    ):
+        RunFolder.open(trained.path).load_model()
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+def _drop_the_weights(path: Path) -> None:
+    with zipfile.ZipFile(path) as whole:
+        members = {name: whole.read(name) for name in whole.namelist() if "weights" not in name}
+    with zipfile.ZipFile(path, "w") as rest:
+        for name, content in members.items():
+            rest.writestr(name, content)
+
+
+@pytest.mark.parametrize("damage", [_cut, _drop_the_weights, lambda path: path.write_bytes(b"")])
+def test_a_damaged_model(trained, damage):
+    damage(trained.model_path)
+    with pytest.raises(InputError, match=r"model\.keras cannot be loaded: .+\. It was damaged"):
+        trained.load_model()
