@@ -37,7 +37,7 @@ def log_probabilities(
     targets: Sequence[str],
     batch_size: int = 32,
 ) -> PairScores:
-    """Log-probability of each target given its source, every character predicted from the true ones before it.
+    """Log-probability of each target given its source, each character from the true ones before it.
 
     Both sides are padded to one length, as in training. An unknown character of a target costs what the model
     gives the unknown symbol, or is left out, as the vocabulary's rule says.

@@ -1,6 +1,8 @@
 """How good translations are, as scores that carry their settings and print themselves. No TensorFlow."""
 
 from bytenet.evaluation.bleu import bleu, chrf
+from bytenet.evaluation.evaluate_run import evaluate_run, pairs_of_split, text_scores
+from bytenet.evaluation.evaluation import Evaluation, samples_table
 from bytenet.evaluation.likelihood import bits_per_character
 from bytenet.evaluation.misclassification import (
     exact_match,
@@ -12,13 +14,18 @@ from bytenet.evaluation.smoothing import smooth
 from bytenet.evaluation.thesis_bleu import thesis_bleu
 
 __all__ = [
+    "Evaluation",
     "Score",
     "bits_per_character",
     "bleu",
     "chrf",
+    "evaluate_run",
     "exact_match",
+    "pairs_of_split",
     "pooled_misclassification",
+    "samples_table",
     "sentence_misclassification",
     "smooth",
+    "text_scores",
     "thesis_bleu",
 ]

@@ -220,6 +220,7 @@ class _RingBuffer:
     """
 
     def __init__(self, reaches: list[int], dilations: list[int], kernel_size: int):
+        reaches = [max(reach, 1) for reach in reaches]  # a convolution of one tap writes a row and reads none
         self.rows = sum(reaches)
         self._reaches = np.array(reaches, "int32")
         self._offsets = np.concatenate([[0], np.cumsum(reaches)[:-1]]).astype("int32")
@@ -231,7 +232,7 @@ class _RingBuffer:
         blocks, taps = self._steps_back.shape
         rows = self._offsets[:, None] + (position - self._steps_back) % self._reaches[:, None]
         past = ops.take(cache, ops.reshape(rows, (-1,)), axis=1)
-        past = ops.reshape(past, (-1, blocks, taps, cache.shape[-1]))
+        past = ops.reshape(past, (ops.shape(cache)[0], blocks, taps, cache.shape[-1]))
         return [past[:, index] for index in range(blocks)]
 
     def write(self, cache, position, hiddens: list):

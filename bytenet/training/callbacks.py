@@ -148,24 +148,25 @@ class TrainingLog(keras.callbacks.Callback):
     Args:
         folder: of the run.
         state: step and time of each value.
-        every_steps: steps between two values of loss, error, learning rate and gradient norm.
     """
+
+    EVERY_STEPS = 20
+    """Steps between two values of loss, error, learning rate and gradient norm."""
 
     EPOCH_COLUMNS = (
         "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
         "val_misclassification", "learning_rate",
     )  # fmt: skip
 
-    def __init__(self, folder: RunFolder, state: TrainingState, every_steps: int = 20):
+    def __init__(self, folder: RunFolder, state: TrainingState):
         super().__init__()
         self._state = state
-        self._every_steps = every_steps
         self._writer = tf.summary.create_file_writer(str(folder.logs / "train"))
         self._epochs = CsvLog(folder.metrics_path, self.EPOCH_COLUMNS)
         self._epochs.drop_after(state.step)
 
     def on_train_batch_end(self, batch, logs=None):
-        if self._state.step % self._every_steps:
+        if self._state.step % self.EVERY_STEPS:
             return
         optimizer = self.model.optimizer
         with self._writer.as_default(step=self._state.step):

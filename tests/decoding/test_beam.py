@@ -152,6 +152,16 @@ def test_length_penalty_prefers_longer_hypotheses(table_model):
     assert float(penalised.scores[0, 0]) == pytest.approx(log_probability / (7 / 6), abs=1e-6)
 
 
+def test_the_search_goes_on_while_a_worse_hypothesis_can_still_win_by_its_length(table_model):
+    # "1" scores ln .5; "2" scores less, ln .4, until it has ended as "2 2 2 2 1" with ln .4 / (10/6).
+    first = [0.0001, 0.5, 0.4, 0.0999]
+    going_on, ending = [1e-6, 1e-6, 1 - 3e-6, 1e-6], [1e-6, 1 - 3e-6, 1e-6, 1e-6]
+    model = table_model([[first] * 4] + [[going_on] * 4] * 3 + [[ending] * 4])
+    result = Decoder(model, beam_size=2, length_penalty=1.0)(np.array([[2, 1]]))
+    assert result.ids[0, 0].numpy().tolist() == [2, 2, 2, 2, 1]
+    assert float(result.scores[0, 0]) == pytest.approx(np.log(0.4) / (10 / 6), abs=1e-4)
+
+
 @pytest.mark.parametrize("beam_size", [1, 4])
 @pytest.mark.parametrize("length_penalty", [0.0, 0.8])
 def test_a_sentence_does_not_depend_on_its_batch_or_padding(recurrent_model, beam_size, length_penalty):

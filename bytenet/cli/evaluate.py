@@ -1,0 +1,87 @@
+"""`bytenet evaluate`: translate a test set and score it."""
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Translate a test set and score it.")
+@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "--split",
+    type=click.Choice(["train", "validation", "test"]),
+    default="test",
+    show_default=True,
+    help="Part of the run's own corpus.",
+)
+@click.option(
+    "--source", type=click.Path(path_type=Path), help="Evaluate on this file instead; needs --reference."
+)
+@click.option("--reference", type=click.Path(path_type=Path), help="Translations of --source, line by line.")
+@click.option("--name", help="Name of the files in RUN/evaluation.  [default: the split, or --source's name]")
+@click.option("--max-sentences", type=click.IntRange(min=1), help="Take only so many, the first ones.")
+@click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept a line; 1 is greedy search.")
+@click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
+@click.option("--xla", is_flag=True, help="Compile the search: slow to start, then faster.")
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
+def evaluate(
+    run_dir: Path,
+    split: str,
+    source: Path | None,
+    reference: Path | None,
+    name: str | None,
+    max_sentences: int | None,
+    beam_size: int | None,
+    length_penalty: float | None,
+    batch_size: int | None,
+    xla: bool,
+    as_json: bool,
+) -> None:
+    """Translate a test set with the model in the folder RUN and print its scores, one a line.
+
+    They are also saved as RUN/evaluation/NAME.json, with all translations (NAME.hypotheses.txt) and the
+    first twenty beside source and reference (NAME.samples.md). What is not given is as RUN's configuration
+    says under decoding.
+    """
+    if (source is None) != (reference is None):
+        raise click.UsageError("--source and --reference belong together: give both or neither.")
+    if name is not None and (not name or Path(name).name != name):
+        raise click.UsageError(f"--name {name!r} cannot be the name of a file; give one without slashes.")
+
+    from bytenet.datasets.text_files import read_parallel
+    from bytenet.evaluation import evaluate_run, pairs_of_split
+    from bytenet.run_folder import RunFolder
+
+    folder = RunFolder.open(run_dir)
+    if source is not None:
+        pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
+    else:
+        pairs, default_name = pairs_of_split(folder, split), split
+    if max_sentences is not None:
+        pairs = pairs.take(range(min(max_sentences, len(pairs))))
+
+    with click.progressbar(length=len(pairs), label="Translating", file=sys.stderr) as bar:
+        evaluation = evaluate_run(
+            folder,
+            pairs,
+            name or default_name,
+            beam_size=beam_size,
+            length_penalty=length_penalty,
+            batch_size=batch_size,
+            jit_compile=xla,
+            progress=lambda done: bar.update(done - bar.pos),
+        )
+    paths = evaluation.save(folder.evaluation)
+    if as_json:
+        click.echo(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        for score in evaluation.scores:
+            click.echo(str(score))
+    if evaluation.num_unended:
+        click.echo(
+            f"{evaluation.num_unended} translations reached the length limit without an end.", err=True
+        )
+    click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)

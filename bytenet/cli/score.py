@@ -1,0 +1,49 @@
+"""`bytenet score`: how likely given translations are."""
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Give the log-probability of translations.")
+@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path))
+@click.option("--batch-size", type=click.IntRange(min=1), help="Pairs scored at once.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_json: bool) -> None:
+    """Score the lines of TARGET as translations of the lines of SOURCE with the model in the folder RUN.
+
+    Each pair gives one line: log-probability in nats, characters with the end symbol, bits per character,
+    separated by tabs. The bits per character of them all go to stderr.
+    """
+    from bytenet.datasets.text_files import read_parallel
+    from bytenet.run_folder import RunFolder
+
+    folder = RunFolder.open(run_dir)
+    pairs = read_parallel(source, target)
+    model = folder.load_model()
+
+    from bytenet.decoding import log_probabilities
+    from bytenet.evaluation import bits_per_character
+
+    batch_size = batch_size or folder.config.decoding.batch_size
+    found = log_probabilities(model, folder.vocabulary, pairs.source, pairs.target, batch_size)
+    total = bits_per_character(found.log_probabilities, found.num_characters)
+    rows = list(
+        zip(
+            found.log_probabilities.tolist(),
+            found.num_characters.tolist(),
+            found.bits_per_character.tolist(),
+            strict=True,
+        )
+    )
+    if as_json:
+        names = ("log_probability", "num_characters", "bits_per_character")
+        pair_scores = [dict(zip(names, row, strict=True)) for row in rows]
+        click.echo(json.dumps({"score": total.to_dict(), "pairs": pair_scores}, indent=1))
+        return
+    for log_probability, num_characters, bits in rows:
+        click.echo(f"{log_probability:.4f}\t{num_characters}\t{bits:.4f}")
+    click.echo(str(total), err=True)

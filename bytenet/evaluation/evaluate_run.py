@@ -1,0 +1,146 @@
+"""Translate a test set with a trained model and score it."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from bytenet.datasets import Pairs, read_corpus
+from bytenet.errors import InputError
+from bytenet.evaluation.bleu import bleu, chrf
+from bytenet.evaluation.evaluation import Evaluation
+from bytenet.evaluation.likelihood import bits_per_character
+from bytenet.evaluation.misclassification import exact_match, sentence_misclassification
+from bytenet.evaluation.scores import Score
+from bytenet.evaluation.thesis_bleu import thesis_bleu
+from bytenet.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from bytenet.config import ModelConfig
+    from bytenet.decoding import Translation, Translator
+
+Split = Literal["train", "validation", "test"]
+
+
+def pairs_of_split(folder: RunFolder, split: Split) -> Pairs:
+    """The pairs of a split of the run's own corpus, whatever their length.
+
+    Raises:
+        InputError: the corpus has no such split, or cannot be had.
+    """
+    corpus = read_corpus(folder.config.data)
+    pairs = getattr(corpus, split)
+    if pairs is None:
+        there = [name for name in ("train", "validation", "test") if getattr(corpus, name) is not None]
+        raise InputError(
+            f"The corpus {corpus.name!r} of {folder.path} has no {split} pairs; it has "
+            f"{', '.join(there)}. Choose one of these, or give files with --source and --reference."
+        )
+    return pairs
+
+
+def evaluate_run(
+    run_dir: str | os.PathLike[str],
+    pairs: Pairs,
+    name: str,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+    batch_size: int | None = None,
+    jit_compile: bool = False,
+    bootstrap: int = 1000,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Evaluation:
+    """Translate the sources of `pairs` and compare with the targets.
+
+    A model with the length rule "pair" is told the length of each reference, as in the thesis, because it
+    could not translate into anything longer than the source otherwise; the settings then say so.
+
+    Args:
+        run_dir: the run folder.
+        pairs: sources and references.
+        name: of the test set.
+        beam_size, length_penalty, batch_size: of the search; None takes the run's.
+        jit_compile: compile the search with XLA.
+        bootstrap: resampled corpora for the intervals.
+        progress: called with the number of lines translated so far.
+
+    Raises:
+        InputError: the run folder or its model cannot be used, or there are no pairs.
+    """
+    from bytenet.decoding import Translator, log_probabilities
+
+    if not len(pairs):
+        raise InputError(f"{name} has no sentences; give at least one with its reference.")
+    config = RunFolder.open(run_dir).config
+    translator = Translator.from_run(
+        run_dir,
+        beam_size=beam_size,
+        length_penalty=length_penalty,
+        batch_size=batch_size,
+        jit_compile=jit_compile,
+    )
+    knows_lengths = _has_pair_rule(config.model)
+    began = time.perf_counter()
+    best = _translate(translator, pairs, knows_lengths, progress)
+    seconds = time.perf_counter() - began
+    likelihoods = log_probabilities(
+        translator.model, translator.vocabulary, pairs.source, pairs.target, translator.batch_size
+    )
+    hypotheses = [translation.text for translation in best]
+    return Evaluation(
+        name=name,
+        sources=pairs.source,
+        references=pairs.target,
+        hypotheses=hypotheses,
+        scores=[
+            *text_scores(hypotheses, pairs.target, config.data.target_language, bootstrap),
+            bits_per_character(*likelihoods, bootstrap=bootstrap),
+        ],
+        settings={
+            "beam_size": translator.beam_size,
+            "length_penalty": translator.length_penalty,
+            "batch_size": translator.batch_size,
+            "max_length": translator.max_length,
+            "jit_compile": translator.jit_compile,
+            "reference_lengths_known": knows_lengths,
+        },
+        seconds=seconds,
+        num_unended=sum(not translation.ended for translation in best),
+    )
+
+
+def text_scores(
+    hypotheses: Sequence[str], references: Sequence[str], language: str, bootstrap: int = 1000
+) -> list[Score]:
+    """Every score that compares texts: BLEU, chrF, the thesis's BLEU, exact matches, wrong characters.
+
+    Raises:
+        InputError: numbers of hypotheses and references differ, or there are none.
+    """
+    return [
+        bleu(hypotheses, references, bootstrap),
+        chrf(hypotheses, references, bootstrap),
+        thesis_bleu(hypotheses, references, language, bootstrap=bootstrap),
+        exact_match(hypotheses, references, bootstrap),
+        sentence_misclassification(hypotheses, references),
+    ]
+
+
+def _translate(
+    translator: "Translator", pairs: Pairs, knows_lengths: bool, progress: Callable[[int], None]
+) -> list["Translation"]:
+    lengths = None
+    if knows_lengths:
+        lengths = [
+            max(translator.vocabulary.encoded_length(text) for text in pair)
+            for pair in zip(pairs.source, pairs.target, strict=True)
+        ]
+    best = []
+    for translations in translator.translate(pairs.source, pair_lengths=lengths):
+        best.append(translations[0])
+        progress(len(best))
+    return best
+
+
+def _has_pair_rule(model: "ModelConfig") -> bool:
+    return model.length_rule == "pair" or (model.length_rule is None and model.settings == "thesis")

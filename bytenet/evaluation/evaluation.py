@@ -1,0 +1,85 @@
+"""The evaluation of a trained model on one test set, and the files that it leaves in the run folder."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bytenet.evaluation.scores import Score
+from bytenet.files import write_text_atomic
+
+NUM_SAMPLES = 20
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores and translations of one test set.
+
+    Attributes:
+        name: of the test set, and of the files.
+        sources, references, hypotheses: line by line.
+        scores: all that was measured.
+        settings: how it was translated, as JSON takes it.
+        seconds: that translating took, compilation included.
+        num_unended: translations that the length limit cut off.
+    """
+
+    name: str
+    sources: Sequence[str]
+    references: Sequence[str]
+    hypotheses: Sequence[str]
+    scores: Sequence[Score]
+    settings: dict[str, Any]
+    seconds: float
+    num_unended: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the text, as JSON takes it."""
+        return {
+            "name": self.name,
+            "num_sentences": len(self.hypotheses),
+            "scores": [score.to_dict() for score in self.scores],
+            "settings": self.settings,
+            "seconds": self.seconds,
+            "characters_per_second": sum(map(len, self.hypotheses)) / self.seconds,
+            "num_unended": self.num_unended,
+        }
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write `NAME.json`, `NAME.hypotheses.txt` (a sentence a line) and `NAME.samples.md`.
+
+        Each file is written whole or not at all.
+
+        Returns:
+            Their paths.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        contents = {
+            "json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
+            "hypotheses.txt": "".join(f"{hypothesis}\n" for hypothesis in self.hypotheses),
+            "samples.md": samples_table(self.sources, self.references, self.hypotheses),
+        }
+        paths = [folder / f"{self.name}.{suffix}" for suffix in contents]
+        for path, text in zip(paths, contents.values(), strict=True):
+            write_text_atomic(path, text)
+        return paths
+
+
+def samples_table(
+    sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], count: int = NUM_SAMPLES
+) -> str:
+    """A Markdown table of the first `count` translations, unpicked, beside their sources and references."""
+    rows = [("source", "reference", "translation"), ("---", "---", "---")]
+    rows += list(zip(sources, references, hypotheses, strict=True))[:count]
+    return "".join("| " + " | ".join(map(_cell, row)) + " |\n" for row in rows)
+
+
+def _cell(text: str) -> str:
+    """Text that Markdown shows as it is, within one cell of one line."""
+    # splitlines() also knows U+2028, "\r" and the like, at which a viewer might break the row.
+    text = " ".join(text.splitlines())
+    return "".join("\\" + character if character in "\\|`*_<[~" else character for character in text)

@@ -1,0 +1,54 @@
+"""What the tests of the verbs after training share: a run folder with a small untrained model."""
+
+import gzip
+
+import pytest
+from click.testing import CliRunner
+
+_SOURCES = ["ein Hund", "zwei Hunde", "ein Haus", "drei Häuser"]
+_TARGETS = ["a dog", "two dogs", "a house", "three houses"]
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory):
+    """The folder of a run on four pairs of sentences, which are its training, validation and test set."""
+    import keras
+    import numpy as np
+
+    from bytenet.config import load_config
+    from bytenet.datasets import Vocabulary
+    from bytenet.models import build_model
+    from bytenet.run_folder import RunFolder
+
+    folder = tmp_path_factory.mktemp("run")
+    settings = {"corpus": "files"}
+    for side, lines in (("source", _SOURCES), ("target", _TARGETS)):
+        path = folder / f"text.{side}.gz"
+        path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+        settings |= {f"{split}_{side}": str(path) for split in ("train", "test")}
+    overrides = [f"data.{key}={value}" for key, value in settings.items()]
+    overrides += ["model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]", "decoding.beam_size=3"]
+    config_path = folder / "settings.yaml"
+    config_path.write_text("{}\n")
+    config = load_config(str(config_path), overrides)
+    vocabulary = Vocabulary.from_texts(_SOURCES, _TARGETS)
+    run = RunFolder.create(folder / "run", config, vocabulary)
+    keras.utils.set_random_seed(1)
+    model = build_model(config.model, vocabulary.size)
+    ids = np.ones((1, 4), np.int32)
+    model({"source_ids": ids, "target_ids": ids})
+    model.save(run.model_path)
+    return run
+
+
+@pytest.fixture
+def invoke():
+    """A function that runs a verb in this process; its errors are raised."""
+
+    def run(verb, *arguments, stdin=b""):
+        result = CliRunner().invoke(verb, [str(argument) for argument in arguments], input=stdin)
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run

@@ -1,0 +1,100 @@
+"""`bytenet evaluate`: scores on stdout and in the run folder."""
+
+import json
+import shutil
+
+import pytest
+
+from bytenet.cli.evaluate import evaluate
+from bytenet.decoding import Translator
+from bytenet.errors import InputError
+from bytenet.evaluation import bleu, chrf
+from bytenet.run_folder import RunFolder
+
+SCORES = ["BLEU", "chrF2", "thesis-BLEU", "exact-match", "misclassification", "bits-per-character"]
+
+
+@pytest.fixture
+def run(run_folder, tmp_path):
+    """A copy of the run, to be written to."""
+    return RunFolder.open(shutil.copytree(run_folder.path, tmp_path / "run"))
+
+
+def test_scores_are_printed_and_saved_with_the_translations(run, invoke):
+    result = invoke(evaluate, run.path)
+
+    lines = result.stdout.splitlines()
+    assert [line.split(" ")[0] for line in lines] == SCORES
+    assert all("(4 sentences)" in line for line in lines)
+
+    sources = ["ein Hund", "zwei Hunde", "ein Haus", "drei Häuser"]
+    references = ["a dog", "two dogs", "a house", "three houses"]
+    expected = [best.text for [best] in Translator.from_run(run).translate(sources)]
+    hypotheses = (run.evaluation / "test.hypotheses.txt").read_text(encoding="utf-8")
+    assert hypotheses == "".join(f"{text}\n" for text in expected)
+
+    saved = json.loads((run.evaluation / "test.json").read_text(encoding="utf-8"))
+    assert [score["name"] for score in saved["scores"]] == SCORES
+    assert saved["scores"][0]["value"] == bleu(expected, references).value
+    assert saved["scores"][0]["settings"] == bleu(expected, references).settings
+    assert saved["scores"][1]["value"] == chrf(expected, references).value
+    assert saved["settings"]["beam_size"] == 3
+    assert saved["num_sentences"] == 4
+    assert saved["seconds"] > 0
+
+    samples = (run.evaluation / "test.samples.md").read_text(encoding="utf-8").splitlines()
+    assert samples[0] == "| source | reference | translation |"
+    assert samples[2].startswith("| ein Hund | a dog | ")
+    assert len(samples) == 2 + 4
+
+
+def test_files_name_and_limits(run, invoke, tmp_path):
+    (tmp_path / "some.de").write_text("ein Hund\nzwei\nein\n", encoding="utf-8")
+    (tmp_path / "some.en").write_text("a dog\ntwo\na\n", encoding="utf-8")
+    arguments = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en", "--max-sentences", 2]
+    result = invoke(evaluate, run.path, *arguments, "--beam-size", 1, "--json")
+    printed = json.loads(result.stdout)
+    assert printed["num_sentences"] == 2
+    assert printed["settings"]["beam_size"] == 1
+    assert json.loads((run.evaluation / "some.de.json").read_text()) == printed
+    invoke(evaluate, run.path, *arguments, "--name", "other", "--beam-size", 1)
+    assert (run.evaluation / "other.samples.md").is_file()
+
+
+def test_a_split_that_is_not_there_is_named_with_those_that_are(run, invoke):
+    with pytest.raises(InputError, match=r"no validation pairs; it has train, test.*--source"):
+        invoke(evaluate, run.path, "--split", "validation")
+
+
+@pytest.mark.parametrize("arguments", [["--source", "x"], ["--reference", "x"], ["--name", "../x"]])
+def test_wrong_use(run_folder, invoke, arguments):
+    assert invoke(evaluate, run_folder.path, *arguments).exit_code == 2
+
+
+def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_references(
+    run_folder, invoke, tmp_path
+):
+    import keras
+    import numpy as np
+
+    from bytenet.config import load_config
+    from bytenet.models import build_model
+
+    config = load_config(str(run_folder.config_path), ["model.settings=thesis"])
+    run = RunFolder.create(tmp_path / "thesis", config, run_folder.vocabulary)
+    keras.utils.set_random_seed(2)
+    model = build_model(config.model, run.vocabulary.size)
+    ids = np.ones((1, 4), np.int32)
+    model({"source_ids": ids, "target_ids": ids})
+    model.head.bias.assign(-50.0 * np.eye(run.vocabulary.size)[1])  # never ends
+    model.save(run.model_path)
+    (tmp_path / "source").write_text("ein\nein Hund\n")
+    (tmp_path / "reference").write_text("a house\ntwo\n")
+    invoke(evaluate, run.path, "--source", tmp_path / "source", "--reference", tmp_path / "reference")
+    saved = json.loads((run.evaluation / "source.json").read_text())
+    assert saved["settings"]["reference_lengths_known"]
+    assert saved["num_unended"] == 2
+    # Padding may be chosen, too, and writes nothing.
+    lengths = [len(line) for line in (run.evaluation / "source.hypotheses.txt").read_text().splitlines()]
+    assert lengths[0] <= 8
+    assert lengths[1] <= 9

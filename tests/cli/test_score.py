@@ -1,0 +1,56 @@
+"""`bytenet score`: log-probability and bits per character of given translations."""
+
+import json
+import math
+
+import pytest
+
+from bytenet.cli.score import score
+from bytenet.decoding import Translator
+from bytenet.errors import InputError
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "source").write_text("ein Hund\nzwei\n")
+    (tmp_path / "target").write_text("a dog\ntwo\n")
+    return tmp_path / "source", tmp_path / "target"
+
+
+def test_a_line_for_each_pair_and_the_total(run_folder, invoke, files):
+    result = invoke(score, run_folder.path, *files)
+    rows = [[float(value) for value in line.split("\t")] for line in result.stdout.splitlines()]
+    assert [row[1] for row in rows] == [6, 4]
+    for nats, characters, bits in rows:
+        assert nats < 0
+        assert bits == pytest.approx(-nats / characters / math.log(2), abs=1e-3)
+    total = -sum(row[0] for row in rows) / 10 / math.log(2)
+    name, value, *_ = result.stderr.split()
+    assert name == "bits-per-character"
+    assert float(value) == pytest.approx(total, abs=1e-3)
+
+
+def test_json(run_folder, invoke, files):
+    lines = invoke(score, run_folder.path, *files).stdout.splitlines()
+    found = json.loads(invoke(score, run_folder.path, *files, "--json").stdout)
+    assert [pair["num_characters"] for pair in found["pairs"]] == [6, 4]
+    assert f"{found['pairs'][0]['log_probability']:.4f}" == lines[0].split("\t")[0]
+    assert found["score"]["num_sentences"] == 2
+
+
+def test_a_translation_scores_what_the_search_said(run_folder, invoke, tmp_path):
+    # Two letters are enough to end within them in some hypothesis of a wide beam.
+    [hypotheses] = Translator.from_run(run_folder, beam_size=30, max_length=3).translate(
+        ["ein Hund"], n_best=30
+    )
+    ended = next(found for found in hypotheses if found.ended and found.text)
+    (tmp_path / "source").write_text("ein Hund\n")
+    (tmp_path / "target").write_text(f"{ended.text}\n")
+    result = invoke(score, run_folder.path, tmp_path / "source", tmp_path / "target")
+    assert float(result.stdout.split("\t")[0]) == pytest.approx(ended.log_probability, abs=1e-3)
+
+
+def test_unequal_line_counts_are_refused(run_folder, invoke, files):
+    files[1].write_text("a dog\n")
+    with pytest.raises(InputError, match=r"2 lines but .* 1"):
+        invoke(score, run_folder.path, *files)

@@ -1,0 +1,98 @@
+"""`bytenet translate`: one line in, one line out."""
+
+import errno
+import gzip
+
+import pytest
+
+from bytenet.cli.translate import translate
+from bytenet.errors import InputError, MissingFileError
+
+TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()
+
+
+def test_one_line_in_one_line_out_and_blank_to_blank(run_folder, invoke):
+    result = invoke(translate, run_folder.path, stdin=TEXT)
+    lines = result.stdout_bytes.decode().split("\n")
+    assert [bool(line) for line in lines] == [True, False, True, False, True, False]
+    assert "Translated 5 lines" in result.stderr
+    without_last_end = invoke(translate, run_folder.path, stdin=TEXT.removesuffix(b"\n"))
+    assert without_last_end.stdout_bytes == result.stdout_bytes
+    windows = invoke(translate, run_folder.path, stdin=TEXT.replace(b"\n", b"\r\n"))
+    assert windows.stdout_bytes == result.stdout_bytes
+
+
+def test_no_lines_give_no_lines(run_folder, invoke, tmp_path):
+    assert invoke(translate, run_folder.path, stdin=b"").stdout_bytes == b""
+    (tmp_path / "empty").touch()
+    assert invoke(translate, run_folder.path, tmp_path / "empty").stdout_bytes == b""
+
+
+def test_files_give_what_stdin_and_stdout_give(run_folder, invoke, tmp_path):
+    (tmp_path / "in.gz").write_bytes(gzip.compress(TEXT))
+    result = invoke(translate, run_folder.path, tmp_path / "in.gz", "--output", tmp_path / "out")
+    assert result.stdout_bytes == b""
+    assert (tmp_path / "out").read_bytes() == invoke(translate, run_folder.path, stdin=TEXT).stdout_bytes
+
+
+def test_line_separators_of_other_programs_do_not_end_lines(run_folder, invoke):
+    result = invoke(translate, run_folder.path, stdin="ein\u2028Hund\x85 zwei\rdrei\n".encode())
+    assert result.stdout_bytes.count(b"\n") == 1
+
+
+def test_n_best_gives_number_score_and_translation(run_folder, invoke):
+    result = invoke(translate, run_folder.path, "--n-best", 3, stdin=b"ein Hund\n\nzwei\n")
+    rows = [line.split("\t") for line in result.stdout_bytes.decode().removesuffix("\n").split("\n")]
+    assert [row[0] for row in rows] == ["1", "1", "1", "2", "3", "3", "3"]
+    assert rows[3] == ["2", "0.0000", ""]
+    best = invoke(translate, run_folder.path, stdin=b"ein Hund\n\nzwei\n").stdout_bytes.decode().split("\n")
+    assert [rows[0][2], rows[3][2], rows[4][2]] == best[:3]
+
+
+def test_options_reach_the_search(run_folder, invoke):
+    result = invoke(
+        translate, run_folder.path, "--max-length", 3, "--beam-size", 1, "--batch-size", 2, stdin=TEXT
+    )
+    assert max(len(line) for line in result.stdout_bytes.decode().split("\n")) <= 3
+    assert "beam size 1" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--n-best", "4"], ["--beam-size", "2", "--n-best", "3"]])
+def test_more_hypotheses_than_beams_are_wrong_use(run_folder, invoke, arguments):
+    result = invoke(translate, run_folder.path, *arguments)
+    assert result.exit_code == 2
+    assert "--beam-size" in result.stderr
+
+
+def test_invalid_utf8_is_named_by_line_and_byte(run_folder, invoke, tmp_path):
+    with pytest.raises(InputError, match=r"stdin:2: byte 3 of the line is 0xe4.*iconv"):
+        invoke(translate, run_folder.path, stdin=b"ein\nH\xc3\xa4\xe4\n".replace(b"\xc3\xa4", b"a"))
+    (tmp_path / "in").write_bytes(b"ein\nHa\xe4\n")
+    with pytest.raises(InputError, match=r"in:2: byte 3 of the line"):
+        invoke(translate, run_folder.path, tmp_path / "in")
+
+
+def test_what_cannot_be_used_is_named(run_folder, invoke, tmp_path):
+    with pytest.raises(MissingFileError, match="nothing"):
+        invoke(translate, tmp_path / "nothing", stdin=TEXT)
+    with pytest.raises(MissingFileError, match="not a run folder"):
+        invoke(translate, tmp_path, stdin=TEXT)
+    with pytest.raises(MissingFileError, match="no-such-file"):
+        invoke(translate, run_folder.path, tmp_path / "no-such-file")
+
+
+def test_a_failure_half_way_leaves_the_earlier_output(run_folder, invoke, tmp_path, monkeypatch):
+    from bytenet.decoding import Translator
+
+    def fail_after_one(self, lines, *arguments):
+        whole = original(self, lines, *arguments)
+        yield next(whole)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    original = Translator.translate
+    monkeypatch.setattr(Translator, "translate", fail_after_one)
+    (tmp_path / "out").write_text("earlier\n")
+    with pytest.raises(InputError, match="disk is full"):
+        invoke(translate, run_folder.path, "--output", tmp_path / "out", stdin=TEXT)
+    assert (tmp_path / "out").read_text() == "earlier\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

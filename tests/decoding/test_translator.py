@@ -1,0 +1,125 @@
+"""Lines in, translations out: order, blank lines, batches, shapes, limits."""
+
+import numpy as np
+import pytest
+
+from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.decoding import Decoder, Translator
+from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_size
+from bytenet.errors import InputError
+
+VOCABULARY = Vocabulary("abcd e")
+LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz"]
+
+
+@pytest.fixture
+def model(recurrent_model):
+    return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
+
+
+def _texts(translations):
+    return [hypotheses[0].text for hypotheses in translations]
+
+
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_lines_keep_their_order_and_do_not_depend_on_each_other(model, beam_size):
+    together = list(Translator(model, VOCABULARY, beam_size, batch_size=4).translate(LINES))
+    assert len(together) == len(LINES)
+    assert len(set(_texts(together))) > 3
+    alone = Translator(model, VOCABULARY, beam_size, batch_size=1)
+    for line, hypotheses in zip(LINES, together, strict=True):
+        [[expected]] = alone.translate([line])
+        assert hypotheses[0].text == expected.text
+        assert hypotheses[0].score == pytest.approx(expected.score, abs=1e-4)
+
+
+def test_equal_to_the_decoder_on_the_unpadded_line(model):
+    line = "a bad cab"
+    [[best]] = Translator(model, VOCABULARY, beam_size=3, length_penalty=0.6).translate([line])
+    result = Decoder(model, 3, 0.6, forbidden_ids=(0, 2))(VOCABULARY.encode(line)[None])
+    assert best.text == VOCABULARY.decode(result.ids[0, 0])
+    assert best.score == pytest.approx(float(result.scores[0, 0]), abs=1e-4)
+    assert best.log_probability == pytest.approx(float(result.log_probabilities[0, 0]), abs=1e-4)
+    assert best.ended == bool(result.ended[0, 0])
+
+
+def test_blank_lines_give_one_empty_hypothesis(model):
+    translations = list(Translator(model, VOCABULARY, beam_size=3).translate(["", " \t", "a"], n_best=3))
+    assert [len(hypotheses) for hypotheses in translations] == [1, 1, 3]
+    assert translations[0][0].text == translations[1][0].text == ""
+    assert list(Translator(model, VOCABULARY).translate([])) == []
+
+
+def test_n_best_is_sorted_and_at_most_the_beam(model):
+    translator = Translator(model, VOCABULARY, beam_size=4)
+    [hypotheses] = translator.translate(["abba"], n_best=4)
+    scores = [hypothesis.score for hypothesis in hypotheses if hypothesis.ended]
+    assert scores == sorted(scores, reverse=True)
+    assert len({hypothesis.text for hypothesis in hypotheses}) == 4
+    with pytest.raises(ValueError, match="n_best"):
+        list(translator.translate(["abba"], n_best=5))
+
+
+def test_reads_no_further_than_the_window(model):
+    taken = []
+
+    def lines():
+        for line in LINES:
+            taken.append(line)
+            yield line
+
+    translations = Translator(model, VOCABULARY, beam_size=1).translate(lines(), window=2)
+    next(translations)
+    assert taken == LINES[:2]
+    assert len(list(translations)) == len(LINES) - 1
+
+
+def test_unknown_characters_are_read_but_never_written(model):
+    model.symbol_bias[2] = 20.0
+    assert "\ufffd" not in "".join(_texts(Translator(model, VOCABULARY, beam_size=2).translate(LINES)))
+    allowed = Translator(model, VOCABULARY, beam_size=2, forbidden_ids=())
+    assert "\ufffd" in "".join(_texts(allowed.translate(LINES)))
+
+
+def test_lengths_are_limited_by_the_line_the_setting_and_the_pair(recurrent_model):
+    endless = recurrent_model(VOCABULARY.size, end_bias=-50.0, extra_length=4)
+    lines = ["abba", "a bad cab"]  # 5 and 10 symbols
+
+    def lengths(translator, **arguments):
+        return [len(text) for text in _texts(translator.translate(lines, **arguments))]
+
+    assert lengths(Translator(endless, VOCABULARY, beam_size=1)) == [9, 14]
+    assert lengths(Translator(endless, VOCABULARY, beam_size=1, max_length=11)) == [9, 11]
+    assert lengths(Translator(endless, VOCABULARY, beam_size=1), pair_lengths=[8, 8], window=1) == [12, 14]
+    assert not any(best.ended for [best] in Translator(endless, VOCABULARY, beam_size=1).translate(lines))
+
+
+def test_few_shapes_are_traced(model):
+    lines = ["ab" * length for length in range(1, 33)] * 4  # up to 65 symbols
+    assert len(list(Translator(model, VOCABULARY, beam_size=1, batch_size=8).translate(lines))) == 128
+    assert model.traces == 3  # 32, 64 and 128 symbols
+
+
+def test_a_vocabulary_that_refuses_unknown_characters_says_so(recurrent_model):
+    vocabulary = Vocabulary("abc", unknown="error")
+    translator = Translator(recurrent_model(vocabulary.size), vocabulary)
+    with pytest.raises(InputError, match="U\\+007A"):
+        list(translator.translate(["abz"]))
+
+
+def test_padded_sizes():
+    assert [padded_size(size) for size in (1, 2, 3, 4, 5, 9)] == [1, 2, 4, 4, 8, 16]
+    assert [padded_length(length) for length in (1, 32, 33, 64, 65, 800)] == [32, 32, 64, 64, 128, 1024]
+
+
+def test_batches_by_length():
+    lengths = [5, 9, 1, 7, 3, 8, 2]
+    batches = list(batches_by_length([0, 1, 2, 3, 4, 6], lengths, batch_size=4))
+    assert batches == [([2, 6, 4, 0], 4), ([3, 1], 2)]
+    assert list(batches_by_length([0, 1, 2], lengths, batch_size=3)) == [([2, 0, 1], 3)]
+
+
+def test_pad_batch():
+    batch = pad_batch([np.array([3, 1]), np.array([1])], rows=3, length=3)
+    assert batch.dtype == np.int32
+    assert batch.tolist() == [[3, 1, 0], [1, 0, 0], [0, 0, 0]]

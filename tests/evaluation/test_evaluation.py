@@ -1,0 +1,62 @@
+"""The files of an evaluation."""
+
+import json
+
+import pytest
+
+from bytenet.evaluation import Evaluation, Score, samples_table, text_scores
+
+
+def _evaluation(**changes):
+    values = {
+        "name": "test",
+        "sources": ["ein Hund", ""],
+        "references": ["a dog", ""],
+        "hypotheses": ["a dog", ""],
+        "scores": [Score("BLEU", 50.0, 2)],
+        "settings": {"beam_size": 4},
+        "seconds": 2.5,
+        "num_unended": 1,
+    }
+    return Evaluation(**values | changes)
+
+
+def test_saved_files(tmp_path):
+    paths = _evaluation().save(tmp_path / "evaluation")
+    assert [path.name for path in paths] == ["test.json", "test.hypotheses.txt", "test.samples.md"]
+    saved = json.loads(paths[0].read_text())
+    assert saved["scores"] == [Score("BLEU", 50.0, 2).to_dict()]
+    assert saved["characters_per_second"] == 2
+    assert saved["num_unended"] == 1
+    assert paths[1].read_text() == "a dog\n\n"
+
+
+def test_samples_are_the_first_ones_in_order():
+    texts = [[f"{side}{index}" for index in range(30)] for side in "srt"]
+    lines = samples_table(*texts).splitlines()
+    assert lines[:3] == ["| source | reference | translation |", "| --- | --- | --- |", "| s0 | r0 | t0 |"]
+    assert len(lines) == 22
+    assert lines[-1] == "| s19 | r19 | t19 |"
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("a|b", r"a\|b"),
+        ("*a* _b_ `c` <d>", r"\*a\* \_b\_ \`c\` \<d>"),
+        ("a\u2028b\rc\nd", "a b c d"),
+        ("\\|", r"\\\|"),
+    ],
+)
+def test_samples_show_any_text_within_its_cell(text, cell):
+    assert samples_table([text], ["r"], ["t"]).splitlines()[2] == f"| {cell} | r | t |"
+
+
+def test_text_scores_of_perfect_and_of_wrong_translations():
+    references = ["The cat sat on the mat.", "Two dogs play in the snow."]
+    names = ["BLEU", "chrF2", "thesis-BLEU", "exact-match", "misclassification"]
+    perfect = {score.name: score.value for score in text_scores(references, references, "en", 10)}
+    assert perfect == pytest.approx(dict(zip(names, [100, 100, 100, 1, 0], strict=True)))
+    wrong = {score.name: score.value for score in text_scores(["q", "q"], references, "en", 10)}
+    assert wrong["exact-match"] == wrong["thesis-BLEU"] == 0
+    assert wrong["misclassification"] == 1

@@ -1,0 +1,25 @@
+"""A training run that takes seconds."""
+
+from collections.abc import Callable
+
+import pytest
+
+from bytenet.config import Config, load_config
+
+SMALLEST = (
+    "model.dim=4", "model.num_sets=1", "model.dilations=[1,2]", "data.num_train=48", "data.num_validation=16",
+    "data.batch_size=16", "training.epochs=2", "training.schedule=constant", "training.warmup_steps=0",
+    "training.jit_compile=false", "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
+)  # fmt: skip
+
+
+@pytest.fixture
+def smallest_settings() -> tuple[str, ...]:
+    """Overrides of the preset `digits` that make it as small as it can be: three batches an epoch, two epochs."""
+    return SMALLEST
+
+
+@pytest.fixture
+def smallest_config() -> Callable[..., Config]:
+    """Make the configuration of that run, with further overrides on top."""
+    return lambda *overrides: load_config("digits", [*SMALLEST, *overrides])

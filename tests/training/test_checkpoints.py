@@ -1,0 +1,108 @@
+"""Checkpoints: all variables, whole or not at all."""
+
+import errno
+
+import keras
+import numpy as np
+import pytest
+
+from bytenet.errors import InputError, MissingFileError
+from bytenet.models import ByteNet
+from bytenet.training.checkpoints import (
+    checkpoints,
+    latest_checkpoint,
+    restore_checkpoint,
+    save_checkpoint,
+    save_model,
+    training_variables,
+)
+from bytenet.training.losses import SentenceCrossEntropy
+from bytenet.training.optimizers import FlatAdam
+from bytenet.training.state import TrainingState
+
+IDS = np.array([[3, 4, 5, 1, 0], [6, 1, 0, 0, 0]], "int32")
+
+
+def trained_model(dim=4, seed=1):
+    keras.utils.set_random_seed(seed)
+    model = ByteNet(vocab_size=8, dim=dim, num_sets=1, dilations=(1, 2), dropout=0.5)
+    model.compile(FlatAdam(1e-2, ema_momentum=0.5), SentenceCrossEntropy(), jit_compile=False)
+    model.train_on_batch({"source_ids": IDS, "target_ids": IDS}, IDS)
+    return model
+
+
+@pytest.fixture(scope="module")
+def model():
+    return trained_model()
+
+
+def test_every_variable_comes_back(model, tmp_path):
+    state = TrainingState(epoch=2, batch=3, step=17, best_score=1.5, characters=99, smoothed={"bleu": [1.0, 2.0]})
+    path = save_checkpoint(tmp_path / "new folder", model, state, keep=3)
+    saved = {name: np.array(variable) for name, variable in training_variables(model).items()}
+    other = trained_model(seed=2)
+    assert restore_checkpoint(path, other) == state
+    restored = {name: np.array(variable) for name, variable in training_variables(other).items()}
+    assert saved.keys() == restored.keys()
+    for name, value in saved.items():
+        np.testing.assert_array_equal(value, restored[name], err_msg=name)
+
+
+def test_nothing_that_training_changes_is_left_out(model):
+    names = training_variables(model)
+    paths = {variable.path for variable in model.weights}
+    assert paths <= {name.split("/", 2)[2] for name in names}
+    assert sum("moving_mean" in name for name in names) == 6  # two encoder blocks with three norms each
+    assert sum("seed_generator_state" in name for name in names) == 4
+    assert sum(name.startswith("optimizer/") for name in names) >= 5
+
+
+def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(model, tmp_path):
+    path = save_checkpoint(tmp_path, trained_model(dim=6), TrainingState(), keep=1)
+    before = model.get_weights()
+    with pytest.raises(InputError, match="does not fit this model.*configuration"):
+        restore_checkpoint(path, model)
+    for old, new in zip(before, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+def test_a_damaged_checkpoint_is_refused_with_advice(model, tmp_path, share):
+    path = save_checkpoint(tmp_path, model, TrainingState(step=5), keep=1)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(InputError, match="damaged.*Delete it"):
+        restore_checkpoint(path, model)
+
+
+def test_a_missing_checkpoint_is_named(model, tmp_path):
+    with pytest.raises(MissingFileError, match="step-7"):
+        restore_checkpoint(tmp_path / "step-7.npz", model)
+
+
+def test_a_full_disk_keeps_the_checkpoint_before_and_leaves_no_half_one(model, tmp_path, monkeypatch):
+    save_checkpoint(tmp_path, model, TrainingState(step=1), keep=1)
+
+    def fill_disk(file, **arrays):
+        file.write(b"half of it")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("bytenet.training.checkpoints.np.savez", fill_disk)
+    with pytest.raises(InputError, match="disk is full.*step-00000002"):
+        save_checkpoint(tmp_path, model, TrainingState(step=2), keep=1)
+    assert [path.name for path in tmp_path.iterdir()] == ["step-00000001.npz"]
+
+
+def test_what_a_killed_process_left_half_written_is_no_checkpoint(model, tmp_path):
+    path = save_checkpoint(tmp_path, model, TrainingState(step=1), keep=1)
+    (tmp_path / ".partial-1234-step-00000002.npz").write_bytes(b"half")
+    assert checkpoints(tmp_path) == [path]
+    assert latest_checkpoint(tmp_path) == path
+
+
+def test_a_saved_model_predicts_the_same_and_has_no_optimiser(model, tmp_path):
+    save_model(model, tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    inputs = {"source_ids": IDS, "target_ids": IDS}
+    np.testing.assert_array_equal(loaded(inputs), model(inputs))
+    assert not loaded.compiled

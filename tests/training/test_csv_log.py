@@ -1,0 +1,33 @@
+"""The CSV file of measurements."""
+
+import math
+
+from bytenet.training.csv_log import CsvLog, read_csv_log
+
+
+def test_rows_come_back_with_gaps_as_nan(tmp_path):
+    log = CsvLog(tmp_path / "log.csv", ["step", "loss", "bleu"])
+    log.append({"step": 1, "loss": 2.5, "unknown": 3})
+    log.append({"step": 2, "loss": None, "bleu": 12.345678901})
+    columns = read_csv_log(log.path)
+    assert columns["step"] == [1, 2]
+    assert columns["loss"][0] == 2.5
+    assert math.isnan(columns["loss"][1])
+    assert columns["bleu"][1] == 12.3457
+
+
+def test_what_came_after_a_step_is_dropped_with_a_half_written_line(tmp_path):
+    log = CsvLog(tmp_path / "log.csv", ["epoch", "step"])
+    for step in (3, 6, 9):
+        log.append({"epoch": step // 3, "step": step})
+    with open(log.path, "a", encoding="utf-8") as file:
+        file.write("4")
+    log.drop_after(6)
+    log.append({"epoch": 3, "step": 9})
+    assert read_csv_log(log.path)["step"] == [3, 6, 9]
+
+
+def test_an_absent_file_has_no_columns(tmp_path):
+    assert read_csv_log(tmp_path / "log.csv") == {}
+    CsvLog(tmp_path / "log.csv", ["step"]).drop_after(3)
+    assert not (tmp_path / "log.csv").exists()

@@ -1,0 +1,78 @@
+"""The progress line, on a terminal and in a log file."""
+
+import io
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from bytenet.training.progress import ProgressLine
+from bytenet.training.state import TrainingState
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = SimpleNamespace(seconds=1000.0)
+    monkeypatch.setattr("bytenet.training.progress.time.monotonic", lambda: now.seconds)
+    return now
+
+
+def make_progress(clock, is_terminal=False, compiles=True):
+    state = TrainingState()
+    progress = ProgressLine(state, epochs=2, steps_per_epoch=10, compiles=compiles)
+    progress._console = Console(file=io.StringIO(), force_terminal=is_terminal, width=150, highlight=False)
+    progress.set_model(SimpleNamespace(optimizer=SimpleNamespace(learning_rate=0.001)))
+    progress.on_epoch_begin(0)
+    return progress, state
+
+
+def one_step(progress, state, clock, seconds, shape=(4, 9), loss=2.5):
+    progress.announce_shape(shape)
+    clock.seconds += seconds
+    state.batch += 1
+    state.step += 1
+    state.seconds += seconds
+    state.characters += 100
+    progress.on_train_batch_end(0, {"loss": loss, "character_error": 0.5})
+
+
+def test_in_a_log_file_it_writes_a_line_every_half_minute(clock):
+    progress, state = make_progress(clock, compiles=False)
+    for _ in range(8):
+        one_step(progress, state, clock, 8.0)
+    lines = progress._console.file.getvalue().strip().split("\n")
+    assert len(lines) == 2
+    assert lines[0] == (
+        "[0:00:32] epoch 1/2, step 4/10: loss 2.5000, error 0.500, lr 0.001, 12 chars/s"
+    )
+
+
+def test_new_shapes_are_announced_and_left_out_of_the_speed(clock):
+    progress, state = make_progress(clock)
+    one_step(progress, state, clock, 60.0)
+    one_step(progress, state, clock, 2.0)
+    one_step(progress, state, clock, 2.0)
+    assert progress.characters_per_second == pytest.approx(50)
+    assert progress.compile_seconds == 60.0
+    one_step(progress, state, clock, 40.0, shape=(2, 20))
+    assert progress.compile_seconds == 100.0
+    text = progress._console.file.getvalue()
+    assert "compiling batch shape 1: 4 x 9" in text
+    assert "compiling batch shape 2: 2 x 20" in text
+    assert text.count("compiling") == 2
+
+
+def test_on_a_terminal_it_is_a_bar(clock):
+    progress, state = make_progress(clock, is_terminal=True, compiles=False)
+    one_step(progress, state, clock, 1.0)
+    progress.on_train_end()
+    text = progress._console.file.getvalue()
+    assert "epoch 1/2" in text
+    assert "1/20" in text
+
+
+def test_the_end_of_an_epoch_lists_what_was_measured(clock):
+    progress, state = make_progress(clock)
+    state.seconds = 3725.0
+    progress.on_epoch_end(0, {"loss": 1.25, "val_bleu": 18.126, "val_chrf": None})
+    assert "epoch 1/2 (1:02:05): loss 1.25, val_bleu 18.13\n" in progress._console.file.getvalue()
