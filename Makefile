@@ -16,7 +16,7 @@ help:
 # A demo that was interrupted goes on, and a finished one is not trained again: --resume.
 demo: $(INSTALLED)
 	$(VENV)/bin/bytenet train numbers --run runs/demo --resume
-	$(VENV)/bin/bytenet evaluate runs/demo --split test
+	$(VENV)/bin/bytenet evaluate runs/demo --split test --show 20
 
 test: $(INSTALLED)
 	$(VENV)/bin/pytest

@@ -20,6 +20,7 @@ _VERBS = {
     "translate": "Translate lines of text.",
     "score": "Give the log-probability of translations.",
     "evaluate": "Translate a test set and score it.",
+    "report": "Write what a run did and how good it is, with curves.",
 }
 
 
@@ -57,8 +58,8 @@ class _LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> None:
         try:
             super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
+        except KeyboardInterrupt as interrupt:
+            click.echo(str(interrupt) or "Interrupted.", err=True)
             ctx.exit(130)
         except BrokenPipeError:
             raise  # click ends quietly when the reader of a pipe (`| head`) has gone

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -26,6 +27,7 @@ import click
 @click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
 @click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
 @click.option("--xla", is_flag=True, help="Compile the search: slow to start, then faster.")
+@click.option("--show", type=click.IntRange(min=0), default=0, help="Also print the first so many translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def evaluate(
     run_dir: Path,
@@ -38,6 +40,7 @@ def evaluate(
     length_penalty: float | None,
     batch_size: int | None,
     xla: bool,
+    show: int,
     as_json: bool,
 ) -> None:
     """Translate a test set with the model in the folder RUN and print its scores, one a line.
@@ -80,6 +83,10 @@ def evaluate(
     else:
         for score in evaluation.scores:
             click.echo(str(score))
+        texts = zip(evaluation.sources, evaluation.references, evaluation.hypotheses, strict=True)
+        for source_text, reference_text, hypothesis in islice(texts, show):
+            wrong = "" if hypothesis == reference_text else f"   (reference: {reference_text})"
+            click.echo(f"{source_text} → {hypothesis}{wrong}")
     if evaluation.num_unended:
         click.echo(
             f"{evaluation.num_unended} translations reached the length limit without an end.", err=True

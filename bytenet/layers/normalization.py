@@ -110,7 +110,9 @@ class NormalizedActivation(keras.layers.Layer):
         self.activation_name = activation
         self.epsilon = epsilon
         self.momentum = momentum
-        self.normalization = make_normalization(normalization, epsilon, momentum, name="normalization")
+        self.normalization = make_normalization(
+            normalization, epsilon, momentum, name="normalization", dtype=self.dtype_policy
+        )
         self.activation = keras.activations.get(activation)
 
     def build(self, input_shape):

@@ -58,24 +58,29 @@ class ResidualBlock(keras.layers.Layer):
         no_norm = normalization == "none"
 
         def normalized_activation(name):
-            return NormalizedActivation(normalization, activation, epsilon, momentum, name=name)
+            return NormalizedActivation(
+                normalization, activation, epsilon, momentum, name=name, dtype=self.dtype_policy
+            )
 
         self.pre_normalization = normalized_activation("pre_normalization")
         self.conv_dilated = DilatedConvolution(
             self.hidden_dim, kernel_size, dilation_rate, causal,
             use_bias=no_norm or not self.is_full,
             kernel_initializer=(initial.hidden if self.is_full else initial.residual)(),
-            name="conv_dilated",
+            name="conv_dilated", dtype=self.dtype_policy,
         )  # fmt: skip
         if self.is_full:
             # A convolution of one tap, not a dense layer, so that every initialisation scheme sees a kernel.
             self.reduce_dim = DilatedConvolution(
-                self.hidden_dim, 1, use_bias=no_norm, kernel_initializer=initial.hidden(), name="reduce_dim"
-            )
+                self.hidden_dim, 1, use_bias=no_norm, kernel_initializer=initial.hidden(), name="reduce_dim",
+                dtype=self.dtype_policy,
+            )  # fmt: skip
             self.reduce_dim_normalization = normalized_activation("reduce_dim_normalization")
             self.conv_dilated_normalization = normalized_activation("conv_dilated_normalization")
-            self.recover_dim = DilatedConvolution(dim, 1, kernel_initializer=initial.residual(), name="recover_dim")
-        self.dropout = keras.layers.Dropout(dropout, name="dropout") if dropout else None
+            self.recover_dim = DilatedConvolution(
+                dim, 1, kernel_initializer=initial.residual(), name="recover_dim", dtype=self.dtype_policy
+            )
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
 
     def build(self, input_shape):
         hidden_shape = (*input_shape[:-1], self.hidden_dim)
@@ -148,7 +153,10 @@ class ResidualSet(keras.layers.Layer):
         self._config = {"dilations": list(dilations), **block_arguments}
         self.blocks = [
             ResidualBlock(
-                dilation_rate=rate, name=f"block_{index}_dilation_{rate}", dtype=dtype, **block_arguments
+                dilation_rate=rate,
+                name=f"block_{index}_dilation_{rate}",
+                dtype=self.dtype_policy,
+                **block_arguments,
             )
             for index, rate in enumerate(dilations)
         ]
@@ -190,9 +198,12 @@ class ResidualStack(keras.layers.Layer):
         self._config = {"num_sets": num_sets, "dilations": list(dilations), **block_arguments}
         self.sets = [
             ResidualSet(
-                dilations, name=f"set_{index}", dtype=dtype,
-                num_blocks=num_sets * len(dilations), **block_arguments,
-            )  # fmt: skip
+                dilations,
+                name=f"set_{index}",
+                dtype=self.dtype_policy,
+                num_blocks=num_sets * len(dilations),
+                **block_arguments,
+            )
             for index in range(num_sets)
         ]
 

@@ -100,12 +100,18 @@ class ByteNet(TranslationModel):
         self.length_rule = LengthRule(unfold_scale, unfold_offset) if length_rule == "unfold" else PAIR_LENGTH
 
         initial = initializers_for(initializer, activation, num_sets * len(dilations))
+        # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
+        policy = self.dtype_policy
         block_arguments = {
-            "num_sets": num_sets, "dilations": dilations, "size": block_size, "activation": activation,
+            "dtype": policy, "num_sets": num_sets, "dilations": dilations, "size": block_size, "activation": activation,
             "dropout": dropout, "epsilon": norm_epsilon, "momentum": batch_norm_momentum, "initializer": initializer,
         }  # fmt: skip
-        self.source_embedding = ZeroPaddedEmbedding(vocab_size, dim, initial.embedding(), name="source_embedding")
-        self.target_embedding = ZeroPaddedEmbedding(vocab_size, dim, initial.embedding(), name="target_embedding")
+        self.source_embedding = ZeroPaddedEmbedding(
+            vocab_size, dim, initial.embedding(), name="source_embedding", dtype=policy
+        )
+        self.target_embedding = ZeroPaddedEmbedding(
+            vocab_size, dim, initial.embedding(), name="target_embedding", dtype=policy
+        )
         self.encoder = ResidualStack(
             dim=dim, kernel_size=encoder_kernel_size, causal=False, normalization=encoder_normalization,
             name="encoder", **block_arguments,

@@ -2,6 +2,7 @@
 
 import math
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,11 +12,11 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
+from bytenet.csv_log import CsvLog
 from bytenet.datasets import BatchPlan
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint
-from bytenet.training.csv_log import CsvLog
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 
@@ -101,7 +102,6 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._config = config.training
         self._saved_at = time.monotonic()
         self._stop_requested = False
-        self.interrupted = False
 
     def save(self) -> None:
         """Save a checkpoint now."""
@@ -115,12 +115,13 @@ class CheckpointSaver(keras.callbacks.Callback):
         if by_steps or by_time or self._stop_requested:
             self.save()
         if self._stop_requested:
-            self.interrupted = True
-            self.model.stop_training = True
+            raise KeyboardInterrupt(
+                f"Stopped at step {self._state.step}, all saved. "
+                f"Go on with: bytenet train --resume --run {self._folder.path}"
+            )
 
     def on_epoch_end(self, epoch, logs=None):
-        if not self.interrupted:
-            self.save()
+        self.save()
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:
@@ -131,10 +132,10 @@ class CheckpointSaver(keras.callbacks.Callback):
                 raise KeyboardInterrupt
             self._stop_requested = True
 
-        try:
-            before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        except ValueError:  # not in the main thread, where Python handles no signals
-            before = {}
+        if threading.current_thread() is not threading.main_thread():  # the only one that gets signals
+            yield
+            return
+        before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:

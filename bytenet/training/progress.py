@@ -2,6 +2,8 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import keras
 from rich.console import Console
@@ -51,14 +53,22 @@ class ProgressLine(keras.callbacks.Callback):
             self._shapes.add(shape)
             self._show(f"compiling batch shape {len(self._shapes)}: {shape[0]} x {shape[1]} ...", force=True)
 
-    def on_epoch_begin(self, epoch, logs=None):
-        if self._console.is_terminal and self._bar is None:
-            self._bar = Progress(
-                TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(),
-                TimeRemainingColumn(), TextColumn("{task.fields[text]}"), console=self._console,
-            )  # fmt: skip
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Inside, the bar is on the terminal, if standard error is one."""
+        if not self._console.is_terminal:
+            yield
+            return
+        columns = (
+            TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn(),
+            TextColumn("{task.fields[text]}"),
+        )  # fmt: skip
+        with Progress(*columns, console=self._console) as self._bar:
             self._task = self._bar.add_task("", total=self._epochs * self._steps_per_epoch, text="")
-            self._bar.start()
+            yield
+        self._bar = None
+
+    def on_epoch_begin(self, epoch, logs=None):
         self._recent = [(time.monotonic(), self._state.characters)]
 
     def on_train_batch_end(self, batch, logs=None):
@@ -72,11 +82,6 @@ class ProgressLine(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         measured = ", ".join(f"{name} {value:.4g}" for name, value in (logs or {}).items() if value is not None)
         self.say(f"epoch {epoch + 1}/{self._epochs} ({_clock(self._state.seconds)}): {measured}")
-
-    def on_train_end(self, logs=None):
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
 
     def _describe(self, logs: dict) -> str:
         parts = [f"loss {float(logs.get('loss', float('nan'))):.4f}"]

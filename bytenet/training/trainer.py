@@ -1,10 +1,6 @@
 """Train a model as its configuration says, from the beginning or from where a run stopped."""
 
-import json
 import os
-import platform
-import subprocess
-from importlib.metadata import version
 from pathlib import Path
 
 import keras
@@ -22,11 +18,11 @@ from bytenet.datasets import (
     training_dataset,
 )
 from bytenet.errors import InputError
-from bytenet.files import write_text_atomic
 from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import CheckpointSaver, StateKeeper, TrainingLog
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
+from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers import FlatAdam
@@ -71,7 +67,7 @@ def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
     state = restore_checkpoint(checkpoint, model) if checkpoint else TrainingState()
-    _write_environment(folder, config, strategy)
+    write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync)
     epochs = -(-total_steps // plan.num_batches)
     progress = ProgressLine(state, epochs, plan.num_batches, compiles=bool(model.jit_compile))
     _say_what_comes(progress, corpus, plan, model, state, checkpoint, total_steps)
@@ -134,7 +130,7 @@ def _jit_compile(config: Config, strategy: tf.distribute.Strategy, plan: BatchPl
 
 def _fit(config: Config, corpus: Corpus, vocabulary: Vocabulary, folder: RunFolder, plan: BatchPlan,
          model: TranslationModel, state: TrainingState, total_steps: int, progress: ProgressLine) -> None:
-    """Fit until the end, an interruption, or an early stop."""
+    """Fit until the end or an early stop."""
     seed = config.training.seed
     target_lengths = np.array([vocabulary.encoded_length(text) for text in corpus.train.target])
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
@@ -150,9 +146,9 @@ def _fit(config: Config, corpus: Corpus, vocabulary: Vocabulary, folder: RunFold
         saver,
     ]
     last_epoch = -(-total_steps // plan.num_batches)
-    with saver.stopping_on_signals():
+    with progress.shown(), saver.stopping_on_signals():
         # `fit` has epochs of one length only, so the rest of a broken epoch is a call of its own.
-        while state.step < total_steps and not (model.stop_training and state.step):
+        while state.step < total_steps:
             dataset = training_dataset(
                 corpus.train, vocabulary, plan, seed,
                 start_epoch=state.epoch, start_batch=state.batch, loss=config.training.loss,
@@ -166,11 +162,8 @@ def _fit(config: Config, corpus: Corpus, vocabulary: Vocabulary, folder: RunFold
                 shuffle=False,  # the dataset comes shuffled
                 verbose=0,
             )
-    if saver.interrupted:
-        raise KeyboardInterrupt(
-            f"Stopped at step {state.step} of {total_steps}, all saved. "
-            f"Go on with: bytenet train --resume --run {folder.path}"
-        )
+            if model.stop_training:
+                break
     state.finished = True
     saver.save()
 
@@ -183,41 +176,12 @@ def _say_what_comes(progress: ProgressLine, corpus: Corpus, plan: BatchPlan, mod
         f"{len(corpus.validation or ()):,} for validation; {plan.num_batches:,} batches an epoch, "
         f"{total_steps:,} steps in all; padding {plan.padding_share:.0%}; {len(plan.buckets)} batch shapes: {shapes}"
     )
-    weights = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     compiled = "compiled with XLA" if model.jit_compile else "not compiled"
-    progress.say(f"{model.name}: {weights:,} trainable parameters, {model.vocab_size} symbols; steps {compiled}")
+    size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
+    progress.say(f"{model.name}: {size}; steps {compiled}")
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
 
 
-def _write_environment(folder: RunFolder, config: Config, strategy: tf.distribute.Strategy) -> None:
-    packages = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacrebleu")
-    environment = {
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
-        "git_commit": _git_commit(),
-        "seed": config.training.seed,
-        "devices": [device.name for device in tf.config.list_logical_devices()],
-        "replicas": strategy.num_replicas_in_sync,
-        "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
-    }
-    write_text_atomic(folder.environment_path, json.dumps(environment, indent=2) + "\n")
-
-
-def _git_commit() -> str | None:
-    """The commit of the source tree the package runs from, with "+" where files were changed; None outside one."""
-    try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
-            cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return described.stdout.strip()
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
-    except OSError:
-        return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+def _num_trainable(model: TranslationModel) -> int:
+    return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)

@@ -12,13 +12,20 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
+from bytenet.csv_log import CsvLog
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, pair_lengths
 from bytenet.decoding import Decoder
-from bytenet.evaluation import bleu, chrf, pooled_misclassification, sentence_misclassification, thesis_bleu
+from bytenet.evaluation import (
+    bleu,
+    chrf,
+    pooled_misclassification,
+    samples_table,
+    sentence_misclassification,
+    thesis_bleu,
+)
 from bytenet.layers import MaskedBatchNormalization
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_model
-from bytenet.training.csv_log import CsvLog
 from bytenet.training.losses import sentence_cross_entropy
 from bytenet.training.optimizers import averaged_weights
 from bytenet.training.progress import ProgressLine
@@ -113,7 +120,9 @@ class Validator:
         return {
             "cross_entropy": float(tf.reduce_sum(losses)) / int(np.count_nonzero(target_ids)),
             "misclassification": pooled_misclassification(predicted_ids, target_ids).value,
-            "bleu": thesis_bleu(self._vocabulary.decode_batch(predicted_ids), batch.target).value,
+            "bleu": thesis_bleu(
+                self._vocabulary.decode_batch(predicted_ids), batch.target, bootstrap=0, split_last_period=True
+            ).value,
         }
 
     def _translate(self, decoder: Decoder, source_ids: tf.Tensor) -> np.ndarray:
@@ -210,8 +219,6 @@ class EpochEvaluation(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         state, config = self._state, self._config
         is_last = state.step >= self._total_steps
-        if state.batch != 0 and not is_last:  # interrupted in the middle
-            return
         if self._validator is None:
             self._save()
             return
@@ -242,19 +249,9 @@ class EpochEvaluation(keras.callbacks.Callback):
             save_model(self.model, self._folder.model_path)
 
     def _write(self, scores: dict[str, float], hypotheses: list[str]) -> None:
-        pairs = self._validator.pairs
-        samples = [
-            f"| {_cell(pairs.source[row])} | {_cell(pairs.target[row])} | {_cell(hypotheses[row])} |"
-            for row in range(min(self._config.evaluation.num_samples, len(pairs)))
-        ]
+        pairs, count = self._validator.pairs, self._config.evaluation.num_samples
         with self._writer.as_default(step=self._state.step):
             for name, value in scores.items():
                 tf.summary.scalar(name.removeprefix("val_"), value)
-            header = ["| source | reference | translation |", "|---|---|---|"]
-            tf.summary.text("translations", "\n".join([*header, *samples]))
+            tf.summary.text("translations", samples_table(pairs.source, pairs.target, hypotheses, count))
         self._writer.flush()
-
-
-def _cell(text: str) -> str:
-    """Text as a cell of a Markdown table."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

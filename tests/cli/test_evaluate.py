@@ -48,6 +48,16 @@ def test_scores_are_printed_and_saved_with_the_translations(run, invoke):
     assert len(samples) == 2 + 4
 
 
+def test_the_first_translations_are_shown_when_asked_for(run, invoke):
+    lines = invoke(evaluate, run.path, "--show", 3).stdout.splitlines()
+    hypotheses = (run.evaluation / "test.hypotheses.txt").read_text(encoding="utf-8").splitlines()
+    assert lines[len(SCORES) :] == [
+        f"ein Hund → {hypotheses[0]}   (reference: a dog)",
+        f"zwei Hunde → {hypotheses[1]}   (reference: two dogs)",
+        f"ein Haus → {hypotheses[2]}   (reference: a house)",
+    ]
+
+
 def test_files_name_and_limits(run, invoke, tmp_path):
     (tmp_path / "some.de").write_text("ein Hund\nzwei\nein\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\ntwo\na\n", encoding="utf-8")

@@ -25,8 +25,8 @@ class NumpyByteNet:
         self._train = tf.function(lambda inputs: model(inputs, training=True), input_signature=signature)
         self._encode = tf.function(model.encode, input_signature=[ids])
         state = model.initial_state({"encoded": tf.zeros((1, 1, model.dim))}, 1)
-        any_batch = tf.nest.map_structure(lambda tensor: tf.TensorSpec((None, *tensor.shape[1:])), state)
-        memory = {"encoded": tf.TensorSpec((None, None, model.dim))}
+        any_batch = tf.nest.map_structure(lambda tensor: tf.TensorSpec((None, *tensor.shape[1:]), tensor.dtype), state)
+        memory = {"encoded": tf.TensorSpec((None, None, model.dim), model.compute_dtype)}
         self._step = tf.function(
             model.step, input_signature=[tf.TensorSpec((None,), tf.int32), any_batch, memory, tf.TensorSpec((), tf.int32)]
         )

@@ -64,8 +64,8 @@ def test_new_shapes_are_announced_and_left_out_of_the_speed(clock):
 
 def test_on_a_terminal_it_is_a_bar(clock):
     progress, state = make_progress(clock, is_terminal=True, compiles=False)
-    one_step(progress, state, clock, 1.0)
-    progress.on_train_end()
+    with progress.shown():
+        one_step(progress, state, clock, 1.0)
     text = progress._console.file.getvalue()
     assert "epoch 1/2" in text
     assert "1/20" in text

@@ -46,7 +46,7 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     process.communicate()
     assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
     last = int(latest_checkpoint(killed / "checkpoints").stem.removeprefix("step-"))
-    assert last % 50, "killed at the end of an epoch, where there is nothing to show"
+    assert last % 51, "killed at the end of an epoch, where there is nothing to show"
 
     finish(start(smallest_settings, killed, *settings))
     finish(start(smallest_settings, unbroken, *settings))
@@ -54,7 +54,7 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     state, arrays = final_state(unbroken)
     resumed_state, resumed_arrays = final_state(killed)
     assert resumed_state == state
-    assert state["step"] == 100
+    assert state["step"] == 102
     assert arrays.keys() == resumed_arrays.keys()
     differing = [name for name in arrays if not np.array_equal(arrays[name], resumed_arrays[name])]
     assert not differing

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import checkpoints, latest_checkpoint
-from bytenet.training.csv_log import read_csv_log
 
 
 def read_log(folder: RunFolder, name: str) -> EventAccumulator:
@@ -61,7 +61,7 @@ def test_tensorboard_shows_scalars_and_sample_translations(smallest_config, tmp_
     tags = validation.Tags()["tensors"]
     assert {"loss", "bleu", "chrf", "random_batch/bleu", "random_batch/bleu_smoothed"} <= set(tags)
     text = validation.Tensors("translations")[-1].tensor_proto.string_val[0].decode()
-    assert text.count("\n") == 1 + smallest_config().evaluation.num_samples
+    assert text.count("\n") == 2 + smallest_config().evaluation.num_samples
 
 
 def test_the_saved_model_has_the_averaged_weights(smallest_config, tmp_path):
@@ -113,7 +113,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_ends_like_an_unbroken_one(smal
 
     with monkeypatch.context() as patch:
         patch.setattr(StateKeeper, "on_train_batch_end", count_and_interrupt)
-        with pytest.raises(KeyboardInterrupt, match=r"step 2 of 6.*bytenet train --resume --run"):
+        with pytest.raises(KeyboardInterrupt, match=r"step 2, all saved.*bytenet train --resume --run"):
             train(config, tmp_path / "broken")
     broken = train(config, tmp_path / "broken", resume=True)
 

@@ -2,7 +2,7 @@
 
 import math
 
-from bytenet.training.csv_log import CsvLog, read_csv_log
+from bytenet.csv_log import CsvLog, read_csv_log
 
 
 def test_rows_come_back_with_gaps_as_nan(tmp_path):

@@ -1,0 +1,22 @@
+"""`bytenet report`: a page of Markdown on a run."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Write what a run did and how good it is, with curves.")
+@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--output", type=click.Path(path_type=Path), help="The Markdown file.  [default: RUN/report.md]")
+@click.option("--title", help="Its heading.  [default: the name of the folder RUN]")
+def report(run_dir: Path, output: Path | None, title: str | None) -> None:
+    """Write a page on the run in the folder RUN: command, machine, time, speed, curves, scores, translations.
+
+    It takes every evaluation in RUN/evaluation, as `bytenet evaluate` leaves them. The curves go into a PNG file
+    beside the page.
+    """
+    from bytenet.evaluation.run_report import write_report
+
+    output = output or run_dir / "report.md"
+    write_report(run_dir, output, title or run_dir.resolve().name)
+    click.echo(str(output))

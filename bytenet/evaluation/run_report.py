@@ -1,0 +1,97 @@
+"""What a run did and how good it is, as a page of Markdown with its curves."""
+
+import json
+import os
+from pathlib import Path
+
+from bytenet.csv_log import read_csv_log
+from bytenet.errors import MissingFileError
+from bytenet.evaluation.curves import plot_curves
+from bytenet.files import write_text_atomic
+from bytenet.run_folder import RunFolder
+
+
+def write_report(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
+    """Write the page, and the curves beside it as `STEM-curves.png`.
+
+    Args:
+        run_dir: the run folder, after training and at least one `bytenet evaluate`.
+        path: of the Markdown file.
+        title: its heading.
+
+    Raises:
+        MissingFileError: the folder is not a run, or was not trained or evaluated yet.
+    """
+    folder = RunFolder.open(run_dir)
+    evaluations = sorted(folder.evaluation.glob("*.json"))
+    if not evaluations or not folder.metrics_path.exists():
+        raise MissingFileError(
+            f"{folder.path} has nothing to report yet: it needs metrics.csv, which training writes at the end of an "
+            f"epoch, and the scores of a test set. Run `bytenet evaluate {folder.path}` first."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    curves = path.with_name(f"{path.stem}-curves.png")
+    plot_curves(folder, curves)
+    sections = [f"# {title}", _training(folder), f"![Curves of the training]({curves.name})", _epochs(folder)]
+    sections += [_evaluation(file) for file in evaluations]
+    write_text_atomic(path, "\n\n".join(section.strip() for section in sections) + "\n")
+
+
+def _training(folder: RunFolder) -> str:
+    environment = json.loads(folder.environment_path.read_text(encoding="utf-8"))
+    metrics = read_csv_log(folder.metrics_path)
+    seconds, characters = metrics["seconds"][-1], metrics["characters"][-1]
+    machine = environment["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
+    rows = {
+        "command": f"`{environment['command']}`",
+        "machine": f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}",
+        "versions": f"{versions}; commit {environment['git_commit']}",
+        "trainable parameters": f"{environment['trainable_parameters']:,}",
+        "time": f"{seconds / 60:.0f} minutes for {metrics['epoch'][-1]:.0f} epochs, {metrics['step'][-1]:,.0f} steps; "
+        "compilation and validation included",
+        "speed": f"{characters / seconds:,.0f} target characters a second, compilation and validation included",
+    }
+    return "## Training\n\n" + _table(("", ""), rows.items())
+
+
+def _epochs(folder: RunFolder) -> str:
+    metrics = read_csv_log(folder.metrics_path)
+    names = [name for name in metrics if name not in ("step", "characters")]
+    rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
+    heading = "loss and val_loss in nats a character; val_misclassification, val_bleu and val_chrf of translations"
+    return f"Epoch by epoch ({heading}):\n\n" + _table(names, rows)
+
+
+def _number(name: str, value: float) -> str:
+    if name in ("epoch", "seconds"):
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if name in ("val_bleu", "val_chrf") else f"{value:.4g}"
+
+
+def _evaluation(file: Path) -> str:
+    found = json.loads(file.read_text(encoding="utf-8"))
+    scores = []
+    for score in found["scores"]:
+        digits = 2 if score["value"] > 2 else 4
+        low, high = score["interval"] or (None, None)
+        interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
+        scores.append((score["name"], f"{score['value']:.{digits}f}", interval, score["settings"]))
+    search = found["settings"]
+    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
+    samples = file.with_suffix("").with_suffix(".samples.md").read_text(encoding="utf-8")
+    return "\n\n".join(
+        [
+            f"## Scores on {found['name']}",
+            f"{found['num_sentences']:,} sentences, translated in {found['seconds']:.0f} seconds "
+            f"({found['characters_per_second']:,.0f} characters a second); {told}.",
+            _table(("score", "value", "95 % interval", "settings"), scores),
+            f"The first {samples.count(chr(10)) - 2} sentences, as they come:",
+            samples,
+        ]
+    )
+
+
+def _table(header, rows) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)

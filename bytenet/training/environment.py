@@ -1,0 +1,70 @@
+"""With what a run was made: command, versions, commit, machine."""
+
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bytenet.files import write_text_atomic
+from bytenet.run_folder import RunFolder
+
+_PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacrebleu")
+
+
+def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: int) -> None:
+    """Save `environment.json` in the run folder.
+
+    Args:
+        folder: of the run.
+        seed: of the run.
+        parameters: number of trainable ones.
+        replicas: devices that share each batch.
+    """
+    environment = {
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
+        "git_commit": _git_commit(),
+        "seed": seed,
+        "trainable_parameters": parameters,
+        "devices": [device.name for device in tf.config.list_logical_devices()],
+        "replicas": replicas,
+        "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
+    }
+    write_text_atomic(folder.environment_path, json.dumps(environment, indent=2) + "\n")
+
+
+def num_trainable(model: keras.Model) -> int:
+    """Number of trainable parameters."""
+    return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+
+
+def _git_commit() -> str | None:
+    """The commit of the source tree the package runs from, with "+" where files were changed; None outside one."""
+    try:
+        described = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return described.stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")

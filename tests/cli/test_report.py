@@ -1,0 +1,75 @@
+"""`bytenet report`: a page on a run."""
+
+import json
+import shutil
+
+import pytest
+
+from bytenet.cli.evaluate import evaluate
+from bytenet.cli.report import report
+from bytenet.errors import InputError
+from bytenet.run_folder import RunFolder
+
+
+@pytest.fixture
+def run(run_folder, tmp_path):
+    """A copy of the run with what two epochs of training would have left."""
+    run = RunFolder.open(shutil.copytree(run_folder.path, tmp_path / "run"))
+    run.metrics_path.write_text(
+        "epoch,step,seconds,characters,loss,val_loss,val_bleu\n1,10,60,6000,2.5,2.25,1.5\n2,20,120,12000,1.5,1.75,\n"
+    )
+    (run.path / "continuous.csv").write_text(
+        "step,seconds,bleu,bleu_smoothed,cross_entropy,cross_entropy_smoothed\n5,30,1,1,2.4,2.4\n"
+    )
+    environment = {
+        "command": "bytenet train some.yaml --run here",
+        "versions": {"python": "3.11.7", "keras": "3.15.1"},
+        "git_commit": "abc",
+        "trainable_parameters": 12345,
+        "machine": {"cores": 2, "processor": "Some CPU", "platform": "Linux"},
+    }
+    run.environment_path.write_text(json.dumps(environment))
+    return run
+
+
+def test_it_tells_command_machine_time_speed_scores_and_translations(run, invoke, tmp_path):
+    invoke(evaluate, run.path)
+    page = tmp_path / "docs" / "results.md"
+    result = invoke(report, run.path, "--output", page, "--title", "A run")
+    assert result.stdout.strip() == str(page)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# A run\n")
+    for expected in (
+        "| command | `bytenet train some.yaml --run here` |",
+        "| machine | 2 cores, Some CPU, Linux |",
+        "| trainable parameters | 12,345 |",
+        "2 minutes for 2 epochs, 20 steps",
+        "| speed | 100 target characters a second",
+        "| 1 | 60 | 2.5 | 2.25 | 1.50 |",
+        "## Scores on test",
+        "4 sentences, translated in",
+        "The first 4 sentences, as they come:",
+        "| ein Hund | a dog |",
+    ):
+        assert expected in text
+    saved = json.loads((run.evaluation / "test.json").read_text(encoding="utf-8"))
+    for score in saved["scores"]:
+        assert f"| {score['name']} | " in text
+        assert score["settings"] in text
+    assert "](results-curves.png)" in text
+    assert (page.parent / "results-curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_page_lies_in_the_run_folder_by_default(run, invoke):
+    invoke(evaluate, run.path)
+    invoke(report, run.path)
+    assert (run.path / "report.md").read_text(encoding="utf-8").startswith("# run\n")
+
+
+@pytest.mark.parametrize("missing", ["evaluation", "metrics"])
+def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, invoke, missing):
+    if missing == "metrics":
+        invoke(evaluate, run.path)
+        run.metrics_path.unlink()
+    with pytest.raises(InputError, match=r"nothing to report yet.*bytenet evaluate"):
+        invoke(report, run.path)

@@ -1,0 +1,67 @@
+"""Layers, models and losses run on every backend of Keras, with TensorFlow out of reach."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+
+if sys.argv[1] != "tensorflow":
+    sys.modules["tensorflow"] = None  # an import of it fails, whether it is installed or not
+
+import keras
+import numpy as np
+
+from bytenet.models import VARIANTS, ByteNet
+from bytenet.training.losses import SentenceCrossEntropy, masked_cross_entropy
+from bytenet.training.metrics import CharacterError
+from bytenet.training.schedules import WarmupDecay
+
+assert keras.backend.backend() == sys.argv[1], keras.backend.backend()
+keras.utils.set_random_seed(1)
+to_numpy = keras.ops.convert_to_numpy
+random = np.random.default_rng(0)
+ids = {name: random.integers(2, 9, size=(8, length)).astype("int32")
+       for name, length in [("source_ids", 6), ("target_ids", 11)]}
+for row in range(4):  # some padding
+    ids["source_ids"][row, 3 + row // 2 :] = 0
+    ids["target_ids"][row, 5 + row :] = 0
+
+for variant in VARIANTS:
+    model = ByteNet.from_variant(
+        variant, 9, dim=8, num_sets=1, dilations=(1, 2), thesis=variant == "simplified", dropout=0.1
+    )
+    model.build({name: (None, None) for name in ids})
+    model.compile(keras.optimizers.Adam(WarmupDecay(1e-2, "cosine", 3, 40, 1e-3)),
+                  SentenceCrossEntropy(0.1), metrics=[CharacterError()])
+    history = model.fit(ids, ids["target_ids"], sample_weight=np.full(8, 0.1, "float32"), batch_size=8,
+                        epochs=10 if variant == "bytenet" else 2, shuffle=False, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0], (variant, history)
+
+    logits = to_numpy(model(ids))
+    assert logits.dtype == "float32" and logits.shape == (8, 11, 9)
+    alone = {name: values[:1, : 3 if name == "source_ids" else 5] for name, values in ids.items()}
+    if model.mask_padding:
+        np.testing.assert_allclose(logits[:1, :5], to_numpy(model(alone)), atol=1e-5)
+    memory = model.encode(ids["source_ids"])
+    state = model.initial_state(memory, 11)
+    for position, previous_ids in enumerate(np.pad(ids["target_ids"], [[0, 0], [1, 0]])[:, :-1].T):
+        step_logits, state = model.step(keras.ops.array(previous_ids), state, memory, position)
+        np.testing.assert_allclose(to_numpy(step_logits), logits[:, position], atol=1e-5)
+    assert float(to_numpy(masked_cross_entropy(logits, ids["target_ids"], "character"))) > 0
+"""
+
+
+@pytest.mark.parametrize(("backend", "package"), [("jax", "jax"), ("torch", "torch")])
+def test_trains_and_steps_on_another_backend(backend, package):
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    environment = os.environ | {"KERAS_BACKEND": backend, "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, backend], env=environment, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]

@@ -1,0 +1,90 @@
+"""The whole network against one written in NumPy from the tables of Madsen 2017, section 2.6."""
+
+import keras
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy
+
+from bytenet.models import VARIANTS
+
+
+class Reference:
+    """One sentence pair at a time, in double precision, with the weights of a model looked up by their paths."""
+
+    def __init__(self, model: keras.Model):
+        self.weights = {weight.path.split("/", 1)[1]: convert_to_numpy(weight) for weight in model.weights}
+        self.config = model.get_config()
+
+    def logits(self, source_ids, target_ids):
+        config = self.config
+        length = len(target_ids)
+        if config["length_rule"] == "pair":
+            memory_length = len(source_ids)
+        else:
+            memory_length = int(np.ceil(config["unfold_scale"] * len(source_ids) + config["unfold_offset"] - 1e-9))
+        embedded = self.embed("source_embedding", [*source_ids, *[0] * memory_length][:memory_length])
+        encoded = self.stack("encoder", embedded, config["encoder_kernel_size"], causal=False)
+        encoded = np.concatenate([encoded, np.zeros((length, config["dim"]))])[:length]
+        previous = self.embed("target_embedding", [0, *target_ids[:-1]])
+        joined = np.concatenate([encoded, previous], axis=1) if config["join"] == "concat" else encoded + previous
+        decoded = self.stack("decoder", joined, config["decoder_kernel_size"], causal=True)
+        return decoded @ self.weights["head/kernel"][0] + self.weights["head/bias"]
+
+    def embed(self, name, ids):
+        table = self.weights[f"{name}/table"].astype("float64")
+        return np.stack([table[i - 1] if i else np.zeros(table.shape[1]) for i in ids])
+
+    def stack(self, half, x, kernel_size, causal):
+        norm = self.config[f"{half}_normalization"]
+        for set_index in range(self.config["num_sets"]):
+            for block_index, rate in enumerate(self.config["dilations"]):
+                block = f"{half}/set_{set_index}/block_{block_index}_dilation_{rate}"
+                hidden = self.act(f"{block}/pre_normalization", x, norm)
+                if self.config["block_size"] == "full":
+                    hidden = self.dilated(f"{block}/reduce_dim", hidden, 1, 1, causal)
+                    hidden = self.act(f"{block}/reduce_dim_normalization", hidden, norm)
+                hidden = self.dilated(f"{block}/conv_dilated", hidden, kernel_size, rate, causal)
+                if self.config["block_size"] == "full":
+                    hidden = self.act(f"{block}/conv_dilated_normalization", hidden, norm)
+                    hidden = self.dilated(f"{block}/recover_dim", hidden, 1, 1, causal)
+                x = x + hidden
+        return x
+
+    def act(self, name, x, norm):
+        epsilon = self.config["norm_epsilon"]
+        if norm == "batch":
+            mean = self.weights[f"{name}/normalization/moving_mean"]
+            variance = self.weights[f"{name}/normalization/moving_variance"]
+        elif norm == "layer":
+            mean, variance = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+        if norm != "none":
+            x = (x - mean) / np.sqrt(variance + epsilon) + self.weights[f"{name}/normalization/beta"]
+        if self.config["activation"] == "relu":
+            return np.maximum(x, 0)
+        return 1.0507009873 * np.where(x > 0, x, 1.6732632423 * (np.exp(np.minimum(x, 0)) - 1))
+
+    def dilated(self, name, x, kernel_size, rate, causal):
+        kernel = self.weights[f"{name}/kernel"]
+        centre = kernel_size - 1 if causal else (kernel_size - 1) // 2
+        y = np.zeros((len(x), kernel.shape[-1])) + self.weights.get(f"{name}/bias", 0)
+        for t in range(len(x)):
+            for tap in range(kernel_size):
+                seen = t + (tap - centre) * rate
+                if 0 <= seen < len(x):
+                    y[t] += x[seen] @ kernel[tap]
+        return y
+
+
+KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
+    f"{variant}-thesis": {"variant": variant, "thesis": True} for variant in ("bytenet", "simplified", "selu")
+} | {"add": {"join": "add"}, "two-sets": {"num_sets": 2}}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize(("source_length", "target_length"), [(9, 12), (6, 30)])
+def test_equals_the_network_in_numpy(narrow_bytenet, random_sentences, kind, source_length, target_length):
+    net = narrow_bytenet(**kind)
+    source, target = random_sentences([source_length, target_length])
+    expected = Reference(net.model).logits(source, target)
+    assert np.std(expected) > 0.1
+    np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=1e-4)

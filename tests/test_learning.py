@@ -1,0 +1,34 @@
+"""Each kind of ByteNet learns a small task by heart: the acceptance test of the code behind the thesis."""
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.decoding import Translator
+from bytenet.run_folder import RunFolder
+from bytenet.training import train
+
+NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+DIGITS = [str(digit) for digit in range(10)]
+
+
+@pytest.mark.parametrize("variant", ["bytenet", "simplified", "selu"])
+def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(variant, tmp_path):
+    """Fifty names to digits, one set of five blocks in each half, width 20."""
+    files = {}
+    for split, repeats in (("train", 5), ("validation", 1)):
+        for side, lines in (("source", NAMES), ("target", DIGITS)):
+            path = tmp_path / f"{split}.{side}"
+            path.write_text("".join(f"{line}\n" for line in lines * repeats), encoding="utf-8")
+            files[f"data.{split}_{side}"] = path
+    settings = {
+        "model.variant": variant, "model.dim": 20, "model.num_sets": 1, "model.batch_norm_momentum": 0.9,
+        "data.corpus": "files", "data.batch_size": 25, "data.bucketing": "none",
+        "training.epochs": 60, "training.learning_rate": 0.005, "training.jit_compile": "false",
+        "evaluation.every_epochs": 60, "evaluation.continuous_every_seconds": "null",
+    }  # fmt: skip
+    (tmp_path / "settings.yaml").write_text("{}\n", encoding="utf-8")
+    config = load_config(tmp_path / "settings.yaml", [f"{key}={value}" for key, value in (settings | files).items()])
+    folder: RunFolder = train(config, tmp_path / "run")
+    for beam_size in (1, 5):
+        translator = Translator.from_run(folder, beam_size=beam_size)
+        assert [best.text for [best] in translator.translate(NAMES)] == DIGITS
