@@ -1,5 +1,6 @@
 """The folder of a run: everything that training leaves behind and that every later command needs."""
 
+import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -102,10 +103,22 @@ class RunFolder:
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
-        """The saved vocabulary."""
+        """The saved vocabulary.
+
+        Raises:
+            InputError: the file is damaged, or is not the one that the run was trained with.
+        """
         from bytenet.datasets.vocabulary import Vocabulary
 
-        return Vocabulary.load(self.vocabulary_path)
+        vocabulary = Vocabulary.load(self.vocabulary_path)
+        if self.environment_path.is_file():
+            environment = json.loads(self.environment_path.read_text(encoding="utf-8"))
+            if environment.get("vocabulary", vocabulary.fingerprint()) != vocabulary.fingerprint():
+                raise InputError(
+                    f"{self.vocabulary_path} is not the vocabulary that the run was trained with: its characters differ "
+                    f"from those noted in {self.environment_path.name}. Put back the file that belongs to this run."
+                )
+        return vocabulary
 
     def load_model(self) -> "keras.Model":
         """Load the trained model, without its optimiser.

@@ -1,5 +1,4 @@
-"""Traces of training and decoding: capture, grouping by model part, throughput, reports.
+"""How fast things are, and where the time goes. Imported as `bytenet.profiling`.
 
-Nothing is built here yet. The folder lies at the top of the repository and is imported as
-`bytenet.profiling`.
+So far: what a character costs when it is decoded (`bytenet.profiling.decoding`).
 """

@@ -1,6 +1,7 @@
 """A run folder is made once, is refused when it is none, and never mixes two runs."""
 
 import dataclasses
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -155,6 +156,16 @@ def test_a_vocabulary_that_does_not_match(trained):
     with pytest.raises(
         InputError, match=r"was trained with a vocabulary of \d+ symbols, but .*vocabulary\.json has \d+"
     ):
+        RunFolder.open(trained.path).load_model()
+
+
+def test_another_vocabulary_of_the_same_size_is_noticed_too(trained):
+    noted = {"vocabulary": trained.vocabulary.fingerprint()}
+    trained.environment_path.write_text(json.dumps(noted), encoding="utf-8")
+    assert RunFolder.open(trained.path).vocabulary == trained.vocabulary
+    shifted = [chr(ord(character) + 1) for character in trained.vocabulary.characters]
+    Vocabulary(shifted).save(trained.vocabulary_path)
+    with pytest.raises(InputError, match=r"not the vocabulary that the run was trained with.*Put back"):
         RunFolder.open(trained.path).load_model()
 
 

@@ -20,6 +20,7 @@ _VERBS = {
     "translate": "Translate lines of text.",
     "score": "Give the log-probability of translations.",
     "evaluate": "Translate a test set and score it.",
+    "benchmark": "Measure how fast things are on this machine.",
     "report": "Write what a run did and how good it is, with curves.",
 }
 

@@ -36,7 +36,8 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
     for axes in (loss, error, score):
         axes.set_xlabel("training time, minutes")
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize="small")
     figure.savefig(path, dpi=110)
 
 

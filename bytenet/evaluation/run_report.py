@@ -44,7 +44,7 @@ def _training(folder: RunFolder) -> str:
     machine = environment["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     rows = {
-        "command": f"`{environment['command']}`",
+        "command": ", then ".join(f"`{command}`" for command in environment["commands"]),
         "machine": f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}",
         "versions": f"{versions}; commit {environment['git_commit']}",
         "trainable parameters": f"{environment['trainable_parameters']:,}",

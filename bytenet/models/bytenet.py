@@ -213,7 +213,9 @@ class ByteNet(TranslationModel):
 
 def _fit_length(values, length):
     """Cut or zero-pad float `(batch, time, channels)` to `length` steps."""
-    missing = ops.maximum(length - ops.shape(values)[1], 0)
+    missing = length - ops.shape(values)[1]
+    # JAX and PyTorch know every length as an int, and JAX pads by nothing else.
+    missing = max(missing, 0) if isinstance(missing, int) else ops.maximum(missing, 0)
     return ops.pad(values, [[0, 0], [0, missing], [0, 0]])[:, :length]
 
 

@@ -20,7 +20,7 @@ _PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacr
 
 
 def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: int) -> None:
-    """Save `environment.json` in the run folder.
+    """Save `environment.json` in the run folder; the commands of a run that was resumed add up.
 
     Args:
         folder: of the run.
@@ -28,11 +28,15 @@ def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: i
         parameters: number of trainable ones.
         replicas: devices that share each batch.
     """
+    commands = []
+    if folder.environment_path.is_file():
+        commands = json.loads(folder.environment_path.read_text(encoding="utf-8"))["commands"]
     environment = {
-        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "commands": [*commands, shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])],
         "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
         "git_commit": _git_commit(),
         "seed": seed,
+        "vocabulary": folder.vocabulary.fingerprint(),
         "trainable_parameters": parameters,
         "devices": [device.name for device in tf.config.list_logical_devices()],
         "replicas": replicas,

@@ -84,8 +84,8 @@ class FlatAdam(keras.optimizers.Optimizer):
 
         m = first_moment.assign(self.beta_1 * first_moment + (1 - self.beta_1) * gradient)
         v = second_moment.assign(self.beta_2 * second_moment + (1 - self.beta_2) * gradient * gradient)
-        rate = tf.cast(learning_rate, tf.float32) / (1 - tf.pow(self.beta_1, step))
-        change = -rate * m / (tf.sqrt(v / (1 - tf.pow(self.beta_2, step))) + self.epsilon)
+        unbias = tf.sqrt(1 - tf.pow(self.beta_2, step)) / (1 - tf.pow(self.beta_1, step))
+        change = -tf.cast(learning_rate, tf.float32) * unbias * m / (tf.sqrt(v) + self.epsilon)
 
         updated = []
         for weight, part, shape in zip(weights, tf.split(change, self._sizes), self._shapes, strict=True):

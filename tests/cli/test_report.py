@@ -22,7 +22,7 @@ def run(run_folder, tmp_path):
         "step,seconds,bleu,bleu_smoothed,cross_entropy,cross_entropy_smoothed\n5,30,1,1,2.4,2.4\n"
     )
     environment = {
-        "command": "bytenet train some.yaml --run here",
+        "commands": ["bytenet train some.yaml --run here", "bytenet train --resume --run here"],
         "versions": {"python": "3.11.7", "keras": "3.15.1"},
         "git_commit": "abc",
         "trainable_parameters": 12345,
@@ -40,7 +40,7 @@ def test_it_tells_command_machine_time_speed_scores_and_translations(run, invoke
     text = page.read_text(encoding="utf-8")
     assert text.startswith("# A run\n")
     for expected in (
-        "| command | `bytenet train some.yaml --run here` |",
+        "| command | `bytenet train some.yaml --run here`, then `bytenet train --resume --run here` |",
         "| machine | 2 cores, Some CPU, Linux |",
         "| trainable parameters | 12,345 |",
         "2 minutes for 2 epochs, 20 steps",

@@ -27,9 +27,8 @@ class NumpyByteNet:
         state = model.initial_state({"encoded": tf.zeros((1, 1, model.dim))}, 1)
         any_batch = tf.nest.map_structure(lambda tensor: tf.TensorSpec((None, *tensor.shape[1:]), tensor.dtype), state)
         memory = {"encoded": tf.TensorSpec((None, None, model.dim), model.compute_dtype)}
-        self._step = tf.function(
-            model.step, input_signature=[tf.TensorSpec((None,), tf.int32), any_batch, memory, tf.TensorSpec((), tf.int32)]
-        )
+        row, position = tf.TensorSpec((None,), tf.int32), tf.TensorSpec((), tf.int32)
+        self._step = tf.function(model.step, input_signature=[row, any_batch, memory, position])
 
     def logits(self, source_ids, target_ids, training: bool = False) -> np.ndarray:
         inputs = {"source_ids": tf.constant(source_ids, tf.int32), "target_ids": tf.constant(target_ids, tf.int32)}

@@ -93,7 +93,7 @@ def test_memory_is_as_long_as_the_length_rule_says(narrow_bytenet, random_senten
     assert type(unfolding.model.max_target_length(7)) is int
 
 
-def test_encoder_goes_on_beyond_the_source_of_each_row_as_far_as_the_rule_says(narrow_bytenet, random_sentences, padded):
+def test_encoder_goes_on_beyond_each_source_as_far_as_the_rule_says(narrow_bytenet, random_sentences, padded):
     encoded = narrow_bytenet().encode(padded(random_sentences([7, 2, 0])))["encoded"]
     lengths = np.any(convert_to_numpy(encoded) != 0, axis=-1).sum(axis=1)
     assert lengths.tolist() == [19, 13, 0]

@@ -139,7 +139,8 @@ def test_build_model_takes_the_variants_own_values_where_none_are_given():
 
 
 def test_build_model_with_the_settings_of_the_thesis():
-    config = build_model(ModelConfig(variant="simplified", settings="thesis", initializer="he", **NARROW), 11).get_config()
+    wanted = ModelConfig(variant="simplified", settings="thesis", initializer="he", **NARROW)
+    config = build_model(wanted, 11).get_config()
     assert config["block_size"] == "small"
     assert config["mask_padding"] is False
     assert (config["norm_epsilon"], config["batch_norm_momentum"], config["length_rule"]) == (1e-8, 0.99, "pair")

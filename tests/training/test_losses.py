@@ -1,0 +1,94 @@
+"""Cross entropy by hand, its gradient (Madsen 2017, appendix B.1), its reductions and its smoothing."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bytenet.training.losses import SentenceCrossEntropy, masked_cross_entropy, sentence_cross_entropy
+
+# Three sentences of 3, 1 and 0 characters.
+TARGET_IDS = np.array([[2, 3, 1], [1, 0, 0], [0, 0, 0]], "int32")
+# Softmax turns logarithms into these probabilities.
+PROBABILITIES = np.array(
+    [
+        [[0.1, 0.2, 0.5, 0.2], [0.1, 0.1, 0.4, 0.4], [0.0625, 0.25, 0.5, 0.1875]],
+        [[0.25, 0.125, 0.5, 0.125], [0.97, 0.01, 0.01, 0.01], [0.1, 0.7, 0.1, 0.1]],
+        [[0.25, 0.25, 0.25, 0.25], [0.97, 0.01, 0.01, 0.01], [0.1, 0.7, 0.1, 0.1]],
+    ]
+)
+LOGITS = (np.log(PROBABILITIES) + 3).astype("float32")
+NATS = [-np.log(0.5 * 0.4 * 0.25), -np.log(0.125), 0]
+
+
+def test_sentences_by_hand():
+    np.testing.assert_allclose(sentence_cross_entropy(LOGITS, TARGET_IDS), NATS, rtol=1e-5)
+
+
+def test_both_reductions_by_hand():
+    np.testing.assert_allclose(masked_cross_entropy(LOGITS, TARGET_IDS), sum(NATS) / 3, rtol=1e-5)
+    by_character = masked_cross_entropy(LOGITS, TARGET_IDS, reduction="character")
+    np.testing.assert_allclose(by_character, sum(NATS) / 4, rtol=1e-5)
+
+
+@pytest.mark.parametrize("reduction", ["sentence", "character"])
+def test_padding_alone_gives_zero(reduction):
+    loss = masked_cross_entropy(LOGITS, np.zeros_like(TARGET_IDS), reduction)
+    assert float(loss) == 0.0
+
+
+def test_unknown_reduction_is_refused():
+    with pytest.raises(ValueError, match="Unknown reduction 'mean'; known are sentence, character"):
+        masked_cross_entropy(LOGITS, TARGET_IDS, "mean")
+
+
+@settings(max_examples=20)
+@given(smoothing=st.floats(0, 0.9))
+def test_label_smoothing_is_cross_entropy_with_a_mixed_target(smoothing):
+    mixed = (1 - smoothing) * np.eye(4)[TARGET_IDS] + smoothing / 4
+    expected = -(mixed * np.log(PROBABILITIES)).sum(axis=-1) * (TARGET_IDS != 0)
+    losses = sentence_cross_entropy(LOGITS, TARGET_IDS, smoothing)
+    np.testing.assert_allclose(losses, expected.sum(axis=-1), rtol=1e-5)
+
+
+def test_gradient_is_softmax_minus_target_and_zero_at_padding():
+    variable = tf.Variable(LOGITS)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(sentence_cross_entropy(variable, TARGET_IDS))
+    expected = (PROBABILITIES - np.eye(4)[TARGET_IDS]) * (TARGET_IDS != 0)[..., None]
+    np.testing.assert_allclose(tape.gradient(loss, variable), expected, atol=1e-6)
+
+
+def test_large_logits_stay_finite():
+    logits = np.array([[[0, 1e4, 0, -1e4]]], "float32")
+    np.testing.assert_allclose(sentence_cross_entropy(logits, np.array([[1]], "int32")), [0])
+    np.testing.assert_allclose(sentence_cross_entropy(logits, np.array([[3]], "int32")), [2e4])
+
+
+def test_half_precision_logits_are_summed_in_single_precision():
+    logits = np.zeros((1, 3000, 4), "float16")
+    losses = sentence_cross_entropy(logits, np.ones((1, 3000), "int32"))
+    assert keras.backend.standardize_dtype(losses.dtype) == "float32"
+    np.testing.assert_allclose(losses, [3000 * np.log(4)], rtol=1e-5)
+
+
+@pytest.mark.parametrize(("reduction", "count"), [("sentence", 3), ("character", 4)])
+def test_weighted_keras_loss_equals_the_reductions(reduction, count):
+    # The weights that the training pipeline gives: rows / N, where N counts what is averaged over.
+    weights = np.full(3, 3 / count, "float32")
+    loss = SentenceCrossEntropy()(TARGET_IDS, LOGITS, sample_weight=weights)
+    np.testing.assert_allclose(loss, masked_cross_entropy(LOGITS, TARGET_IDS, reduction), rtol=1e-6)
+
+
+def test_keras_loss_gives_one_value_a_sentence():
+    np.testing.assert_allclose(SentenceCrossEntropy().call(TARGET_IDS, LOGITS), NATS, rtol=1e-5)
+    smoothed = SentenceCrossEntropy(label_smoothing=0.2).call(TARGET_IDS, LOGITS)
+    np.testing.assert_allclose(smoothed, sentence_cross_entropy(LOGITS, TARGET_IDS, 0.2), rtol=1e-6)
+
+
+def test_keras_loss_round_trip():
+    loss = keras.losses.deserialize(keras.losses.serialize(SentenceCrossEntropy(label_smoothing=0.1)))
+    assert type(loss) is SentenceCrossEntropy
+    assert (loss.label_smoothing, loss.name) == (0.1, "cross_entropy")

@@ -1,0 +1,168 @@
+"""FlatAdam against Keras's Adam, and the average of the weights."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras.ops import convert_to_numpy
+
+from bytenet.training.optimizers import FlatAdam, averaged_weights
+from bytenet.training.schedules import WarmupDecay
+
+SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
+
+
+def make_weights():
+    random = np.random.default_rng(0)
+    return [keras.Variable(random.normal(size=shape).astype("float32")) for shape in SHAPES]
+
+
+def gradients_of_steps(num_steps, scale=1.0):
+    random = np.random.default_rng(1)
+    return [[scale * random.normal(size=shape).astype("float32") for shape in SHAPES] for _ in range(num_steps)]
+
+
+def run(optimizer, all_gradients, after_step=lambda weights: None):
+    weights = make_weights()
+    optimizer.build(weights)
+    for gradients in all_gradients:
+        optimizer.apply([tf.constant(gradient) for gradient in gradients], weights)
+        after_step(weights)
+    return [convert_to_numpy(weight) for weight in weights]
+
+
+def norm(arrays):
+    return np.sqrt(sum(float((array**2).sum()) for array in arrays))
+
+
+@pytest.mark.parametrize("clip_norm", [None, 3.0, 100.0])
+@pytest.mark.parametrize("scheduled", [False, True])
+def test_equals_adam_of_keras(clip_norm, scheduled):
+    rate = WarmupDecay(0.05, "cosine", 3, 20) if scheduled else 0.05
+    moments = {"beta_1": 0.8, "beta_2": 0.95, "epsilon": 1e-3}
+    all_gradients = gradients_of_steps(12)
+    assert 3.0 < min(map(norm, all_gradients)) < max(map(norm, all_gradients)) < 100.0
+    flat = run(FlatAdam(rate, clip_norm=clip_norm, **moments), all_gradients)
+    kerass = run(keras.optimizers.Adam(rate, global_clipnorm=clip_norm, **moments), all_gradients)
+    for own, other, first in zip(flat, kerass, make_weights(), strict=True):
+        np.testing.assert_allclose(own, other, atol=1e-6)
+        assert np.all(np.abs(own - convert_to_numpy(first)) > 1e-3)
+
+
+def test_first_step_by_hand():
+    # With no moments before it, the first step goes by the learning rate along each sign.
+    gradients = gradients_of_steps(1)
+    moved = run(FlatAdam(0.01), gradients)
+    for own, first, gradient in zip(moved, make_weights(), gradients[0], strict=True):
+        np.testing.assert_allclose(own, convert_to_numpy(first) - 0.01 * np.sign(gradient), atol=1e-6)
+
+
+def test_equals_adam_inside_fit_with_a_compiled_step():
+    def train(optimizer):
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, "relu"), keras.layers.Dense(1)])
+        model.compile(optimizer, "mse", jit_compile=True)
+        random = np.random.default_rng(0)
+        inputs, targets = random.normal(size=(40, 3)), random.normal(size=(40, 1))
+        model.fit(inputs, targets, batch_size=8, epochs=2, shuffle=False, verbose=0)
+        return model.get_weights()
+
+    flat = train(FlatAdam(0.01, clip_norm=0.5))
+    for own, other in zip(flat, train(keras.optimizers.Adam(0.01, epsilon=1e-8, global_clipnorm=0.5)), strict=True):
+        np.testing.assert_allclose(own, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("clip_norm", [None, 1.0])
+def test_gradient_norm_is_that_of_the_latest_gradient_before_clipping(clip_norm):
+    all_gradients = gradients_of_steps(3, scale=5.0)
+    optimizer = FlatAdam(clip_norm=clip_norm)
+    run(optimizer, all_gradients)
+    np.testing.assert_allclose(optimizer.gradient_norm, norm(all_gradients[-1]), rtol=1e-5)
+
+
+def test_zero_gradients_move_nothing():
+    zeros = [[np.zeros(shape, "float32") for shape in SHAPES]]
+    for own, first in zip(run(FlatAdam(clip_norm=1.0), zeros), make_weights(), strict=True):
+        np.testing.assert_array_equal(own, convert_to_numpy(first))
+
+
+def test_average_equals_one_kept_by_hand():
+    optimizer = FlatAdam(0.1, ema_momentum=0.7)
+    by_hand = []
+
+    def keep_average(weights):
+        for index, weight in enumerate(map(convert_to_numpy, weights)):
+            if len(by_hand) < len(weights):
+                by_hand.append(weight)  # begins with the weights after the first step
+            else:
+                by_hand[index] = 0.7 * by_hand[index] + 0.3 * weight
+
+    weights = run(optimizer, gradients_of_steps(6), keep_average)
+    averages = optimizer.average_weights()
+    for average, expected, weight in zip(averages, by_hand, weights, strict=True):
+        assert average.shape == weight.shape
+        np.testing.assert_allclose(average, expected, atol=1e-6)
+        assert np.all(np.abs(average - weight) > 1e-4)
+
+
+def test_no_average_without_momentum_or_before_the_first_step():
+    optimizer = FlatAdam()
+    assert optimizer.average_weights() is None
+    run(optimizer, gradients_of_steps(1))
+    assert optimizer.average_weights() is None
+    averaging = FlatAdam(ema_momentum=0.9)
+    averaging.build(make_weights())
+    assert averaging.average_weights() is None
+
+
+@pytest.fixture
+def trained_model():
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.Input((3,)), keras.layers.BatchNormalization(), keras.layers.Dense(2)])
+    model.compile(FlatAdam(0.1, ema_momentum=0.5), "mse")
+    random = np.random.default_rng(0)
+    model.fit(random.normal(size=(40, 3)), random.normal(size=(40, 2)), batch_size=8, verbose=0)
+    return model
+
+
+def test_averaged_weights_are_there_for_a_while(trained_model):
+    model = trained_model
+    own = model.get_weights()
+    averages = model.optimizer.average_weights()
+    with averaged_weights(model):
+        for weight, average in zip(model.trainable_weights, averages, strict=True):
+            np.testing.assert_array_equal(weight, average)
+        assert not np.array_equal(model.layers[-1].kernel, own[-2])
+        # Running statistics have no average and stay.
+        np.testing.assert_array_equal(model.layers[0].moving_mean, own[2])
+    for weight, value in zip(model.get_weights(), own, strict=True):
+        np.testing.assert_array_equal(weight, value)
+
+
+def test_own_weights_come_back_after_an_error(trained_model):
+    own = trained_model.get_weights()
+    with pytest.raises(RuntimeError, match="stop"), averaged_weights(trained_model):
+        raise RuntimeError("stop")
+    for weight, value in zip(trained_model.get_weights(), own, strict=True):
+        np.testing.assert_array_equal(weight, value)
+
+
+@pytest.mark.parametrize("optimizer", [FlatAdam(0.1), keras.optimizers.Adam(0.1)], ids=["flat", "keras"])
+def test_averaged_weights_without_an_average_change_nothing(optimizer):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile(optimizer, "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+    own = model.get_weights()
+    with averaged_weights(model):
+        for weight, value in zip(model.get_weights(), own, strict=True):
+            np.testing.assert_array_equal(weight, value)
+
+
+def test_configuration_round_trip():
+    optimizer = FlatAdam(WarmupDecay(0.1, "linear", 2, 9), 0.8, 0.95, 1e-6, clip_norm=2.0, ema_momentum=0.9)
+    copy = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert type(copy) is FlatAdam
+    assert copy.get_config() == optimizer.get_config()
+    all_gradients = gradients_of_steps(4)
+    for own, other in zip(run(optimizer, all_gradients), run(copy, all_gradients), strict=True):
+        np.testing.assert_array_equal(own, other)
