@@ -81,9 +81,7 @@ _SECTIONS = {section.name: section.default_factory for section in fields(Config)
 _KEYS = [f"{section}.{key.name}" for section, kind in _SECTIONS.items() for key in fields(kind)]
 #: The settings that are paths of files.
 PATH_KEYS = tuple(
-    f"data.{split}_{side}"
-    for split in ("train", "validation", "test", "monolingual")
-    for side in ("source", "target")
+    f"data.{split}_{side}" for split in ("train", "validation", "test", "monolingual") for side in ("source", "target")
 )
 
 
@@ -163,10 +161,7 @@ def _check_key(setting: Setting) -> None:
         hint = f" Did you mean {elsewhere[0]}?"
     elif section in _SECTIONS:
         hint = _nearest(setting.key, [known for known in _KEYS if known.startswith(f"{section}.")])
-        hint = (
-            hint
-            or f" The keys of {section} are: {', '.join(kind.name for kind in fields(_SECTIONS[section]))}."
-        )
+        hint = hint or f" The keys of {section} are: {', '.join(kind.name for kind in fields(_SECTIONS[section]))}."
     else:
         hint = _nearest(setting.key, [*_KEYS, *_SECTIONS]) or f" The sections are: {', '.join(_SECTIONS)}."
     raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{hint}")
@@ -181,9 +176,7 @@ def _build(settings: Iterable[Setting]) -> Config:
     sections: dict[str, Any] = {}
     for section, kind in _SECTIONS.items():
         values = {
-            key.partition(".")[2]: _absolute(setting)
-            for key, setting in given.items()
-            if key.startswith(f"{section}.")
+            key.partition(".")[2]: _absolute(setting) for key, setting in given.items() if key.startswith(f"{section}.")
         }
         try:
             sections[section] = kind(**values)
@@ -211,8 +204,6 @@ def _describe(error: ValidationError, section: str, given: dict[str, Setting]) -
         start = f"{setting.place}: {setting.key} is {setting.value!r}, but "
         # A union reports each of its members; they belong into one line.
         problems[setting.key] = (
-            f"{problems[setting.key][:-1]}, or {message}."
-            if setting.key in problems
-            else f"{start}{message}."
+            f"{problems[setting.key][:-1]}, or {message}." if setting.key in problems else f"{start}{message}."
         )
     return "\n".join(problems.values())

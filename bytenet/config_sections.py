@@ -8,9 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
-checked = dataclass(
-    frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-)
+checked = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
 
 
 def _odd(value: int) -> int:
@@ -35,9 +33,7 @@ Name = Annotated[str, Field(min_length=1)]
 # YAML and Python callers give lists; the configuration keeps tuples, which cannot change.
 Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
 Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
-Years = Annotated[
-    tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)
-]
+Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
 
 
 @checked
@@ -49,9 +45,9 @@ class ModelConfig:
     """
 
     family: Literal["bytenet"] = "bytenet"
-    variant: Literal[
-        "bytenet", "simplified", "selu", "no_norm", "simplified_selu", "simplified_no_norm", "v2"
-    ] = "bytenet"
+    variant: Literal["bytenet", "simplified", "selu", "no_norm", "simplified_selu", "simplified_no_norm", "v2"] = (
+        "bytenet"
+    )
     # Sizes; None is the variant's own. Blocks halve dim; an even encoder kernel would have no centre.
     dim: Annotated[int, Field(ge=2, multiple_of=2)] | None = None
     num_sets: Positive | None = None
@@ -68,8 +64,8 @@ class ModelConfig:
     batch_norm_momentum: Share | None = None
     # The longest translation: the padded pair's length, or ⌈unfold_scale * source length + unfold_offset⌉.
     length_rule: Literal["pair", "unfold"] | None = None
-    unfold_scale: PositiveFloat = 1.2
-    unfold_offset: NonNegative = 10
+    unfold_scale: Annotated[float, Field(ge=0.01)] = 1.2
+    unfold_offset: NonNegative = 24
 
 
 @checked
@@ -135,13 +131,9 @@ class DataConfig:
             if given and self.corpus != "files":
                 raise ValueError(f"{given[0]} is only read with corpus: files, but corpus is {self.corpus!r}")
             if len(given) == 1:
-                raise ValueError(
-                    f"{given[0]} is given without its other side; give both {source} and {target}"
-                )
+                raise ValueError(f"{given[0]} is given without its other side; give both {source} and {target}")
         if self.corpus == "files" and self.train_source is None:
-            raise ValueError(
-                "corpus: files needs train_source and train_target, the paths of two parallel files"
-            )
+            raise ValueError("corpus: files needs train_source and train_target, the paths of two parallel files")
         return self
 
 
@@ -164,6 +156,8 @@ class TrainingConfig:
     # Nats per character, or summed over a sentence and averaged over sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
     label_smoothing: Share = 0.0
+    # Which model the run leaves: the best one by early_stopping_metric, or the last one (thesis).
+    keep_model: Literal["best", "last"] = "best"
     early_stopping_patience: Positive | None = None  # epochs
     early_stopping_metric: Literal["val_loss", "val_bleu", "val_chrf"] = "val_loss"
     mixed_precision: bool = False
@@ -179,8 +173,7 @@ class TrainingConfig:
     def _check_decay(self) -> Self:
         if self.final_learning_rate > self.learning_rate:
             raise ValueError(
-                f"final_learning_rate {self.final_learning_rate} is more than learning_rate "
-                f"{self.learning_rate}"
+                f"final_learning_rate {self.final_learning_rate} is more than learning_rate {self.learning_rate}"
             )
         return self
 

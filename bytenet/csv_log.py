@@ -1,4 +1,4 @@
-"""Measurements as a CSV file that survives a killed and resumed run."""
+"""Measurements as a CSV file that survives a full disk and a killed and resumed run."""
 
 import csv
 from collections.abc import Sequence
@@ -8,7 +8,9 @@ from bytenet.files import write_text_atomic
 
 
 class CsvLog:
-    """Rows of named numbers, one line each, appended as they are measured.
+    """Rows of named numbers, one line each, added as they are measured.
+
+    The file is replaced as a whole each time, so that there is never half a line; it is small.
 
     Args:
         path: the file; made with a header line where it is not there.
@@ -20,22 +22,30 @@ class CsvLog:
         self.columns = list(columns)
 
     def append(self, row: dict[str, float | int | None]) -> None:
-        """Add a row; values that are missing or None are left empty."""
-        is_new = not self.path.exists()
-        with open(self.path, "a", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, self.columns, restval="", extrasaction="ignore")
-            if is_new:
-                writer.writeheader()
-            writer.writerow({name: _shorten(value) for name, value in row.items()})
+        """Add a row; values that are missing or None are left empty.
+
+        Raises:
+            InputError: the disk is full; the file is as it was.
+        """
+        cells = [_shorten(row.get(name)) for name in self.columns]
+        self._write([*self._lines(), ",".join(cells)])
 
     def drop_after(self, step: int) -> None:
         """Forget what was measured after `step`, as a run that resumes there measures it again."""
+        column = self.columns.index("step")
+        lines = self._lines()
+        kept = [line for line in lines if int(line.split(",")[column]) <= step]
+        if len(kept) < len(lines):
+            self._write(kept)
+
+    def _lines(self) -> list[str]:
+        """The rows there are, without the header."""
         if not self.path.exists():
-            return
-        header, *lines = self.path.read_text(encoding="utf-8").split("\n")
-        column = header.split(",").index("step")
-        kept = [line for line in lines if _is_until(line, column, step)]
-        write_text_atomic(self.path, "\n".join([header, *kept, ""]))
+            return []
+        return self.path.read_text(encoding="utf-8").split("\n")[1:-1]
+
+    def _write(self, lines: list[str]) -> None:
+        write_text_atomic(self.path, "".join(f"{line}\n" for line in [",".join(self.columns), *lines]))
 
 
 def read_csv_log(path: Path) -> dict[str, list[float]]:
@@ -47,10 +57,5 @@ def read_csv_log(path: Path) -> dict[str, list[float]]:
     return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
 
 
-def _is_until(line: str, column: int, step: int) -> bool:
-    cells = line.split(",")
-    return len(cells) > column and cells[column].isdigit() and int(cells[column]) <= step
-
-
-def _shorten(value: float | int | None) -> float | int | str:
-    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+def _shorten(value: float | int | None) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)

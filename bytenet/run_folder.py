@@ -65,6 +65,7 @@ class RunFolder:
         """
         folder = cls(path)
         folder._make()
+        folder._remove_partial_files()
         if folder.config_path.exists() and resume:
             folder._check_same_run(config, vocabulary)
         elif found := folder._contents():
@@ -112,13 +113,27 @@ class RunFolder:
 
         vocabulary = Vocabulary.load(self.vocabulary_path)
         if self.environment_path.is_file():
-            environment = json.loads(self.environment_path.read_text(encoding="utf-8"))
+            environment = self.environment()
             if environment.get("vocabulary", vocabulary.fingerprint()) != vocabulary.fingerprint():
                 raise InputError(
-                    f"{self.vocabulary_path} is not the vocabulary that the run was trained with: its characters differ "
-                    f"from those noted in {self.environment_path.name}. Put back the file that belongs to this run."
+                    f"{self.vocabulary_path} is not the vocabulary that the run was trained with: its characters "
+                    f"differ from those noted in {self.environment_path.name}. Put back the file that belongs to this run."
                 )
         return vocabulary
+
+    def environment(self) -> dict:
+        """What is noted of the command, versions and machine of the training.
+
+        Raises:
+            InputError: the file is damaged.
+        """
+        try:
+            return json.loads(self.environment_path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise InputError(
+                f"{self.environment_path} is damaged ({error}). Bring back the file, or delete it: only reports and a "
+                "check of the vocabulary need it."
+            ) from None
 
     def load_model(self) -> "keras.Model":
         """Load the trained model, without its optimiser.
@@ -159,6 +174,11 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise InputError(f"{self.path} cannot be a run folder: there is a file of that name.") from None
+
+    def _remove_partial_files(self) -> None:
+        """Remove what `atomic_path` left behind when it was killed."""
+        for partial in [*self.path.glob(".partial-*"), *self.checkpoints.glob(".partial-*")]:
+            partial.unlink()
 
     def _contents(self) -> list[str]:
         """Names in the folder, without those that a `create` killed half-way leaves."""

@@ -67,9 +67,7 @@ def _mapping(node: yaml.Node, what: str, place: str) -> Iterator[tuple[str, yaml
     for key_node, value_node in node.value:
         key = str(key_node.value)
         if key in seen:
-            raise ConfigError(
-                f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Keep one of them."
-            )
+            raise ConfigError(f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Keep one of them.")
         seen.add(key)
         yield key, value_node
 
@@ -82,9 +80,7 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark and not place.startswith("--set") else place
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-        raise ConfigError(
-            f"{where}: this is not valid YAML: {problem}. Quote values with odd characters."
-        ) from None
+        raise ConfigError(f"{where}: this is not valid YAML: {problem}. Quote values with odd characters.") from None
 
 
 def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:

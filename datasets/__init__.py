@@ -15,7 +15,7 @@ from bytenet.datasets.bucketing import (
     plan_batches,
     plan_from_config,
 )
-from bytenet.datasets.corpora import available, load_corpus, read_corpus
+from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text_files import read_lines, read_parallel
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
@@ -42,6 +42,7 @@ __all__ = [
     "read_corpus",
     "read_lines",
     "read_parallel",
+    "select_training_pairs",
     "training_dataset",
 ]
 

@@ -198,9 +198,7 @@ def plan_batches(
     cuts: list[int] = []
     if bucketing == "histogram":
         if min_size is None:
-            min_size = 2 * (
-                batch_size if batch_chars is None else max(1, batch_chars // int(np.median(lengths)))
-            )
+            min_size = 2 * (batch_size if batch_chars is None else max(1, batch_chars // int(np.median(lengths))))
         cuts = histogram_cuts(np.bincount(lengths), min_size, min_width)
     buckets = []
     for lower, end in zip([0, *cuts], [*cuts, int(lengths.max()) + 1], strict=True):

@@ -134,9 +134,7 @@ class CorpusReport:
             vocabulary_size=vocabulary.size,
             alphabet=count_characters(train),
             unseen={
-                split: _unseen_characters(pairs, vocabulary)
-                for split, pairs in held_out.items()
-                if pairs is not None
+                split: _unseen_characters(pairs, vocabulary) for split, pairs in held_out.items() if pairs is not None
             },
             suspicious=find_suspicious(corpus.train),
         )
@@ -144,9 +142,7 @@ class CorpusReport:
     def to_dict(self) -> dict[str, Any]:
         """The report as plain dictionaries, lists, numbers and strings."""
         sides = {"source": asdict(self.source_lengths), "target": asdict(self.target_lengths)}
-        bars = [
-            {"shortest": low, "longest": high, "pairs": count} for low, high, count in self.length_histogram
-        ]
+        bars = [{"shortest": low, "longest": high, "pairs": count} for low, high, count in self.length_histogram]
         return {
             "name": self.name,
             "source_language": self.source_language,
@@ -166,8 +162,7 @@ class CorpusReport:
                     "reason": found.reason,
                     "count": found.count,
                     "examples": [
-                        {"line": line, "source": source, "target": target}
-                        for line, source, target in found.examples
+                        {"line": line, "source": source, "target": target} for line, source, target in found.examples
                     ],
                 }
                 for found in self.suspicious
@@ -244,9 +239,7 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
 
 def _side_lengths(texts: list[str]) -> SideLengths:
     lengths = np.array([len(normalise(text)) for text in texts])
-    return SideLengths(
-        int(lengths.min()), float(np.median(lengths)), float(lengths.mean()), int(lengths.max())
-    )
+    return SideLengths(int(lengths.min()), float(np.median(lengths)), float(lengths.mean()), int(lengths.max()))
 
 
 def _unseen_characters(pairs: Pairs, vocabulary: Vocabulary) -> dict[str, int]:

@@ -119,9 +119,7 @@ def _print_alphabet(report: CorpusReport, console: Console) -> None:
         title = f"Rare (fewer than {RARE_BELOW}) and odd characters"
         table = _table(title, "", "code point", "#count", "why", "name")
         for item in shown:
-            table.add_row(
-                Text(_shown_character(item)), item.code_point, f"{item.count:,}", _why(item), item.name
-            )
+            table.add_row(Text(_shown_character(item)), item.code_point, f"{item.count:,}", _why(item), item.name)
         console.print(table)
     for split, unseen in report.unseen.items():
         listed = " ".join(f"{visible(character)} ({count})" for character, count in unseen.items())

@@ -52,9 +52,7 @@ def read_lines(path: str | os.PathLike[str], allow_empty: bool = False) -> list[
 def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
     """The lines of a text that was read from `where`; everything else is as for `read_lines`."""
     if not content and not allow_empty:
-        raise InputError(
-            f"{where} is empty; expected one sentence a line. Is it the right file, and all of it?"
-        )
+        raise InputError(f"{where} is empty; expected one sentence a line. Is it the right file, and all of it?")
     text = _decode(content, where)
     if text.startswith("\ufeff"):
         logger.warning("%s starts with a byte order mark, which was left out.", where)
@@ -99,9 +97,7 @@ def _read_bytes(path: Path) -> bytes:
                 return file.read()
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise MissingFileError(
-            f"There is no file {path}. Check the name, and the folder it is given from."
-        ) from error
+        raise MissingFileError(f"There is no file {path}. Check the name, and the folder it is given from.") from error
     except IsADirectoryError as error:
         raise InputError(f"{path} is a folder; expected a text file.") from error
     except PermissionError as error:

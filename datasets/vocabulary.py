@@ -72,9 +72,7 @@ class Vocabulary:
         self._symbols = [*specials, *characters]
 
     @classmethod
-    def from_texts(
-        cls, *texts: Iterable[str], unknown: UnknownRule = "symbol", min_count: int = 1
-    ) -> "Vocabulary":
+    def from_texts(cls, *texts: Iterable[str], unknown: UnknownRule = "symbol", min_count: int = 1) -> "Vocabulary":
         """The vocabulary of all characters that occur at least `min_count` times in all `texts` together."""
         counts: Counter[str] = Counter()
         for lines in texts:
@@ -222,9 +220,7 @@ class Vocabulary:
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"{path} is not a vocabulary written by bytenet: it is no UTF-8 text."
-            ) from error
+            raise InputError(f"{path} is not a vocabulary written by bytenet: it is no UTF-8 text.") from error
         return cls.from_json(text, where=str(path))
 
     def fingerprint(self) -> str:

@@ -57,9 +57,7 @@ def test_defaults_are_written_too():
 
 
 def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
-    differences = {
-        key: thesis for key, _, thesis in load_config("digits").differences(load_config("digits-thesis"))
-    }
+    differences = {key: thesis for key, _, thesis in load_config("digits").differences(load_config("digits-thesis"))}
     assert differences == {
         "model.settings": "thesis",
         "data.min_length": 0,

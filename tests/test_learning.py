@@ -11,7 +11,7 @@ NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 DIGITS = [str(digit) for digit in range(10)]
 
 
-@pytest.mark.parametrize("variant", ["bytenet", "simplified", "selu"])
+@pytest.mark.parametrize("variant", ["bytenet", pytest.param("simplified", marks=pytest.mark.slow), "selu"])
 def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(variant, tmp_path):
     """Fifty names to digits, one set of five blocks in each half, width 20."""
     files = {}

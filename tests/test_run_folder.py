@@ -45,9 +45,7 @@ def test_an_existing_empty_folder_is_used(tmp_path):
 
 def test_a_folder_with_a_run_is_not_overwritten(run):
     other = dataclasses.replace(CONFIG, training=dataclasses.replace(CONFIG.training, epochs=2))
-    with pytest.raises(
-        InputError, match=r"holds a run already\. Go on with it with `bytenet train --resume --run"
-    ):
+    with pytest.raises(InputError, match=r"holds a run already\. Go on with it with `bytenet train --resume --run"):
         RunFolder.create(run.path, other, VOCABULARY)
     assert RunFolder.open(run.path).config == CONFIG
 
@@ -56,9 +54,7 @@ def test_a_folder_with_a_run_is_not_overwritten(run):
 def test_a_folder_with_something_else_is_refused(tmp_path, resume):
     for name in ("thesis.tex", "a", "b", "c"):
         (tmp_path / name).touch()
-    with pytest.raises(
-        InputError, match=r"is not empty and no run folder: it holds a, b, c, \.\.\.\. Give --run"
-    ):
+    with pytest.raises(InputError, match=r"is not empty and no run folder: it holds a, b, c, \.\.\.\. Give --run"):
         RunFolder.create(tmp_path, CONFIG, VOCABULARY, resume=resume)
     assert len(os.listdir(tmp_path)) == 4
 
@@ -113,9 +109,7 @@ def test_resume_refuses_another_vocabulary(run):
 def test_open_says_what_is_missing(tmp_path, run):
     with pytest.raises(MissingFileError, match="none does not exist; expected the folder of a run"):
         RunFolder.open(tmp_path / "none")
-    with pytest.raises(
-        MissingFileError, match=r"is not a run folder: config\.yaml and vocabulary\.json missing"
-    ):
+    with pytest.raises(MissingFileError, match=r"is not a run folder: config\.yaml and vocabulary\.json missing"):
         RunFolder.open(tmp_path)
     with pytest.raises(MissingFileError, match=r"config\.yaml is a file; expected the folder"):
         RunFolder.open(run.config_path)

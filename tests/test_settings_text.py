@@ -13,9 +13,7 @@ PLAIN_VALUES = st.one_of(
     st.integers(),
     st.floats(allow_nan=False),
     st.text(st.characters(codec="utf-8")),
-    st.sampled_from(
-        ["no", "on", "1e-3", "1:30", "010", "0x10", "1_000", "null", "~", "true", "2015-01-01", "=", ".5"]
-    ),
+    st.sampled_from(["no", "on", "1e-3", "1:30", "010", "0x10", "1_000", "null", "~", "true", "2015-01-01", "=", ".5"]),
 )
 VALUES = st.one_of(PLAIN_VALUES, st.lists(PLAIN_VALUES, max_size=3))
 

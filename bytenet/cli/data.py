@@ -15,9 +15,7 @@ import click
     help="Change a setting, for example --set data.batch_size=64. May be given several times.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option(
-    "--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and stop."
-)
+@click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and stop.")
 def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
     """Show the corpus of PRESET_OR_FILE as a training would see it.
 
@@ -30,9 +28,7 @@ def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, 
         _list_corpora(as_json)
         return
     if preset_or_file is None:
-        raise click.UsageError(
-            "Missing PRESET_OR_FILE, for example: bytenet data numbers (or bytenet data --list)"
-        )
+        raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet data numbers (or bytenet data --list)")
     from bytenet.config import load_config
 
     config = load_config(preset_or_file, overrides)

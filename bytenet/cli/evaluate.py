@@ -17,9 +17,7 @@ import click
     show_default=True,
     help="Part of the run's own corpus.",
 )
-@click.option(
-    "--source", type=click.Path(path_type=Path), help="Evaluate on this file instead; needs --reference."
-)
+@click.option("--source", type=click.Path(path_type=Path), help="Evaluate on this file instead; needs --reference.")
 @click.option("--reference", type=click.Path(path_type=Path), help="Translations of --source, line by line.")
 @click.option("--name", help="Name of the files in RUN/evaluation.  [default: the split, or --source's name]")
 @click.option("--max-sentences", type=click.IntRange(min=1), help="Take only so many, the first ones.")
@@ -63,8 +61,9 @@ def evaluate(
         pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
     else:
         pairs, default_name = pairs_of_split(folder, split), split
-    if max_sentences is not None:
-        pairs = pairs.take(range(min(max_sentences, len(pairs))))
+    if max_sentences is not None and max_sentences < len(pairs):
+        pairs = pairs.take(range(max_sentences))
+        default_name += f".first-{max_sentences}"
 
     with click.progressbar(length=len(pairs), label="Translating", file=sys.stderr) as bar:
         evaluation = evaluate_run(
@@ -88,7 +87,5 @@ def evaluate(
             wrong = "" if hypothesis == reference_text else f"   (reference: {reference_text})"
             click.echo(f"{source_text} → {hypothesis}{wrong}")
     if evaluation.num_unended:
-        click.echo(
-            f"{evaluation.num_unended} translations reached the length limit without an end.", err=True
-        )
+        click.echo(f"{evaluation.num_unended} translations reached the length limit without an end.", err=True)
     click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)

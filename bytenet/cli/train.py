@@ -33,9 +33,7 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     settings are then those that the run was started with.
     """
     if preset_or_file is None and not resume:
-        raise click.UsageError(
-            "Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers"
-        )
+        raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers")
     from bytenet.config import load_config
 
     if preset_or_file is None:

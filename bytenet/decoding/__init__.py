@@ -5,7 +5,7 @@ from bytenet.decoding.decoder import Decoder
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.scoring import PairScores, log_probabilities
 from bytenet.decoding.search import SearchResult
-from bytenet.decoding.translator import Translation, Translator
+from bytenet.decoding.translator import Translation, Translator, forbidden_symbols
 
 __all__ = [
     "Decoder",
@@ -14,6 +14,7 @@ __all__ = [
     "Translation",
     "Translator",
     "beam_search",
+    "forbidden_symbols",
     "greedy_search",
     "log_probabilities",
 ]

@@ -94,9 +94,7 @@ def beam_search(
         candidates = next_log_probabilities(logits, forbidden_ids)
         candidates = tf.reshape(candidates, [batch, beam_size, vocab_size])
         candidates = tf.where(frozen[..., None], stay, candidates) + beams.log_probabilities[..., None]
-        log_probabilities, chosen = tf.math.top_k(
-            tf.reshape(candidates, [batch, beam_size * vocab_size]), beam_size
-        )
+        log_probabilities, chosen = tf.math.top_k(tf.reshape(candidates, [batch, beam_size * vocab_size]), beam_size)
         parents, ids = chosen // vocab_size, chosen % vocab_size  # (batch, beam_size)
 
         extended = tf.logical_not(tf.gather(frozen, parents, batch_dims=1))

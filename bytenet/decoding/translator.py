@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from bytenet.config import ModelConfig
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, Vocabulary
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length
 from bytenet.decoding.decoder import Decoder
@@ -14,6 +15,15 @@ from bytenet.models.translation_model import TranslationModel
 from bytenet.run_folder import RunFolder
 
 _BATCHES_IN_WINDOW = 16
+
+
+def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary) -> tuple[int, ...]:
+    """Symbols that a run's searches never choose: padding and unknown characters; none with the thesis's settings."""
+    return () if model.settings == "thesis" else _not_text(vocabulary)
+
+
+def _not_text(vocabulary: Vocabulary) -> tuple[int, ...]:
+    return tuple(i for i in (PAD_ID, vocabulary.unknown_id) if i is not None)
 
 
 class Translation(NamedTuple):
@@ -71,9 +81,7 @@ class Translator:
         self.batch_size = batch_size
         self.max_length = max_length
         self.jit_compile = jit_compile
-        if forbidden_ids is None:
-            forbidden_ids = [i for i in (PAD_ID, vocabulary.unknown_id) if i is not None]
-        self.forbidden_ids = tuple(forbidden_ids)
+        self.forbidden_ids = _not_text(vocabulary) if forbidden_ids is None else tuple(forbidden_ids)
         self._decoders: dict[int, Decoder] = {}
 
     @classmethod
@@ -94,8 +102,7 @@ class Translator:
             "length_penalty": decoding.length_penalty,
             "batch_size": decoding.batch_size,
             "max_length": decoding.max_length,
-            # The thesis's search may choose any symbol.
-            "forbidden_ids": () if folder.config.model.settings == "thesis" else None,
+            "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary),
         }
         settings |= {name: value for name, value in overrides.items() if value is not None}
         return cls(folder.load_model(), folder.vocabulary, **settings)
@@ -145,9 +152,7 @@ class Translator:
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if line.strip()]
         for batch, rows in batches_by_length(not_blank, lengths, self.batch_size):
-            found = self._translate_batch(
-                [encoded[i] for i in batch], [lengths[i] for i in batch], rows, n_best
-            )
+            found = self._translate_batch([encoded[i] for i in batch], [lengths[i] for i in batch], rows, n_best)
             for index, hypotheses in zip(batch, found, strict=True):
                 translations[index] = hypotheses
         return translations

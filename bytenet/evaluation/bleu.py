@@ -10,9 +10,7 @@ from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
 from bytenet.evaluation.scores import Score
 
 
-def bleu(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345
-) -> Score:
+def bleu(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345) -> Score:
     """Corpus BLEU of detokenised text, one reference a sentence, by sacreBLEU's defaults.
 
     Args:
@@ -34,9 +32,7 @@ def bleu(
     return _score("BLEU", BLEU(force=True), hypotheses, references, bootstrap, seed)
 
 
-def chrf(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345
-) -> Score:
+def chrf(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345) -> Score:
     """Corpus chrF2 (character n-grams up to 6), one reference a sentence, by sacreBLEU's defaults.
 
     Arguments, result and errors as for `bleu`.

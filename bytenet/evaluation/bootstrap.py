@@ -30,10 +30,13 @@ def bootstrap_interval(
     if samples == 0:
         return None
     count = len(statistics)
-    drawn = np.random.default_rng(seed).choice(count, size=(samples, count), replace=True)
-    # How often each sentence is in each resampled corpus turns all the sums into one product of matrices.
-    times = np.stack([np.bincount(row, minlength=count) for row in drawn])  # (samples, sentences)
-    values = sorted(score(counts) for counts in times @ np.asarray(statistics, np.float64))
+    random = np.random.default_rng(seed)
+    statistics = np.asarray(statistics, np.float64)
+    values = []
+    for _ in range(samples):  # one by one, as all draws at once need gigabytes for a training set
+        times = np.bincount(random.choice(count, size=count, replace=True), minlength=count)  # (sentences,)
+        values.append(score(times @ statistics))
+    values.sort()
     tail = samples // 40
     return float(values[tail]), float(values[samples - tail - 1])
 

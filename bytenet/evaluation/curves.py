@@ -21,7 +21,8 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
     batches = read_csv_log(folder.path / "continuous.csv")
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     loss, error, score = figure.subplots(1, 3)
-    _draw(loss, epochs, "loss", "training (with dropout)", "o-", "tab:grey")
+    if folder.config.training.loss == "character":  # else it is in nats a sentence, off the scale
+        _draw(loss, epochs, "loss", "training (with dropout)", "o-", "tab:grey")
     _draw(loss, epochs, "val_loss", "validation", "o-", "tab:blue")
     _draw_batches(loss, batches, "cross_entropy", "tab:blue")
     loss.set(ylabel="cross entropy, nats a character", ylim=(0, None))

@@ -16,7 +16,6 @@ from bytenet.evaluation.thesis_bleu import thesis_bleu
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
-    from bytenet.config import ModelConfig
     from bytenet.decoding import Translation, Translator
 
 Split = Literal["train", "validation", "test"]
@@ -79,7 +78,7 @@ def evaluate_run(
         batch_size=batch_size,
         jit_compile=jit_compile,
     )
-    knows_lengths = _has_pair_rule(config.model)
+    knows_lengths = translator.model.needs_pair_length
     began = time.perf_counter()
     best = _translate(translator, pairs, knows_lengths, progress)
     seconds = time.perf_counter() - began
@@ -140,7 +139,3 @@ def _translate(
         best.append(translations[0])
         progress(len(best))
     return best
-
-
-def _has_pair_rule(model: "ModelConfig") -> bool:
-    return model.length_rule == "pair" or (model.length_rule is None and model.settings == "thesis")

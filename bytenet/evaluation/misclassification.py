@@ -36,9 +36,7 @@ def pooled_misclassification(predicted_ids: np.ndarray, target_ids: np.ndarray) 
     return Score("misclassification", value, len(target_ids), settings="pooled over target symbols", digits=4)
 
 
-def sentence_misclassification(
-    predicted: np.ndarray | Sequence[str], targets: np.ndarray | Sequence[str]
-) -> Score:
+def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: np.ndarray | Sequence[str]) -> Score:
     """Mean over sentences of the share of wrong symbols in the prediction: the rate of the thesis's grid.
 
     Both sides are cut after their first end symbol. A place beyond the target's end is wrong; a target that

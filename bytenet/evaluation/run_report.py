@@ -24,7 +24,7 @@ def write_report(run_dir: str | os.PathLike[str], path: Path, title: str) -> Non
     """
     folder = RunFolder.open(run_dir)
     evaluations = sorted(folder.evaluation.glob("*.json"))
-    if not evaluations or not folder.metrics_path.exists():
+    if not evaluations or not read_csv_log(folder.metrics_path):
         raise MissingFileError(
             f"{folder.path} has nothing to report yet: it needs metrics.csv, which training writes at the end of an "
             f"epoch, and the scores of a test set. Run `bytenet evaluate {folder.path}` first."
@@ -38,7 +38,7 @@ def write_report(run_dir: str | os.PathLike[str], path: Path, title: str) -> Non
 
 
 def _training(folder: RunFolder) -> str:
-    environment = json.loads(folder.environment_path.read_text(encoding="utf-8"))
+    environment = folder.environment()
     metrics = read_csv_log(folder.metrics_path)
     seconds, characters = metrics["seconds"][-1], metrics["characters"][-1]
     machine = environment["machine"]
@@ -59,7 +59,10 @@ def _epochs(folder: RunFolder) -> str:
     metrics = read_csv_log(folder.metrics_path)
     names = [name for name in metrics if name not in ("step", "characters")]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
-    heading = "loss and val_loss in nats a character; val_misclassification, val_bleu and val_chrf of translations"
+    heading = (
+        f"loss in nats a {folder.config.training.loss}, val_loss in nats a character; val_misclassification, val_bleu "
+        "and val_chrf of translations"
+    )
     return f"Epoch by epoch ({heading}):\n\n" + _table(names, rows)
 
 
@@ -79,7 +82,7 @@ def _evaluation(file: Path) -> str:
         scores.append((score["name"], f"{score['value']:.{digits}f}", interval, score["settings"]))
     search = found["settings"]
     told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
-    samples = file.with_suffix("").with_suffix(".samples.md").read_text(encoding="utf-8")
+    samples = file.with_name(f"{file.name.removesuffix('.json')}.samples.md").read_text(encoding="utf-8")
     return "\n\n".join(
         [
             f"## Scores on {found['name']}",

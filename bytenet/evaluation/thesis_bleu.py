@@ -49,9 +49,7 @@ def thesis_bleu(
         Madsen 2017, section 3.3.3; its `multi_bleu.py` and `bleu_score.py`.
     """
     check_parallel(hypotheses, references)
-    tokens = [
-        [_tokenize(text, language, split_last_period) for text in texts] for texts in (hypotheses, references)
-    ]
+    tokens = [[_tokenize(text, language, split_last_period) for text in texts] for texts in (hypotheses, references)]
     statistics = np.array([_sentence_counts(*sides) for sides in zip(*tokens, strict=True)], np.float64)
     last = "split" if split_last_period else "moses"
     return Score(

@@ -29,8 +29,16 @@ class DilatedConvolution(keras.layers.Layer):
         Madsen 2017, sections 2.1.4 and 2.6.1; Kalchbrenner et al. 2016, section 3.
     """
 
-    def __init__(self, filters: int, kernel_size: int, dilation_rate: int = 1, causal: bool = False,
-                 use_bias: bool = True, kernel_initializer="he_uniform", **kwargs):
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: int,
+        dilation_rate: int = 1,
+        causal: bool = False,
+        use_bias: bool = True,
+        kernel_initializer="he_uniform",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.supports_masking = True
         if not causal and kernel_size % 2 == 0:
@@ -49,12 +57,11 @@ class DilatedConvolution(keras.layers.Layer):
 
     def build(self, input_shape):
         self.kernel = self.add_weight(
-            name="kernel", shape=(self.kernel_size, input_shape[-1], self.filters),
+            name="kernel",
+            shape=(self.kernel_size, input_shape[-1], self.filters),
             initializer=self.kernel_initializer,
         )
-        self.bias = (
-            self.add_weight(name="bias", shape=(self.filters,), initializer="zeros") if self.use_bias else None
-        )
+        self.bias = self.add_weight(name="bias", shape=(self.filters,), initializer="zeros") if self.use_bias else None
 
     def call(self, inputs):
         if self.kernel_size == 1:  # a matrix product, which also takes inputs without a time axis

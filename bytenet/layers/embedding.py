@@ -30,9 +30,7 @@ class ZeroPaddedEmbedding(keras.layers.Layer):
         self.initializer = keras.initializers.get(initializer)
 
     def build(self, input_shape):
-        self.table = self.add_weight(
-            name="table", shape=(self.vocab_size - 1, self.dim), initializer=self.initializer
-        )
+        self.table = self.add_weight(name="table", shape=(self.vocab_size - 1, self.dim), initializer=self.initializer)
 
     def call(self, ids):
         table = ops.convert_to_tensor(self.table)

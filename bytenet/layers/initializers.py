@@ -69,6 +69,7 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
     Raises:
         ValueError: for an unknown `name`.
     """
+
     def scaling(scale: float) -> MakeInitializer:
         return lambda: keras.initializers.VarianceScaling(scale, mode="fan_in", distribution="uniform")
 

@@ -39,9 +39,22 @@ class ResidualBlock(keras.layers.Layer):
         Madsen 2017, figures 2.6.1 and 3.4.1.
     """
 
-    def __init__(self, dim: int, kernel_size: int, dilation_rate: int, causal: bool, size: str = "full",
-                 normalization: str = "layer", activation: str = "relu", dropout: float = 0.0, epsilon: float = 1e-5,
-                 momentum: float = 0.99, initializer: str = "auto", num_blocks: int = 1, **kwargs):
+    def __init__(
+        self,
+        dim: int,
+        kernel_size: int,
+        dilation_rate: int,
+        causal: bool,
+        size: str = "full",
+        normalization: str = "layer",
+        activation: str = "relu",
+        dropout: float = 0.0,
+        epsilon: float = 1e-5,
+        momentum: float = 0.99,
+        initializer: str = "auto",
+        num_blocks: int = 1,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.supports_masking = True
         if size not in ("full", "small"):

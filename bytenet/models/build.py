@@ -1,8 +1,12 @@
 """From a run's configuration to its model."""
 
-from bytenet.config import ModelConfig
+from typing import TYPE_CHECKING
+
 from bytenet.models.bytenet import ByteNet
 from bytenet.models.translation_model import TranslationModel
+
+if TYPE_CHECKING:
+    from bytenet.config import ModelConfig
 
 _OPTIONAL = (
     "dim", "num_sets", "dilations", "encoder_kernel_size", "decoder_kernel_size", "mask_padding", "initializer",
@@ -10,7 +14,7 @@ _OPTIONAL = (
 )  # fmt: skip
 
 
-def build_model(config: ModelConfig, vocab_size: int) -> TranslationModel:
+def build_model(config: "ModelConfig", vocab_size: int) -> TranslationModel:
     """Make the model of a run; its weights exist, drawn from Keras's global seed.
 
     Args:

@@ -54,7 +54,8 @@ class ByteNet(TranslationModel):
         encoder_kernel_size: taps of the encoder's convolutions; odd.
         decoder_kernel_size: taps of the decoder's convolutions, those that see the past and the present.
         block_size: "full" (with a bottleneck) or "small" (Simplified ByteNet).
-        encoder_normalization, decoder_normalization: "batch", "layer" or "none".
+        encoder_normalization: "batch", "layer" or "none".
+        decoder_normalization: "layer" or "none"; statistics over a batch would let a character see later ones.
         activation: "relu" or "selu".
         join: "concat" or "add", how encoder output and target embedding meet.
         dropout: share of hidden units dropped in each block while training.
@@ -70,17 +71,38 @@ class ByteNet(TranslationModel):
         Kalchbrenner et al. 2016; Madsen 2017, section 2.6 and figure 2.6.4.
     """
 
-    def __init__(self, vocab_size: int, dim: int = 400, num_sets: int = 3, dilations=(1, 2, 4, 8, 16),
-                 encoder_kernel_size: int = 5, decoder_kernel_size: int = 3, block_size: str = "full",
-                 encoder_normalization: str = "batch", decoder_normalization: str = "layer",
-                 activation: str = "relu", join: str = "concat", dropout: float = 0.0, mask_padding: bool = True,
-                 initializer: str = "auto", norm_epsilon: float = 1e-5, batch_norm_momentum: float = 0.99,
-                 length_rule: str = "unfold", unfold_scale: float = 1.2, unfold_offset: int = 10, **kwargs):
+    def __init__(
+        self,
+        vocab_size: int,
+        dim: int = 400,
+        num_sets: int = 3,
+        dilations=(1, 2, 4, 8, 16),
+        encoder_kernel_size: int = 5,
+        decoder_kernel_size: int = 3,
+        block_size: str = "full",
+        encoder_normalization: str = "batch",
+        decoder_normalization: str = "layer",
+        activation: str = "relu",
+        join: str = "concat",
+        dropout: float = 0.0,
+        mask_padding: bool = True,
+        initializer: str = "auto",
+        norm_epsilon: float = 1e-5,
+        batch_norm_momentum: float = 0.99,
+        length_rule: str = "unfold",
+        unfold_scale: float = 1.2,
+        unfold_offset: int = 24,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         if join not in ("concat", "add"):
             raise ValueError(f"Unknown join {join!r}; known are concat, add.")
         if length_rule not in ("unfold", "pair"):
             raise ValueError(f"Unknown length_rule {length_rule!r}; known are unfold, pair.")
+        if decoder_normalization == "batch":
+            raise ValueError(
+                'decoder_normalization "batch" would let a character see later ones; take "layer" or "none".'
+            )
         if dim % 2:
             raise ValueError(f"dim must be even, as blocks halve it; found {dim}.")
         self._config = {
@@ -93,6 +115,7 @@ class ByteNet(TranslationModel):
             "unfold_scale": unfold_scale, "unfold_offset": unfold_offset,
         }  # fmt: skip
         self.vocab_size = vocab_size
+        self.needs_pair_length = length_rule == "pair"
         self.dim = dim
         self.decoder_dim = 2 * dim if join == "concat" else dim
         self.join = join
@@ -121,9 +144,7 @@ class ByteNet(TranslationModel):
             normalization=decoder_normalization, name="decoder", **block_arguments,
         )  # fmt: skip
         # Float32 even in mixed precision: the softmax over its output needs the digits.
-        self.head = DilatedConvolution(
-            vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32"
-        )
+        self.head = DilatedConvolution(vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32")
         self._ring = _RingBuffer(
             [block.conv_dilated.reach for block in self.decoder.blocks], [*dilations] * num_sets, decoder_kernel_size
         )

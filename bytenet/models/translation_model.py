@@ -14,9 +14,12 @@ class TranslationModel(keras.Model):
 
     Attributes:
         vocab_size: number of ids V, the same for source and target.
+        needs_pair_length: whether a target is never longer than its padded source, so that in measuring a source is
+            padded to the length of its pair, as in the thesis.
     """
 
     vocab_size: int
+    needs_pair_length: bool = False
 
     @abstractmethod
     def call(self, inputs, training=False):

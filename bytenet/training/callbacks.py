@@ -37,8 +37,16 @@ class StateKeeper(keras.callbacks.Callback):
         metrics_to_restore: values of the model's metrics of a resumed epoch, in order; taken at its begin.
     """
 
-    def __init__(self, state: TrainingState, plan: BatchPlan, target_lengths: np.ndarray, seed: int,
-                 total_steps: int, progress: ProgressLine, metrics_to_restore: list[np.ndarray] | None = None):
+    def __init__(
+        self,
+        state: TrainingState,
+        plan: BatchPlan,
+        target_lengths: np.ndarray,
+        seed: int,
+        total_steps: int,
+        progress: ProgressLine,
+        metrics_to_restore: list[np.ndarray] | None = None,
+    ):
         super().__init__()
         self._state = state
         self._plan = plan
@@ -68,12 +76,15 @@ class StateKeeper(keras.callbacks.Callback):
         state.batch += 1
         state.step += 1
         state.seconds = self._seconds_before + time.monotonic() - self._began
-        if not math.isfinite(float(logs["loss"])):
+        loss = float(logs["loss"])
+        gradient_norm = float(keras.ops.convert_to_numpy(self.model.optimizer.gradient_norm))
+        # The gradient too, as it spoils the weights one step before the loss tells.
+        if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
             raise InputError(
-                f"The loss is {float(logs['loss'])} at step {state.step}, so the weights are lost. The latest "
-                "checkpoint is from before. What helps, in this order: a lower training.learning_rate, longer "
-                "training.warmup_steps, training.clip_norm (1.0 is a good value), training.mixed_precision: false; "
-                "for SELU and norm-free variants all of them."
+                f"The loss is {loss} and the gradient's norm {gradient_norm} at step {state.step}, so the weights are "
+                "lost; the checkpoints are from before. What helps, in this order: a lower training.learning_rate, "
+                "longer training.warmup_steps, training.clip_norm (1.0 is a good value), "
+                "training.mixed_precision: false; for SELU and norm-free variants all of them."
             )
         if state.step >= self._total_steps:
             self.model.stop_training = True
@@ -87,16 +98,21 @@ class StateKeeper(keras.callbacks.Callback):
 class CheckpointSaver(keras.callbacks.Callback):
     """Saves a checkpoint every so many seconds or steps, after each epoch, and when asked to stop.
 
-    The last among the callbacks, so that what they changed is saved.
+    The last among the callbacks, so that what they changed is saved. After the last step of an epoch (or of the
+    run) it saves only when the evaluation that follows is done: a run killed in between repeats it.
 
     Args:
         folder: of the run.
         state: saved with the model.
         config: of the run.
+        steps_per_epoch: batches in an epoch.
+        total_steps: where the run ends.
     """
 
-    def __init__(self, folder: RunFolder, state: TrainingState, config: Config):
+    def __init__(self, folder: RunFolder, state: TrainingState, config: Config, steps_per_epoch: int, total_steps: int):
         super().__init__()
+        self._steps_per_epoch = steps_per_epoch
+        self._total_steps = total_steps
         self._folder = folder
         self._state = state
         self._config = config.training
@@ -109,19 +125,25 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._saved_at = time.monotonic()
 
     def on_train_batch_end(self, batch, logs=None):
+        if self._state.batch == self._steps_per_epoch or self._state.step == self._total_steps:
+            return
         every_steps = self._config.checkpoint_every_steps
         by_steps = every_steps is not None and self._state.step % every_steps == 0
         by_time = time.monotonic() - self._saved_at >= self._config.checkpoint_every_seconds
         if by_steps or by_time or self._stop_requested:
             self.save()
+        self._stop_if_requested()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.save()
+        self._stop_if_requested()
+
+    def _stop_if_requested(self) -> None:
         if self._stop_requested:
             raise KeyboardInterrupt(
                 f"Stopped at step {self._state.step}, all saved. "
                 f"Go on with: bytenet train --resume --run {self._folder.path}"
             )
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.save()
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:

@@ -20,13 +20,14 @@ from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
+_PROCESS_WIDE_NUMBER = re.compile(r"seed_generator_\d+/")
 
 
 def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
     """Every variable of a compiled, built model that training changes, under a unique name.
 
     Weights, running statistics, random states of the dropout layers, the optimiser's variables, and the
-    metrics of the epoch begun.
+    metrics of the epoch begun. The names do not depend on what else the process has made.
     """
     named = {}
     for group, variables in (
@@ -35,7 +36,9 @@ def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
         ("metrics", model.metrics_variables),
     ):
         for index, variable in enumerate(variables):
-            named.setdefault(f"{group}/{index:04d}/{variable.path}", variable)
+            # Keras numbers seed generators through the whole process, so that their paths differ between models.
+            path = _PROCESS_WIDE_NUMBER.sub("seed_generator/", variable.path)
+            named[f"{group}/{index:04d}/{path}"] = variable
     return named
 
 

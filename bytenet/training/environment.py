@@ -6,7 +6,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import keras
@@ -30,10 +30,10 @@ def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: i
     """
     commands = []
     if folder.environment_path.is_file():
-        commands = json.loads(folder.environment_path.read_text(encoding="utf-8"))["commands"]
+        commands = folder.environment().get("commands", [])
     environment = {
         "commands": [*commands, shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])],
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in _PACKAGES},
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES},
         "git_commit": _git_commit(),
         "seed": seed,
         "vocabulary": folder.vocabulary.fingerprint(),
@@ -50,20 +50,27 @@ def num_trainable(model: keras.Model) -> int:
     return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
 
 
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 def _git_commit() -> str | None:
     """The commit of the source tree the package runs from, with "+" where files were changed; None outside one."""
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(
+            ["git", *arguments], cwd=here.parent, capture_output=True, text=True, timeout=10, check=True
+        ).stdout.strip()
+
+    here = Path(__file__)
     try:
-        described = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
+        git("ls-files", "--error-unmatch", here.name)  # an installed package may lie in somebody else's repository
+        return git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
     except (OSError, subprocess.SubprocessError):
         return None
-    return described.stdout.strip()
 
 
 def _processor() -> str:

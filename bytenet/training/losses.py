@@ -65,8 +65,13 @@ class SentenceCrossEntropy(keras.losses.Loss):
         label_smoothing: see `sentence_cross_entropy`.
     """
 
-    def __init__(self, label_smoothing: float = 0.0, name: str = "cross_entropy",
-                 reduction: str = "sum_over_batch_size", **kwargs):
+    def __init__(
+        self,
+        label_smoothing: float = 0.0,
+        name: str = "cross_entropy",
+        reduction: str = "sum_over_batch_size",
+        **kwargs,
+    ):
         super().__init__(name=name, reduction=reduction, **kwargs)
         self.label_smoothing = label_smoothing
 

@@ -30,8 +30,17 @@ class FlatAdam(keras.optimizers.Optimizer):
         Kingma and Ba 2015, algorithm 1 in the order of its section 2 (Madsen 2017, eq. 2.2.7).
     """
 
-    def __init__(self, learning_rate=1e-3, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-8,
-                 clip_norm: float | None = None, ema_momentum: float | None = None, name: str = "adam", **kwargs):
+    def __init__(
+        self,
+        learning_rate=1e-3,
+        beta_1: float = 0.9,
+        beta_2: float = 0.999,
+        epsilon: float = 1e-8,
+        clip_norm: float | None = None,
+        ema_momentum: float | None = None,
+        name: str = "adam",
+        **kwargs,
+    ):
         # Keras would give averages for weights at the end of `fit`; here they are kept apart from it.
         averaging = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
         super().__init__(learning_rate=learning_rate, name=name, **(kwargs | averaging))

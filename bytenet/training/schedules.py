@@ -1,11 +1,13 @@
 """Learning rates that change with the step."""
 
 import math
+from typing import TYPE_CHECKING
 
 import keras
 from keras import ops
 
-from bytenet.config import TrainingConfig
+if TYPE_CHECKING:
+    from bytenet.config import TrainingConfig
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -54,7 +56,7 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         }
 
 
-def make_schedule(config: TrainingConfig, total_steps: int) -> WarmupDecay:
+def make_schedule(config: "TrainingConfig", total_steps: int) -> WarmupDecay:
     """The learning rate of a run of `total_steps` steps."""
     return WarmupDecay(
         peak=config.learning_rate,

@@ -1,6 +1,6 @@
 """Where a run stands, apart from its tensors."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 
 @dataclass
@@ -15,8 +15,7 @@ class TrainingState:
         best_epoch: epochs completed when it was found.
         seconds: time spent training, earlier processes included.
         characters: real target characters trained on.
-        smoothed: exponentially smoothed values of the continuous evaluation, with the weights of the sums.
-        finished: whether the run came to its end.
+        data: fingerprint of the training pairs and of their batches, which a resumed run must find again.
     """
 
     epoch: int = 0
@@ -26,8 +25,7 @@ class TrainingState:
     best_epoch: int = 0
     seconds: float = 0.0
     characters: int = 0
-    smoothed: dict[str, list[float]] = field(default_factory=dict)
-    finished: bool = False
+    data: str = ""
 
     def to_dict(self) -> dict:
         return asdict(self)

@@ -1,6 +1,10 @@
 """Train a model as its configuration says, from the beginning or from where a run stopped."""
 
+import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import keras
@@ -11,10 +15,12 @@ from bytenet.config import Config
 from bytenet.datasets import (
     BatchPlan,
     Corpus,
+    Pairs,
     Vocabulary,
-    load_corpus,
     pair_lengths,
     plan_from_config,
+    read_corpus,
+    select_training_pairs,
     training_dataset,
 )
 from bytenet.errors import InputError
@@ -33,6 +39,7 @@ from bytenet.training.strategies import make_strategy, synchronize_batch_normali
 from bytenet.training.validation import ContinuousEvaluation, EpochEvaluation, Validator
 
 _STEPS_THAT_PAY_A_COMPILATION = 100
+_SHARE_OF_LONG_TARGETS = 0.01
 
 
 def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False) -> RunFolder:
@@ -46,34 +53,44 @@ def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False)
             the same order (`training.deterministic` makes sure of that).
 
     Returns:
-        The run folder, with `model.keras`, the best model by the early-stopping metric.
+        The run folder, with `model.keras`: the best model by the early-stopping metric, or the last (`keep_model`).
 
     Raises:
         InputError: the corpus, the configuration or the folder cannot be used, the disk is full, or the loss
             became no number.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
-    corpus = load_corpus(config.data)
+    whole_corpus = read_corpus(config.data)
+    corpus = replace(whole_corpus, train=select_training_pairs(whole_corpus.train, config.data))
     vocabulary = Vocabulary.from_texts(
         corpus.train.source, corpus.train.target,
         unknown=config.data.unknown, min_count=config.data.min_character_count,
     )  # fmt: skip
-    folder = RunFolder.create(run_dir, config, vocabulary, resume=resume)
     _set_up_keras(config)
     strategy = make_strategy(config.training.devices)
     plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, strategy.num_replicas_in_sync)
     total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
-    model = _compiled_model(config, vocabulary, strategy, plan, total_steps)
+    jit_compile = _jit_compile(config, strategy, plan, total_steps)
+    folder = RunFolder.create(run_dir, config, vocabulary, resume=resume)
+    model = _compiled_model(config, vocabulary, strategy, jit_compile, total_steps)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
-    state = restore_checkpoint(checkpoint, model) if checkpoint else TrainingState()
-    write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync)
+    state = TrainingState(data=_data_fingerprint(corpus.train, plan))
+    if checkpoint is not None:
+        state = _restored_state(checkpoint, model, data=state.data)
     epochs = -(-total_steps // plan.num_batches)
-    progress = ProgressLine(state, epochs, plan.num_batches, compiles=bool(model.jit_compile))
-    _say_what_comes(progress, corpus, plan, model, state, checkpoint, total_steps)
-    if state.finished or state.step >= total_steps:
-        progress.say("This run is finished; nothing is left to train.")
+    progress = ProgressLine(state, epochs, plan.num_batches, compiles=jit_compile)
+    _say_what_comes(progress, corpus, len(whole_corpus.train), plan, model, total_steps)
+    _warn_of_long_targets(progress, corpus.train, vocabulary, model)
+    if checkpoint is not None:
+        progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
+    if state.step >= total_steps or _stopped_early(state, config):
+        progress.say(
+            "This run is finished; nothing is left to train. With a larger training.epochs (or, if it stopped early, "
+            "training.early_stopping_patience) it goes on."
+        )
         return folder
+    write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync)
     _fit(config, corpus, vocabulary, folder, plan, model, state, total_steps, progress)
     return folder
 
@@ -86,7 +103,7 @@ def _set_up_keras(config: Config) -> None:
 
 
 def _compiled_model(
-    config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, plan: BatchPlan, total_steps: int
+    config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, jit_compile: bool, total_steps: int
 ) -> TranslationModel:
     """The model with built optimiser and metrics, its variables on the strategy's devices."""
     training = config.training
@@ -102,7 +119,7 @@ def _compiled_model(
             optimizer=optimizer,
             loss=SentenceCrossEntropy(training.label_smoothing),
             metrics=[CharacterError()],
-            jit_compile=_jit_compile(config, strategy, plan, total_steps),
+            jit_compile=jit_compile,
         )
         # All state must be there before the first step, for a checkpoint to be restored into it. (Under a
         # MirroredStrategy, `fit` would build the rest by itself, but fails at it with integer inputs.)
@@ -128,14 +145,52 @@ def _jit_compile(config: Config, strategy: tf.distribute.Strategy, plan: BatchPl
     return wanted
 
 
-def _fit(config: Config, corpus: Corpus, vocabulary: Vocabulary, folder: RunFolder, plan: BatchPlan,
-         model: TranslationModel, state: TrainingState, total_steps: int, progress: ProgressLine) -> None:
+def _stopped_early(state: TrainingState, config: Config) -> bool:
+    patience = config.training.early_stopping_patience
+    return patience is not None and state.best_score is not None and state.epoch - state.best_epoch >= patience
+
+
+def _data_fingerprint(pairs: Pairs, plan: BatchPlan) -> str:
+    """A digest of everything that decides which batch comes when, but for the seed."""
+    digest = hashlib.sha256(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
+    for text in (*pairs.source, *pairs.target):
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def _restored_state(checkpoint: Path, model: TranslationModel, data: str) -> TrainingState:
+    """The state of a checkpoint whose values are put into the model.
+
+    Raises:
+        InputError: the checkpoint cannot be used, or belongs to other data.
+    """
+    state = restore_checkpoint(checkpoint, model)
+    if state.data != data:
+        raise InputError(
+            f"The training pairs, or the batches made of them, are not those that the run of {checkpoint} began with, "
+            "so its place in the data means nothing. Bring back the corpus as it was, and as many devices; or start "
+            "a new run in another folder."
+        )
+    return state
+
+
+def _fit(
+    config: Config,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    folder: RunFolder,
+    plan: BatchPlan,
+    model: TranslationModel,
+    state: TrainingState,
+    total_steps: int,
+    progress: ProgressLine,
+) -> None:
     """Fit until the end or an early stop."""
     seed = config.training.seed
     target_lengths = np.array([vocabulary.encoded_length(text) for text in corpus.train.target])
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
     keeper = StateKeeper(state, plan, target_lengths, seed, total_steps, progress, restored_metrics)
-    saver = CheckpointSaver(folder, state, config)
+    saver = CheckpointSaver(folder, state, config, plan.num_batches, total_steps)
     validator = Validator(model, vocabulary, corpus.validation, config) if corpus.validation else None
     callbacks = [
         keeper,
@@ -146,7 +201,7 @@ def _fit(config: Config, corpus: Corpus, vocabulary: Vocabulary, folder: RunFold
         saver,
     ]
     last_epoch = -(-total_steps // plan.num_batches)
-    with progress.shown(), saver.stopping_on_signals():
+    with progress.shown(), saver.stopping_on_signals(), _full_disk_explained(folder):
         # `fit` has epochs of one length only, so the rest of a broken epoch is a call of its own.
         while state.step < total_steps:
             dataset = training_dataset(
@@ -164,23 +219,57 @@ def _fit(config: Config, corpus: Corpus, vocabulary: Vocabulary, folder: RunFold
             )
             if model.stop_training:
                 break
-    state.finished = True
-    saver.save()
+    if progress.compile_seconds:
+        share = progress.compile_seconds / state.seconds
+        progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
 
 
-def _say_what_comes(progress: ProgressLine, corpus: Corpus, plan: BatchPlan, model: TranslationModel,
-                    state: TrainingState, checkpoint: Path | None, total_steps: int) -> None:
+@contextmanager
+def _full_disk_explained(folder: RunFolder) -> Iterator[None]:
+    """TensorBoard's writers tell of a full disk in TensorFlow's own way."""
+    try:
+        yield
+    except tf.errors.ResourceExhaustedError as error:
+        if "No space left" not in str(error):
+            raise
+        raise InputError(
+            f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free some "
+            f"space and go on with: bytenet train --resume --run {folder.path}"
+        ) from error
+
+
+def _say_what_comes(
+    progress: ProgressLine, corpus: Corpus, num_read: int, plan: BatchPlan, model: TranslationModel, total_steps: int
+) -> None:
+    left_out = num_read - len(corpus.train)
     shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in plan.buckets)
     progress.say(
-        f"{corpus.name}: {len(corpus.train):,} training pairs {corpus.source_language} -> {corpus.target_language}, "
+        f"{corpus.name}: {len(corpus.train):,} training pairs {corpus.source_language} -> {corpus.target_language} "
+        f"({left_out:,} left out by data.min_length, max_length and max_train_pairs), "
         f"{len(corpus.validation or ()):,} for validation; {plan.num_batches:,} batches an epoch, "
         f"{total_steps:,} steps in all; padding {plan.padding_share:.0%}; {len(plan.buckets)} batch shapes: {shapes}"
     )
     compiled = "compiled with XLA" if model.jit_compile else "not compiled"
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
     progress.say(f"{model.name}: {size}; steps {compiled}")
-    if checkpoint is not None:
-        progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
+
+
+def _warn_of_long_targets(
+    progress: ProgressLine, pairs: Pairs, vocabulary: Vocabulary, model: TranslationModel
+) -> None:
+    """Say when the length rule cuts off translations such as those of the training pairs."""
+    if model.needs_pair_length:
+        return
+    length = vocabulary.encoded_length
+    too_long = sum(
+        length(target) > model.max_target_length(length(source))
+        for source, target in zip(pairs.source, pairs.target, strict=True)
+    )
+    if too_long > _SHARE_OF_LONG_TARGETS * len(pairs):
+        progress.say(
+            f"warning: {too_long / len(pairs):.1%} of the training targets are longer than the model may write for "
+            "their sources. A larger model.unfold_scale or model.unfold_offset gives it room."
+        )
 
 
 def _num_trainable(model: TranslationModel) -> int:

@@ -12,15 +12,16 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.csv_log import CsvLog
+from bytenet.csv_log import CsvLog, read_csv_log
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, pair_lengths
-from bytenet.decoding import Decoder
+from bytenet.decoding import Decoder, forbidden_symbols
 from bytenet.evaluation import (
     bleu,
     chrf,
     pooled_misclassification,
     samples_table,
     sentence_misclassification,
+    smooth,
     thesis_bleu,
 )
 from bytenet.layers import MaskedBatchNormalization
@@ -54,9 +55,13 @@ class Validator:
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         order = np.argsort(pair_lengths(self.pairs, vocabulary), kind="stable")
         self._groups = np.array_split(order, min(_LENGTH_GROUPS, len(order)))
-        self._greedy = Decoder(model)
-        beam_size = config.evaluation.beam_size
-        self._decoder = self._greedy if beam_size == 1 else Decoder(model, beam_size, config.decoding.length_penalty)
+        self._language = config.data.target_language
+        forbidden = forbidden_symbols(config.model, vocabulary)
+        beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
+        self._greedy = Decoder(model, forbidden_ids=forbidden)
+        self._decoder = self._greedy
+        if beam_size > 1:
+            self._decoder = Decoder(model, beam_size, length_penalty, forbidden_ids=forbidden)
         self._sentence_losses = tf.function(
             lambda inputs: sentence_cross_entropy(model(inputs, training=False), inputs["target_ids"]),
             reduce_retracing=True,
@@ -70,27 +75,21 @@ class Validator:
             sentences), and the translations in order.
         """
         with averaged_weights(self._model), _batch_norm_statistics(self._model, self._statistics):
-            nats, characters, wrong = 0.0, 0, 0.0
+            nats, characters = 0.0, 0
             hypotheses = [""] * len(self.pairs)
-            for inputs, indices in evaluation_dataset(
-                self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS
-            ):
+            for inputs, indices in evaluation_dataset(self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS):
                 nats += float(tf.reduce_sum(self._sentence_losses(inputs)))
                 characters += int(tf.math.count_nonzero(inputs["target_ids"]))
-                predicted_ids = self._translate(self._decoder, inputs["source_ids"])
-                indices = indices.numpy()
-                real = indices >= 0
-                rate = sentence_misclassification(predicted_ids[real], inputs["target_ids"].numpy()[real])
-                wrong += rate.value * rate.num_sentences
-                texts = self._vocabulary.decode_batch(predicted_ids[real])
-                for index, text in zip(indices[real], texts, strict=True):
-                    hypotheses[index] = text
+                texts = self._vocabulary.decode_batch(self._translate(self._decoder, inputs["source_ids"]))
+                for index, text in zip(indices.numpy(), texts, strict=True):
+                    if index >= 0:
+                        hypotheses[index] = text
         references = self.pairs.target
         scores = {
             "val_loss": nats / characters,
             "val_bleu": bleu(hypotheses, references, bootstrap=0).value,
             "val_chrf": chrf(hypotheses, references, bootstrap=0).value,
-            "val_misclassification": wrong / len(self.pairs),
+            "val_misclassification": sentence_misclassification(hypotheses, references).value,
         }
         return scores, hypotheses
 
@@ -113,7 +112,7 @@ class Validator:
             "source_ids": self._vocabulary.encode_graph(tf.constant(batch.source), length),
             "target_ids": self._vocabulary.encode_graph(tf.constant(batch.target), length),
         }
-        with _batch_norm_statistics(self._model, self._statistics):
+        with averaged_weights(self._model), _batch_norm_statistics(self._model, self._statistics):
             losses = self._sentence_losses(inputs)
             predicted_ids = self._translate(self._greedy, inputs["source_ids"])
         target_ids = inputs["target_ids"].numpy()
@@ -121,13 +120,19 @@ class Validator:
             "cross_entropy": float(tf.reduce_sum(losses)) / int(np.count_nonzero(target_ids)),
             "misclassification": pooled_misclassification(predicted_ids, target_ids).value,
             "bleu": thesis_bleu(
-                self._vocabulary.decode_batch(predicted_ids), batch.target, bootstrap=0, split_last_period=True
+                self._vocabulary.decode_batch(predicted_ids),
+                batch.target,
+                self._language,
+                bootstrap=0,
+                split_last_period=True,
             ).value,
         }
 
     def _translate(self, decoder: Decoder, source_ids: tf.Tensor) -> np.ndarray:
         """Best hypotheses, int32 `(batch, length)`; rows without a source stay empty."""
         lengths = np.count_nonzero(source_ids, axis=1)
+        if self._model.needs_pair_length:  # the sources are padded to the longest pair of the batch
+            lengths = np.where(lengths > 0, source_ids.shape[1], 0)
         limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
         return decoder(source_ids, length_limits=limits).ids.numpy()[:, 0]
 
@@ -151,7 +156,7 @@ class ContinuousEvaluation(keras.callbacks.Callback):
     Args:
         folder: of the run; values go to `continuous.csv` and the logs.
         validator: does the measuring.
-        state: step and time, and the running sums of the smoothed values.
+        state: step and time.
         config: of the run.
     """
 
@@ -167,6 +172,7 @@ class ContinuousEvaluation(keras.callbacks.Callback):
         columns = ["step", "seconds", *self.NAMES, *(f"{name}_smoothed" for name in self.NAMES)]
         self._log = CsvLog(folder.path / "continuous.csv", columns)
         self._log.drop_after(state.step)
+        self._values = read_csv_log(self._log.path)
 
     def on_train_batch_end(self, batch, logs=None):
         every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
@@ -175,29 +181,23 @@ class ContinuousEvaluation(keras.callbacks.Callback):
         if not (by_steps or by_time):
             return
         values = self._validator.random_batch(self._state.step)
-        values |= {f"{name}_smoothed": self._smooth(name, values[name]) for name in self.NAMES}
+        for name in self.NAMES:
+            self._values.setdefault(name, []).append(values[name])
+            values[f"{name}_smoothed"] = float(smooth(self._values[name], self._config.smoothing)[-1])
         self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)
         with self._writer.as_default(step=self._state.step):
             for name, value in values.items():
                 tf.summary.scalar(f"random_batch/{name}", value)
         self._measured_at = time.monotonic()
 
-    def _smooth(self, name: str, value: float) -> float:
-        """Exponentially weighted mean of all values so far, as pandas's `ewm(alpha).mean()`."""
-        keep = 1 - self._config.smoothing
-        total, weight = self._state.smoothed.get(name, (0.0, 0.0))
-        total, weight = keep * total + value, keep * weight + 1
-        self._state.smoothed[name] = [total, weight]
-        return total / weight
-
 
 class EpochEvaluation(keras.callbacks.Callback):
-    """Measures the validation set after epochs, keeps the best model, and stops when it gets no better.
+    """Measures the validation set after epochs, keeps the best model (or the last), and stops when it gets no better.
 
     What it measures is added to the epoch's logs, for the callbacks after it.
 
     Args:
-        folder: of the run; the best model so far is saved as its `model.keras`.
+        folder: of the run; the model to keep is saved as its `model.keras`.
         validator: does the measuring; None where there is no validation set, and every model is the best.
         state: best score so far.
         config: of the run.
@@ -205,8 +205,15 @@ class EpochEvaluation(keras.callbacks.Callback):
         progress: where to say what is going on.
     """
 
-    def __init__(self, folder: RunFolder, validator: Validator | None, state: TrainingState, config: Config,
-                 total_steps: int, progress: ProgressLine):
+    def __init__(
+        self,
+        folder: RunFolder,
+        validator: Validator | None,
+        state: TrainingState,
+        config: Config,
+        total_steps: int,
+        progress: ProgressLine,
+    ):
         super().__init__()
         self._folder = folder
         self._validator = validator
@@ -230,8 +237,10 @@ class EpochEvaluation(keras.callbacks.Callback):
         state.seconds += time.monotonic() - began
         self._write(scores, hypotheses)
         metric = config.training.early_stopping_metric
-        if self._is_better(scores[metric]):
+        is_better = self._is_better(scores[metric])
+        if is_better:
             state.best_score, state.best_epoch = scores[metric], epoch + 1
+        if is_better or config.training.keep_model == "last":
             self._save()
         patience = config.training.early_stopping_patience
         if patience is not None and epoch + 1 - state.best_epoch >= patience:

@@ -29,9 +29,7 @@ def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
                     if name in members and member.isfile():
                         found[name] = archive.extractfile(member).read()
     except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{path} is not a whole archive ({error}). Delete it and run the command again."
-        ) from error
+        raise InputError(f"{path} is not a whole archive ({error}). Delete it and run the command again.") from error
     missing = [name for name in members if name not in found]
     if missing:
         raise InputError(

@@ -23,9 +23,7 @@ def digits(seed: int, size: int, min_digits: int = 2, max_digits: int = 3) -> Pa
         Madsen 2017, section 3.3.1.
     """
     if size < 1 or not 1 <= min_digits <= max_digits:
-        raise InputError(
-            f"Digits need size >= 1 and 1 <= min <= max digits; found {size}, {min_digits}, {max_digits}."
-        )
+        raise InputError(f"Digits need size >= 1 and 1 <= min <= max digits; found {size}, {min_digits}, {max_digits}.")
     random = np.random.RandomState(seed)
     source, target = [], []
     for _ in range(size):

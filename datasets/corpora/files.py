@@ -11,9 +11,7 @@ from bytenet.errors import InputError
 def _read(config: Any) -> Corpus:
     train = _split(config, "train")
     if train is None:
-        raise InputError(
-            'data.corpus is "files"; set data.train_source and data.train_target to two parallel files.'
-        )
+        raise InputError('data.corpus is "files"; set data.train_source and data.train_target to two parallel files.')
     return Corpus(
         "files",
         train=train,
@@ -30,9 +28,7 @@ def _split(config: Any, split: str) -> Pairs | None:
         return None
     if source is None or target is None:
         given, missing = ("target", "source") if source is None else ("source", "target")
-        raise InputError(
-            f"data.{split}_{given} is set but data.{split}_{missing} is not; expected both files."
-        )
+        raise InputError(f"data.{split}_{given} is set but data.{split}_{missing} is not; expected both files.")
     return read_parallel(source, target)
 
 

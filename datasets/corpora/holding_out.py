@@ -20,9 +20,7 @@ def hold_out_tail(pairs: Pairs, count: int) -> tuple[Pairs, Pairs, Pairs]:
     return pairs.take(kept), validation, test
 
 
-def hold_out_components(
-    pairs: Pairs, count: int, salt: str, max_pairs: int = 10
-) -> tuple[Pairs, Pairs, Pairs]:
+def hold_out_components(pairs: Pairs, count: int, salt: str, max_pairs: int = 10) -> tuple[Pairs, Pairs, Pairs]:
     """Split a corpus in which many sentences have several translations, no sentence falling into two splits.
 
     Pairs that share a sentence, on either side, belong to one component. Components of at most `max_pairs`

@@ -56,9 +56,7 @@ def local_pairs(corpus: str, split: str, source_language: str, target_language: 
     if source is None or target is None:
         language = source_language if source is None else target_language
         missing = folder / corpus / f"{split}.{language}.gz"
-        raise MissingFileError(
-            f"There is {source or target}, but not its other side {missing}; put both there."
-        )
+        raise MissingFileError(f"There is {source or target}, but not its other side {missing}; put both there.")
     return read_parallel(source, target)
 
 

@@ -43,8 +43,7 @@ def number_splits(seed: int, num_train: int, num_validation: int, num_test: int)
         candidates = numbers[member]
         if not 1 <= size <= len(candidates):
             raise InputError(
-                f"data.num_{name} = {size}; expected 1 to {len(candidates)}, the numbers below {LIMIT} kept "
-                "for that."
+                f"data.num_{name} = {size}; expected 1 to {len(candidates)}, the numbers below {LIMIT} kept for that."
             )
         drawn = candidates[np.argsort(-weight_keys[member], kind="stable")[:size]]
         splits[name] = random.permutation(drawn)
@@ -76,9 +75,7 @@ def _read(config: Any) -> Corpus:
         name: Pairs(spell(numbers, config.source_language), spell(numbers, config.target_language))
         for name, numbers in splits.items()
     }
-    return Corpus(
-        "numbers", **pairs, source_language=config.source_language, target_language=config.target_language
-    )
+    return Corpus("numbers", **pairs, source_language=config.source_language, target_language=config.target_language)
 
 
 ENTRY = CorpusEntry(

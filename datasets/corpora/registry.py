@@ -58,9 +58,7 @@ def read_corpus(config: Any) -> Corpus:
                 f"it has {', '.join(entry.languages)}."
             )
     if entry.languages and config.source_language == config.target_language:
-        raise InputError(
-            f"data.source_language and data.target_language are both {config.source_language!r}."
-        )
+        raise InputError(f"data.source_language and data.target_language are both {config.source_language!r}.")
     corpus = entry.read(config)
     monolingual = {
         key: read_lines(path)

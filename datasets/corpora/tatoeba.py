@@ -35,9 +35,7 @@ def _from_archive() -> Pairs:
     for number, line in enumerate(split_lines(*read_members(path, [_MEMBER]), f"{path}:{_MEMBER}"), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
-            raise InputError(
-                f"{path}:{_MEMBER}:{number}: expected English, a tab and German; found {line!r}."
-            )
+            raise InputError(f"{path}:{_MEMBER}:{number}: expected English, a tab and German; found {line!r}.")
         english.append(columns[0].strip())
         german.append(columns[1].strip())
     return Pairs(german, english)

@@ -81,9 +81,7 @@ def test_wrong_use(run_folder, invoke, arguments):
     assert invoke(evaluate, run_folder.path, *arguments).exit_code == 2
 
 
-def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_references(
-    run_folder, invoke, tmp_path
-):
+def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_references(run_folder, invoke, tmp_path):
     import keras
     import numpy as np
 

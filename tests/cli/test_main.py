@@ -13,7 +13,7 @@ from bytenet import __version__
 from bytenet.cli import main
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
-VERBS = ("data", "train", "translate", "score", "evaluate")
+VERBS = ("data", "train", "translate", "score", "evaluate", "benchmark", "report")
 
 
 @pytest.fixture

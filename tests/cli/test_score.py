@@ -40,9 +40,7 @@ def test_json(run_folder, invoke, files):
 
 def test_a_translation_scores_what_the_search_said(run_folder, invoke, tmp_path):
     # Two letters are enough to end within them in some hypothesis of a wide beam.
-    [hypotheses] = Translator.from_run(run_folder, beam_size=30, max_length=3).translate(
-        ["ein Hund"], n_best=30
-    )
+    [hypotheses] = Translator.from_run(run_folder, beam_size=30, max_length=3).translate(["ein Hund"], n_best=30)
     ended = next(found for found in hypotheses if found.ended and found.text)
     (tmp_path / "source").write_text("ein Hund\n")
     (tmp_path / "target").write_text(f"{ended.text}\n")

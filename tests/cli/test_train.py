@@ -18,9 +18,7 @@ from bytenet.run_folder import RunFolder
 def train_command(monkeypatch, tmp_path):
     """A function that runs the verb in an empty folder; its training only notes what it is asked for."""
     asked = []
-    module = types.SimpleNamespace(
-        train=lambda config, run_dir, resume: asked.append((config, run_dir, resume))
-    )
+    module = types.SimpleNamespace(train=lambda config, run_dir, resume: asked.append((config, run_dir, resume)))
     monkeypatch.setitem(sys.modules, "bytenet.training", module)
     monkeypatch.chdir(tmp_path)
 
@@ -34,9 +32,7 @@ def train_command(monkeypatch, tmp_path):
 
 
 def test_preset_and_settings(train_command):
-    result, asked = train_command(
-        "digits", "--set", "training.epochs=5", "--set", "model.dim=8", "--run", "runs/a"
-    )
+    result, asked = train_command("digits", "--set", "training.epochs=5", "--set", "model.dim=8", "--run", "runs/a")
     assert result.exit_code == 0
     assert asked == [(load_config("digits", ["training.epochs=5", "model.dim=8"]), Path("runs/a"), False)]
 

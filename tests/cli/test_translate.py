@@ -50,9 +50,7 @@ def test_n_best_gives_number_score_and_translation(run_folder, invoke):
 
 
 def test_options_reach_the_search(run_folder, invoke):
-    result = invoke(
-        translate, run_folder.path, "--max-length", 3, "--beam-size", 1, "--batch-size", 2, stdin=TEXT
-    )
+    result = invoke(translate, run_folder.path, "--max-length", 3, "--beam-size", 1, "--batch-size", 2, stdin=TEXT)
     assert max(len(line) for line in result.stdout_bytes.decode().split("\n")) <= 3
     assert "beam size 1" in result.stderr
 

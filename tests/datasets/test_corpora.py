@@ -123,9 +123,7 @@ def test_small_numbers_are_trained_on_and_all_sizes_are_tested():
     assert (decades[3:] > 100).all()
 
 
-@pytest.mark.parametrize(
-    ("size", "named"), [(0, "num_test = 0"), (60_000, "num_test = 60000; expected 1 to 5")]
-)
+@pytest.mark.parametrize(("size", "named"), [(0, "num_test = 0"), (60_000, "num_test = 60000; expected 1 to 5")])
 def test_numbers_that_are_not_there_are_refused(size, named):
     with pytest.raises(InputError, match=named):
         number_splits(1, 10, 10, size)
@@ -139,9 +137,7 @@ def test_numbers_are_spelled_in_any_language():
 
 
 def test_numbers_corpus():
-    config = DataConfig(
-        num_train=30, num_validation=4, num_test=5, source_language="en", target_language="fr"
-    )
+    config = DataConfig(num_train=30, num_validation=4, num_test=5, source_language="en", target_language="fr")
     corpus = load_corpus(config)
     assert [len(pairs) for pairs in (corpus.train, corpus.validation, corpus.test)] == [30, 4, 5]
     test_numbers = number_splits(1, 30, 4, 5)["test"]
@@ -201,9 +197,7 @@ def test_newstest_from_the_users_folder(data_folder, offline):
     for year in (2010, 2011, 2013):
         for language in ("de", "en"):
             data_folder(f"newstest/newstest{year}.{language}.gz", [f"{year} {language}"])
-    config = DataConfig(
-        corpus="newstest", train_years=(2010, 2011), validation_years=(2013,), test_years=(2010,)
-    )
+    config = DataConfig(corpus="newstest", train_years=(2010, 2011), validation_years=(2013,), test_years=(2010,))
     corpus = load_corpus(config)
     assert corpus.train == Pairs(["2010 de", "2011 de"], ["2010 en", "2011 en"])
     assert corpus.validation == Pairs(["2013 de"], ["2013 en"])
@@ -390,14 +384,10 @@ def test_only_training_pairs_are_limited(data_folder):
     for split in ("train", "validation", "test"):
         data_folder(f"{split}.de", ["a", "abc"])
     paths = {
-        f"{split}_{side}": f"{split}.de"
-        for split in ("train", "validation", "test")
-        for side in ("source", "target")
+        f"{split}_{side}": f"{split}.de" for split in ("train", "validation", "test") for side in ("source", "target")
     }
     folder = data_folder("other", []).parent
-    config = DataConfig(
-        corpus="files", max_length=2, **{key: str(folder / name) for key, name in paths.items()}
-    )
+    config = DataConfig(corpus="files", max_length=2, **{key: str(folder / name) for key, name in paths.items()})
     corpus = load_corpus(config)
     assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (1, 2, 2)
 
@@ -409,9 +399,7 @@ def test_what_is_left_out_is_said(caplog):
 
 
 def test_all_lines_over_the_limit_is_an_error():
-    with pytest.raises(
-        InputError, match=r"None of the 2 training pairs has 1 to 3 characters.*they have 4 to 9"
-    ):
+    with pytest.raises(InputError, match=r"None of the 2 training pairs has 1 to 3 characters.*they have 4 to 9"):
         select_training_pairs(Pairs(["abcd", "abcde"], ["123456789", "12345"]), DataConfig(max_length=3))
 
 
@@ -434,9 +422,7 @@ def test_unequal_sides_are_refused():
 # The real corpora
 
 
-@pytest.mark.parametrize(
-    ("name", "sizes"), [("multi30k", (29000, 1014, 1000)), ("tatoeba", None), ("europarl", None)]
-)
+@pytest.mark.parametrize(("name", "sizes"), [("multi30k", (29000, 1014, 1000)), ("tatoeba", None), ("europarl", None)])
 def test_real_corpora_load(real_data, offline, name, sizes):
     if not (real_data / name).is_dir():
         pytest.skip(f"there is no {name} under BYTENET_DATA")

@@ -115,9 +115,7 @@ def test_unknown_characters_are_refused_before_training_where_told_to():
         training_dataset(PAIRS, Vocabulary("ab", unknown="error"), plan(), seed=1)
 
 
-@pytest.mark.parametrize(
-    ("batch_size", "max_buckets", "replicas"), [(8, 3, 1), (7, 4, 2), (1000, 8, 1), (1, 100, 1)]
-)
+@pytest.mark.parametrize(("batch_size", "max_buckets", "replicas"), [(8, 3, 1), (7, 4, 2), (1000, 8, 1), (1, 100, 1)])
 def test_evaluation_batches_hold_every_pair_once_from_short_to_long(batch_size, max_buckets, replicas):
     dataset = evaluation_dataset(PAIRS, VOCABULARY, batch_size, max_buckets, replicas)
     batches = list(dataset.as_numpy_iterator())

@@ -42,22 +42,16 @@ def config(data_folder):
         "test_source": data_folder("test.de", ["Ein Haß", "Ein Haus"]),
         "test_target": data_folder("test.en", ["A ha\u2028te", "A house"]),
     }
-    return DataConfig(
-        corpus="files", max_length=50, batch_size=2, **{key: str(path) for key, path in paths.items()}
-    )
+    return DataConfig(corpus="files", max_length=50, batch_size=2, **{key: str(path) for key, path in paths.items()})
 
 
 @pytest.fixture
 def config_file(config, tmp_path):
     path = tmp_path / "run.yaml"
     lines = [
-        f"  {key}: {value}"
-        for key, value in vars(config).items()
-        if key.endswith(("_source", "_target")) and value
+        f"  {key}: {value}" for key, value in vars(config).items() if key.endswith(("_source", "_target")) and value
     ]
-    path.write_text(
-        "\n".join(["data:", "  corpus: files", "  max_length: 50", "  batch_size: 2", *lines]) + "\n"
-    )
+    path.write_text("\n".join(["data:", "  corpus: files", "  max_length: 50", "  batch_size: 2", *lines]) + "\n")
     return str(path)
 
 
@@ -92,17 +86,13 @@ def test_lengths_are_those_of_the_training_pairs_in_nfc(config):
 def test_bars_hold_every_length_once(lengths):
     bars = length_bars(lengths)
     assert len(bars) <= 20
-    assert [count for _, _, count in bars] == [
-        ((lengths >= low) & (lengths <= high)).sum() for low, high, _ in bars
-    ]
+    assert [count for _, _, count in bars] == [((lengths >= low) & (lengths <= high)).sum() for low, high, _ in bars]
     assert sum(count for _, _, count in bars) == len(lengths)
     assert all(one[1] + 1 == other[0] for one, other in pairwise(bars))
 
 
 def test_characters_are_counted_named_and_marked():
-    counted = {
-        item.character: item for item in count_characters(Pairs(["a" * 12 + "ü\t"], ["u\u0308\u200b "]))
-    }
+    counted = {item.character: item for item in count_characters(Pairs(["a" * 12 + "ü\t"], ["u\u0308\u200b "]))}
     assert list(counted) == ["a", "ü", "\t", " ", "\u200b"]
     assert (counted["a"].count, counted["a"].rare, counted["a"].odd) == (12, False, False)
     assert (counted["ü"].count, counted["ü"].rare, counted["ü"].odd) == (2, True, False)
@@ -163,9 +153,7 @@ def test_characters_that_training_never_sees(config):
 def test_characters_below_the_minimum_count_are_refused_by_training_not_by_the_report(data_folder):
     paths = {"train_source": data_folder("a", ["aab"]), "train_target": data_folder("b", ["aaa"])}
     settings = {key: str(path) for key, path in paths.items()}
-    report = CorpusReport.from_config(
-        DataConfig(corpus="files", unknown="error", min_character_count=2, **settings)
-    )
+    report = CorpusReport.from_config(DataConfig(corpus="files", unknown="error", min_character_count=2, **settings))
     assert report.vocabulary_size == 4
     assert {item.character for item in report.alphabet} == {"a", "b"}
 
@@ -197,9 +185,7 @@ def test_json_is_the_whole_report(config, config_file):
 
 
 def test_settings_can_be_changed(config_file):
-    result = CliRunner().invoke(
-        data, [config_file, "--json", "--set", "data.max_length=500"], catch_exceptions=False
-    )
+    result = CliRunner().invoke(data, [config_file, "--json", "--set", "data.max_length=500"], catch_exceptions=False)
     assert json.loads(result.stdout)["pairs"]["train"] == 6
 
 

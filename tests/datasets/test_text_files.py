@@ -99,9 +99,7 @@ def test_many_lines_are_reported_in_short(write, caplog):
 
 def test_invalid_utf_8_is_placed(write):
     path = write("äb\n".encode() + b"c\xe4d\n")
-    with pytest.raises(
-        InputError, match=rf"{path}:2: byte 2 of the line \(byte 6 of the file\) is 0xe4.*iconv"
-    ):
+    with pytest.raises(InputError, match=rf"{path}:2: byte 2 of the line \(byte 6 of the file\) is 0xe4.*iconv"):
         read_lines(path)
 
 

@@ -14,9 +14,7 @@ ODD = "\0\t\r\n \x0b\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f600"
 any_text = st.text(st.characters(exclude_categories=["Cs", "Cn"]), max_size=20)
 # Few characters, so that texts and vocabularies have some in common; with marks that are reordered and
 # composed.
-likely_text = st.text(
-    st.sampled_from("abuo\u0308\u0323\u0301\u00fc\u1e9b\u2126\uac00\u1100\u1161" + ODD), max_size=12
-)
+likely_text = st.text(st.sampled_from("abuo\u0308\u0323\u0301\u00fc\u1e9b\u2126\uac00\u1100\u1161" + ODD), max_size=12)
 texts = st.lists(any_text | likely_text, min_size=1, max_size=5)
 rules = st.sampled_from(["symbol", "drop"])
 
@@ -80,9 +78,7 @@ def test_round_trip_of_any_text(lines, unknown):
 @given(texts, texts, rules)
 def test_encoded_length_with_unknown_characters(known, lines, unknown):
     vocabulary = Vocabulary.from_texts(known, unknown=unknown)
-    assert [vocabulary.encoded_length(line) for line in lines] == [
-        len(vocabulary.encode(line)) for line in lines
-    ]
+    assert [vocabulary.encoded_length(line) for line in lines] == [len(vocabulary.encode(line)) for line in lines]
 
 
 @settings(max_examples=150, deadline=None)

@@ -202,8 +202,7 @@ def test_compiled_by_xla_gives_the_same(recurrent_model):
     model = recurrent_model(vocab_size=6, seed=4, end_bias=0.4)
     for beam_size, length_penalty in ((1, 0.0), (4, 0.6)):
         graph, xla = (
-            Decoder(model, beam_size, length_penalty, jit_compile=jit_compile)(SOURCES)
-            for jit_compile in (False, True)
+            Decoder(model, beam_size, length_penalty, jit_compile=jit_compile)(SOURCES) for jit_compile in (False, True)
         )
         np.testing.assert_array_equal(graph.ids, xla.ids)
         np.testing.assert_allclose(graph.scores, xla.scores, atol=1e-5)

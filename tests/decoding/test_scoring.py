@@ -20,9 +20,7 @@ def test_equal_to_one_pair_at_a_time_whatever_the_batch(recurrent_model, sequenc
         [expected] = sequence_log_probabilities(model, VOCABULARY.encode(source), [tuple(ids)])
         assert found.log_probabilities[index] == pytest.approx(expected, abs=1e-4)
     assert found.num_characters.tolist() == [4, 6, 2, 1, 8]
-    np.testing.assert_allclose(
-        found.bits_per_character, -found.log_probabilities / np.log(2) / [4, 6, 2, 1, 8]
-    )
+    np.testing.assert_allclose(found.bits_per_character, -found.log_probabilities / np.log(2) / [4, 6, 2, 1, 8])
 
 
 def test_a_translation_scores_what_the_search_said(recurrent_model):

@@ -65,6 +65,22 @@ def test_small_block_is_one_convolution_with_a_bias():
     assert trainable_shapes(make_block(size="small", normalization="layer")) == beta | convolution
 
 
+@pytest.mark.parametrize(
+    ("size", "bounds"),
+    [
+        # He where an activation follows, LeCun divided by the number of blocks where the stream is added to.
+        ("full", {"reduce_dim": 6 / 64, "conv_dilated": 6 / (3 * 32), "recover_dim": 3 / 32 / 15}),
+        ("small", {"conv_dilated": 3 / (3 * 64) / 15}),
+    ],
+)
+def test_first_weights_follow_the_place_of_each_map(size, bounds):
+    block = ResidualBlock(64, 3, 1, True, size, num_blocks=15)
+    block.build((None, None, 64))
+    for name, squared_bound in bounds.items():
+        largest = np.abs(convert_to_numpy(getattr(block, name).kernel)).max()
+        np.testing.assert_allclose(largest, squared_bound**0.5, rtol=0.02)
+
+
 @pytest.mark.parametrize(("size", "norm"), SIZES_AND_NORMS)
 def test_input_is_added_to_the_output(size, norm):
     block = make_block(size=size, normalization=norm)

@@ -30,9 +30,7 @@ def test_padding_invariance(narrow_bytenet, random_sentences, padded, kind, leng
     net = narrow_bytenet(**kind)
     source, target = random_sentences(lengths)
     alone = net.logits([source], [target])
-    further = net.logits(
-        padded([source], len(source) + source_extra), padded([target], len(target) + target_extra)
-    )
+    further = net.logits(padded([source], len(source) + source_extra), padded([target], len(target) + target_extra))
     np.testing.assert_allclose(further[:, : len(target)], alone, atol=1e-5)
 
 

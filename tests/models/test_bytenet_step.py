@@ -86,15 +86,20 @@ def test_state_has_a_fixed_size(narrow_bytenet, random_sentences, variant):
 
 def test_memory_is_as_long_as_the_length_rule_says(narrow_bytenet, random_sentences):
     source_ids = random_sentences([7, 7])
-    assert narrow_bytenet(length_rule="pair").encode(source_ids)["encoded"].shape == (2, 7, 8)
-    unfolding = narrow_bytenet()
+    pair = narrow_bytenet(length_rule="pair")
+    assert pair.encode(source_ids)["encoded"].shape == (2, 7, 8)
+    assert pair.model.max_target_length(7) == 7
+    assert pair.model.needs_pair_length
+    unfolding = narrow_bytenet(unfold_scale=1.2, unfold_offset=10)
+    assert not unfolding.model.needs_pair_length
     assert unfolding.encode(source_ids)["encoded"].shape == (2, 19, 8)  # 1.2 * 7 + 10, rounded up
     assert unfolding.model.max_target_length(7) == 19
     assert type(unfolding.model.max_target_length(7)) is int
 
 
 def test_encoder_goes_on_beyond_each_source_as_far_as_the_rule_says(narrow_bytenet, random_sentences, padded):
-    encoded = narrow_bytenet().encode(padded(random_sentences([7, 2, 0])))["encoded"]
+    net = narrow_bytenet(unfold_scale=1.2, unfold_offset=10)
+    encoded = net.encode(padded(random_sentences([7, 2, 0])))["encoded"]
     lengths = np.any(convert_to_numpy(encoded) != 0, axis=-1).sum(axis=1)
     assert lengths.tolist() == [19, 13, 0]
 

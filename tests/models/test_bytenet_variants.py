@@ -138,6 +138,11 @@ def test_build_model_takes_the_variants_own_values_where_none_are_given():
     assert (config["initializer"], config["norm_epsilon"], config["length_rule"]) == ("auto", 1e-5, "unfold")
 
 
+def test_defaults_of_the_configuration_are_those_of_the_model():
+    configured, plain = build_model(ModelConfig(**NARROW), 11), ByteNet(11, name="bytenet", **NARROW)
+    assert configured.get_config() == plain.get_config()
+
+
 def test_build_model_with_the_settings_of_the_thesis():
     wanted = ModelConfig(variant="simplified", settings="thesis", initializer="he", **NARROW)
     config = build_model(wanted, 11).get_config()

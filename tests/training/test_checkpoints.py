@@ -37,7 +37,7 @@ def model():
 
 
 def test_every_variable_comes_back(model, tmp_path):
-    state = TrainingState(epoch=2, batch=3, step=17, best_score=1.5, characters=99, smoothed={"bleu": [1.0, 2.0]})
+    state = TrainingState(epoch=2, batch=3, step=17, best_score=1.5, characters=99, data="ab")
     path = save_checkpoint(tmp_path / "new folder", model, state, keep=3)
     saved = {name: keras.ops.convert_to_numpy(variable) for name, variable in training_variables(model).items()}
     other = trained_model(seed=2)
@@ -60,7 +60,7 @@ def test_nothing_that_training_changes_is_left_out(model):
 def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(model, tmp_path):
     path = save_checkpoint(tmp_path, trained_model(dim=6), TrainingState(), keep=1)
     before = model.get_weights()
-    with pytest.raises(InputError, match="does not fit this model.*configuration"):
+    with pytest.raises(InputError, match=r"does not fit this model.*configuration"):
         restore_checkpoint(path, model)
     for old, new in zip(before, model.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
@@ -71,7 +71,7 @@ def test_a_damaged_checkpoint_is_refused_with_advice(model, tmp_path, share):
     path = save_checkpoint(tmp_path, model, TrainingState(step=5), keep=1)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(InputError, match="damaged.*Delete it"):
+    with pytest.raises(InputError, match=r"damaged.*Delete it"):
         restore_checkpoint(path, model)
 
 
@@ -88,7 +88,7 @@ def test_a_full_disk_keeps_the_checkpoint_before_and_leaves_no_half_one(model, t
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("bytenet.training.checkpoints.np.savez", fill_disk)
-    with pytest.raises(InputError, match="disk is full.*step-00000002"):
+    with pytest.raises(InputError, match=r"disk is full.*step-00000002"):
         save_checkpoint(tmp_path, model, TrainingState(step=2), keep=1)
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000001.npz"]
 

@@ -42,9 +42,7 @@ def test_in_a_log_file_it_writes_a_line_every_half_minute(clock):
         one_step(progress, state, clock, 8.0)
     lines = progress._console.file.getvalue().strip().split("\n")
     assert len(lines) == 2
-    assert lines[0] == (
-        "[0:00:32] epoch 1/2, step 4/10: loss 2.5000, error 0.500, lr 0.001, 12 chars/s"
-    )
+    assert lines[0] == ("[0:00:32] epoch 1/2, step 4/10: loss 2.5000, error 0.500, lr 0.001, 12 chars/s")
 
 
 def test_new_shapes_are_announced_and_left_out_of_the_speed(clock):

@@ -7,8 +7,9 @@ import sys
 import time
 
 import numpy as np
+import pytest
 
-from bytenet.training.checkpoints import latest_checkpoint
+from bytenet.training.checkpoints import checkpoints, latest_checkpoint
 
 
 def start(smallest_settings, run, *settings):
@@ -32,10 +33,18 @@ def final_state(run):
     return state, arrays
 
 
-def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, tmp_path):
+@pytest.mark.parametrize(
+    "arithmetic",
+    [
+        "training.deterministic=true",
+        pytest.param("training.jit_compile=true", marks=pytest.mark.slow),
+        pytest.param('training.devices=["CPU:0","CPU:1"]', marks=pytest.mark.slow),
+    ],
+)
+def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, tmp_path, arithmetic):
     settings = (
         "data.num_train=800", "training.epochs=2", "training.checkpoint_every_steps=13", "training.keep_checkpoints=50",
-        "training.ema_momentum=0.9", "model.dropout=0.2", "training.deterministic=true",
+        "training.ema_momentum=0.9", "model.dropout=0.2", arithmetic,
         "evaluation.continuous_every_steps=40",
     )  # fmt: skip
     unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
@@ -45,8 +54,9 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
-    last = int(latest_checkpoint(killed / "checkpoints").stem.removeprefix("step-"))
-    assert last % 51, "killed at the end of an epoch, where there is nothing to show"
+    for checkpoint in checkpoints(killed / "checkpoints"):
+        if int(checkpoint.stem.removeprefix("step-")) > 26:  # the machine was slow to kill it
+            checkpoint.unlink()
 
     finish(start(smallest_settings, killed, *settings))
     finish(start(smallest_settings, unbroken, *settings))

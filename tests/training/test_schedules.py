@@ -51,9 +51,7 @@ def test_without_warm_up(decay):
 
 
 @settings(max_examples=50)
-@given(
-    decay=st.sampled_from(DECAYS), warmup=st.integers(0, 50), total=st.integers(1, 60), step=st.integers(1, 200)
-)
+@given(decay=st.sampled_from(DECAYS), warmup=st.integers(0, 50), total=st.integers(1, 60), step=st.integers(1, 200))
 def test_stays_between_zero_and_the_peak(decay, warmup, total, step):
     # Also where a run ends before its warm-up.
     schedule = WarmupDecay(0.8, decay, warmup, total, final=0.1)

@@ -68,7 +68,7 @@ print(json.dumps(report))
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """What one and two devices made of the same batch; its own process, as devices are made before TensorFlow starts."""
+    """What one and two devices made of the same batch, in a process of its own: devices are made at its start."""
     done = subprocess.run(
         [sys.executable, "-c", COMPARE], capture_output=True, text=True, timeout=250,
         cwd=tmp_path_factory.mktemp("elsewhere"),

@@ -8,8 +8,10 @@ import signal
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from bytenet.config import load_config
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
@@ -17,15 +19,18 @@ from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import checkpoints, latest_checkpoint
 
+SMALL_FILES = (
+    "data.corpus=files", "data.bucketing=none", "model.dim=4", "model.num_sets=1", "model.dilations=[1]",
+    "training.epochs=1", "training.jit_compile=false",
+)  # fmt: skip
+
 
 def read_log(folder: RunFolder, name: str) -> EventAccumulator:
     return EventAccumulator(str(folder.logs / name)).Reload()
 
 
 def test_a_run_leaves_all_that_later_commands_need(smallest_config, tmp_path):
-    config = smallest_config(
-        "evaluation.continuous_every_steps=2", "training.ema_momentum=0.5", "model.dropout=0.1"
-    )
+    config = smallest_config("evaluation.continuous_every_steps=2", "training.ema_momentum=0.5", "model.dropout=0.1")
     folder = train(config, tmp_path / "run")
 
     opened = RunFolder.open(folder.path)
@@ -96,7 +101,7 @@ def test_early_stopping_waits_its_patience_and_keeps_the_best(smallest_config, t
 
 def test_a_loss_that_is_no_number_ends_with_advice(smallest_config, tmp_path):
     config = smallest_config("training.learning_rate=1.0e+30", "training.clip_norm=null", "model.variant=no_norm")
-    with pytest.raises(InputError, match=r"loss is (nan|inf) at step .*training\.learning_rate"):
+    with pytest.raises(InputError, match=r"loss is .*(nan|inf) at step .*training\.learning_rate"):
         train(config, tmp_path / "run")
 
 
@@ -163,12 +168,99 @@ def test_compiled_with_xla_it_trains_alike(smallest_config, tmp_path):
     assert losses[0] == pytest.approx(losses[1], rel=1e-3)
 
 
-def test_xla_on_several_devices_is_refused(smallest_config, tmp_path):
+def test_xla_with_determinism_is_refused_before_anything_is_made(smallest_config, tmp_path, monkeypatch):
+    monkeypatch.setattr("tensorflow.config.experimental.enable_op_determinism", lambda: None)
     config = smallest_config("training.jit_compile=true", "training.deterministic=true")
     with pytest.raises(InputError, match=r"jit_compile.*auto or false"):
         train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_unknown_devices_are_refused_with_those_there_are(smallest_config, tmp_path):
     with pytest.raises(InputError, match=r"'GPU:7'.*CPU:0"):
         train(smallest_config('training.devices=["GPU:7"]'), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("when", ["the last step of an epoch", "the last step of all"])
+def test_interrupted_at_a_border_it_still_evaluates_and_saves(smallest_config, tmp_path, monkeypatch, when):
+    count = StateKeeper.on_train_batch_end
+
+    def count_and_interrupt(self, batch, logs=None):
+        count(self, batch, logs)
+        if self._state.step == (3 if when == "the last step of an epoch" else 6):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StateKeeper, "on_train_batch_end", count_and_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            train(smallest_config(), tmp_path / "run")
+    folder = train(smallest_config(), tmp_path / "run", resume=True)
+    assert read_csv_log(folder.metrics_path)["step"] == [3, 6]
+    assert folder.model_path.exists()
+
+
+def test_killed_during_an_epochs_evaluation_it_repeats_what_was_not_saved(smallest_config, tmp_path, monkeypatch):
+    config = smallest_config("training.checkpoint_every_steps=1", "training.epochs=1")
+
+    def die(self):
+        raise SystemExit("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bytenet.training.validation.Validator.whole_set", die)
+        with pytest.raises(SystemExit):
+            train(config, tmp_path / "run")
+    folder = train(config, tmp_path / "run", resume=True)
+    assert read_csv_log(folder.metrics_path)["step"] == [3]
+    assert folder.model_path.exists()
+
+
+def test_a_finished_run_goes_on_when_it_is_given_more_epochs(smallest_config, tmp_path):
+    folder = train(smallest_config("training.epochs=1", "model.dropout=0.1"), tmp_path / "run")
+    train(smallest_config("training.epochs=2", "model.dropout=0.1"), tmp_path / "run", resume=True)
+    assert read_csv_log(folder.metrics_path)["step"] == [3, 6]
+    assert len(folder.environment()["commands"]) == 2
+    train(smallest_config("training.epochs=2", "model.dropout=0.1"), tmp_path / "run", resume=True)
+    assert len(folder.environment()["commands"]) == 2, "nothing was trained"
+
+
+def test_a_changed_corpus_is_refused_on_resume(smallest_config, tmp_path):
+    files = {}
+    for side, lines in (("source", ["ab", "ba", "aab"]), ("target", ["AB", "BA", "AAB"])):
+        files[side] = tmp_path / side
+        files[side].write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    overrides = [f"{key}" for key in SMALL_FILES] + [f"data.train_{side}={path}" for side, path in files.items()]
+    (tmp_path / "settings.yaml").write_text("{}\n", encoding="utf-8")
+    train(load_config(tmp_path / "settings.yaml", overrides), tmp_path / "run")
+    files["source"].write_text("ab\nba\nbba\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"not those that the run of .* began with"):
+        train(load_config(tmp_path / "settings.yaml", [*overrides, "training.epochs=2"]), tmp_path / "run", resume=True)
+
+
+def test_targets_longer_than_the_rule_are_warned_of(smallest_config, tmp_path, capsys):
+    train(smallest_config("model.unfold_scale=0.2", "model.unfold_offset=0", "training.epochs=1"), tmp_path / "run")
+    assert "of the training targets are longer than the model may write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("keep", "value"), [("best", 1.0), ("last", 2.0)])
+def test_the_best_or_the_last_model_is_kept(smallest_config, tmp_path, monkeypatch, keep, value):
+    scores = iter([1.0, 2.0])
+
+    def mark_model(self):
+        score = next(scores)
+        self._model.head.bias.assign(np.full(self._model.vocab_size, score))
+        return {"val_loss": score}, [""] * len(self.pairs)
+
+    monkeypatch.setattr("bytenet.training.validation.Validator.whole_set", mark_model)
+    folder = train(smallest_config(f"training.keep_model={keep}", "evaluation.num_samples=0"), tmp_path / "run")
+    np.testing.assert_array_equal(folder.load_model().head.bias, value)
+
+
+def test_a_full_disk_under_the_logs_is_explained(smallest_config, tmp_path, monkeypatch):
+    def fill_disk(*arguments, **options):
+        raise tf.errors.ResourceExhaustedError(None, None, "events: No space left on device")
+
+    monkeypatch.setattr("bytenet.training.callbacks.tf.summary.scalar", fill_disk)
+    monkeypatch.setattr("bytenet.training.callbacks.TrainingLog.EVERY_STEPS", 1)
+    with pytest.raises(InputError, match=r"disk is full.*logs.*--resume"):
+        train(smallest_config(), tmp_path / "run")
