@@ -117,7 +117,7 @@ class RunFolder:
             if environment.get("vocabulary", vocabulary.fingerprint()) != vocabulary.fingerprint():
                 raise InputError(
                     f"{self.vocabulary_path} is not the vocabulary that the run was trained with: its characters "
-                    f"differ from those noted in {self.environment_path.name}. Put back the file that belongs to this run."
+                    f"differ from those noted in {self.environment_path.name}. Put back the file that belongs to it."
                 )
         return vocabulary
 

@@ -24,21 +24,18 @@ from bytenet.datasets import (
     training_dataset,
 )
 from bytenet.errors import InputError
-from bytenet.models import TranslationModel, build_model
+from bytenet.models import TranslationModel
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import CheckpointSaver, StateKeeper, TrainingLog
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
+from bytenet.training.compilation import make_compiled_model, set_up_keras, wants_jit_compile
 from bytenet.training.environment import num_trainable, write_environment
-from bytenet.training.losses import SentenceCrossEntropy
-from bytenet.training.metrics import CharacterError
-from bytenet.training.optimizers import FlatAdam
+from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.progress import ProgressLine
-from bytenet.training.schedules import make_schedule
 from bytenet.training.state import TrainingState
-from bytenet.training.strategies import make_strategy, synchronize_batch_normalization
-from bytenet.training.validation import ContinuousEvaluation, EpochEvaluation, Validator
+from bytenet.training.strategies import make_strategy
+from bytenet.training.validation import Validator
 
-_STEPS_THAT_PAY_A_COMPILATION = 100
 _SHARE_OF_LONG_TARGETS = 0.01
 
 
@@ -66,13 +63,13 @@ def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False)
         corpus.train.source, corpus.train.target,
         unknown=config.data.unknown, min_count=config.data.min_character_count,
     )  # fmt: skip
-    _set_up_keras(config)
+    set_up_keras(config)
     strategy = make_strategy(config.training.devices)
     plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, strategy.num_replicas_in_sync)
     total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
-    jit_compile = _jit_compile(config, strategy, plan, total_steps)
+    jit_compile = wants_jit_compile(config, strategy, plan, total_steps)
     folder = RunFolder.create(run_dir, config, vocabulary, resume=resume)
-    model = _compiled_model(config, vocabulary, strategy, jit_compile, total_steps)
+    model = make_compiled_model(config, vocabulary, strategy, jit_compile, total_steps)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
     state = TrainingState(data=_data_fingerprint(corpus.train, plan))
@@ -93,56 +90,6 @@ def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False)
     write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync)
     _fit(config, corpus, vocabulary, folder, plan, model, state, total_steps, progress)
     return folder
-
-
-def _set_up_keras(config: Config) -> None:
-    keras.utils.set_random_seed(config.training.seed)
-    keras.mixed_precision.set_global_policy("mixed_bfloat16" if config.training.mixed_precision else "float32")
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-
-
-def _compiled_model(
-    config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, jit_compile: bool, total_steps: int
-) -> TranslationModel:
-    """The model with built optimiser and metrics, its variables on the strategy's devices."""
-    training = config.training
-    with strategy.scope():
-        model = build_model(config.model, vocabulary.size)
-        if strategy.num_replicas_in_sync > 1:
-            synchronize_batch_normalization(model)
-        optimizer = FlatAdam(
-            make_schedule(training, total_steps), training.beta_1, training.beta_2, training.epsilon,
-            clip_norm=training.clip_norm, ema_momentum=training.ema_momentum,
-        )  # fmt: skip
-        model.compile(
-            optimizer=optimizer,
-            loss=SentenceCrossEntropy(training.label_smoothing),
-            metrics=[CharacterError()],
-            jit_compile=jit_compile,
-        )
-        # All state must be there before the first step, for a checkpoint to be restored into it. (Under a
-        # MirroredStrategy, `fit` would build the rest by itself, but fails at it with integer inputs.)
-        optimizer.build(model.trainable_variables)
-        ids = keras.KerasTensor((None, None), "int32")
-        logits = keras.KerasTensor((None, None, model.vocab_size), "float32")
-        model._compile_metrics.build(ids, logits)
-        model._compile_loss.build(ids, logits)
-    return model
-
-
-def _jit_compile(config: Config, strategy: tf.distribute.Strategy, plan: BatchPlan, total_steps: int) -> bool:
-    """Whether XLA compiles the training step: "auto" where each batch shape is used often enough to pay for it."""
-    wanted = config.training.jit_compile
-    can = strategy.num_replicas_in_sync == 1 and not config.training.deterministic
-    if wanted == "auto":
-        return can and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * len(plan.buckets)
-    if wanted and not can:
-        raise InputError(
-            "training.jit_compile: true does not go with several devices or with training.deterministic, which "
-            "TensorFlow cannot compile. Set it to auto or false."
-        )
-    return wanted
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:

@@ -1,0 +1,132 @@
+"""Evaluation while training goes on: random batches all the time, the validation set after epochs."""
+
+import time
+
+import keras
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.csv_log import CsvLog, read_csv_log
+from bytenet.evaluation import samples_table, smooth
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_model
+from bytenet.training.optimizers import averaged_weights
+from bytenet.training.progress import ProgressLine
+from bytenet.training.state import TrainingState
+from bytenet.training.validation import Validator
+
+
+class ContinuousEvaluation(keras.callbacks.Callback):
+    """Measures random validation batches while training goes on; raw and smoothed values to TensorBoard and CSV.
+
+    Args:
+        folder: of the run; values go to `continuous.csv` and the logs.
+        validator: does the measuring.
+        state: step and time.
+        config: of the run.
+    """
+
+    NAMES = ("cross_entropy", "misclassification", "bleu")
+
+    def __init__(self, folder: RunFolder, validator: Validator, state: TrainingState, config: Config):
+        super().__init__()
+        self._validator = validator
+        self._state = state
+        self._config = config.evaluation
+        self._measured_at = time.monotonic()
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
+        columns = ["step", "seconds", *self.NAMES, *(f"{name}_smoothed" for name in self.NAMES)]
+        self._log = CsvLog(folder.path / "continuous.csv", columns)
+        self._log.drop_after(state.step)
+        self._values = read_csv_log(self._log.path)
+
+    def on_train_batch_end(self, batch, logs=None):
+        every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
+        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
+        if not (by_steps or by_time):
+            return
+        values = self._validator.random_batch(self._state.step)
+        for name in self.NAMES:
+            self._values.setdefault(name, []).append(values[name])
+            values[f"{name}_smoothed"] = float(smooth(self._values[name], self._config.smoothing)[-1])
+        self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)
+        with self._writer.as_default(step=self._state.step):
+            for name, value in values.items():
+                tf.summary.scalar(f"random_batch/{name}", value)
+        self._measured_at = time.monotonic()
+
+
+class EpochEvaluation(keras.callbacks.Callback):
+    """Measures the validation set after epochs, keeps the best model (or the last), and stops when it gets no better.
+
+    What it measures is added to the epoch's logs, for the callbacks after it.
+
+    Args:
+        folder: of the run; the model to keep is saved as its `model.keras`.
+        validator: does the measuring; None where there is no validation set, and every model is the best.
+        state: best score so far.
+        config: of the run.
+        total_steps: where the run ends, perhaps in the middle of an epoch.
+        progress: where to say what is going on.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        validator: Validator | None,
+        state: TrainingState,
+        config: Config,
+        total_steps: int,
+        progress: ProgressLine,
+    ):
+        super().__init__()
+        self._folder = folder
+        self._validator = validator
+        self._state = state
+        self._config = config
+        self._total_steps = total_steps
+        self._progress = progress
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
+
+    def on_epoch_end(self, epoch, logs=None):
+        state, config = self._state, self._config
+        is_last = state.step >= self._total_steps
+        if self._validator is None:
+            self._save()
+            return
+        if (epoch + 1) % config.evaluation.every_epochs and not is_last:
+            return
+        began = time.monotonic()
+        scores, hypotheses = self._validator.whole_set()
+        logs.update(scores)
+        state.seconds += time.monotonic() - began
+        self._write(scores, hypotheses)
+        metric = config.training.early_stopping_metric
+        is_better = self._is_better(scores[metric])
+        if is_better:
+            state.best_score, state.best_epoch = scores[metric], epoch + 1
+        if is_better or config.training.keep_model == "last":
+            self._save()
+        patience = config.training.early_stopping_patience
+        if patience is not None and epoch + 1 - state.best_epoch >= patience:
+            self._progress.say(f"{metric} has not got better in {patience} epochs, so training stops early.")
+            self.model.stop_training = True
+
+    def _is_better(self, score: float) -> bool:
+        best = self._state.best_score
+        if best is None:
+            return True
+        return score < best if self._config.training.early_stopping_metric == "val_loss" else score > best
+
+    def _save(self) -> None:
+        with averaged_weights(self.model):
+            save_model(self.model, self._folder.model_path)
+
+    def _write(self, scores: dict[str, float], hypotheses: list[str]) -> None:
+        pairs, count = self._validator.pairs, self._config.evaluation.num_samples
+        with self._writer.as_default(step=self._state.step):
+            for name, value in scores.items():
+                tf.summary.scalar(name.removeprefix("val_"), value)
+            tf.summary.text("translations", samples_table(pairs.source, pairs.target, hypotheses, count))
+        self._writer.flush()
