@@ -1,9 +1,10 @@
-"""Each kind of ByteNet learns a small task by heart: the acceptance test of the code behind the thesis."""
+"""Each kind of ByteNet learns a small task: the acceptance test of the code behind the thesis, and the demo."""
 
 import pytest
 
 from bytenet.config import load_config
 from bytenet.decoding import Translator
+from bytenet.evaluation import evaluate_run, pairs_of_split
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 
@@ -32,3 +33,14 @@ def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(variant,
     for beam_size in (1, 5):
         translator = Translator.from_run(folder, beam_size=beam_size)
         assert [best.text for [best] in translator.translate(NAMES)] == DIGITS
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_demo_gets_95_percent_of_the_held_out_numbers_right(tmp_path):
+    config = load_config("numbers")
+    folder = train(config, tmp_path / "run")
+    evaluation = evaluate_run(folder, pairs_of_split(folder, "test"), "test", bootstrap=0)
+    right = next(score for score in evaluation.scores if score.name == "exact-match")
+    assert right.num_sentences == 1000
+    assert right.value >= 0.95

@@ -66,7 +66,7 @@ def test_files_name_and_limits(run, invoke, tmp_path):
     printed = json.loads(result.stdout)
     assert printed["num_sentences"] == 2
     assert printed["settings"]["beam_size"] == 1
-    assert json.loads((run.evaluation / "some.de.json").read_text()) == printed
+    assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
     invoke(evaluate, run.path, *arguments, "--name", "other", "--beam-size", 1)
     assert (run.evaluation / "other.samples.md").is_file()
 
