@@ -158,7 +158,7 @@ class RunFolder:
             model = keras.models.load_model(self.model_path, compile=False)
         except Exception as error:  # Keras raises whatever the damaged part makes zipfile, h5py or json raise
             raise InputError(
-                f"{self.model_path} cannot be loaded: {str(error).strip().splitlines()[0][:300]}. It was "
+                f"{self.model_path} cannot be loaded: {str(error).strip()[:300] or type(error).__name__}. It was "
                 "damaged, or saved by another version of this package. Copy it again, or train again."
             ) from error
         if model.vocab_size != self.vocabulary.size:
