@@ -65,11 +65,11 @@ class RunFolder:
         """
         folder = cls(path)
         folder._make()
-        folder._remove_partial_files()
         if folder.config_path.exists() and resume:
             folder._check_same_run(config, vocabulary)
         elif found := folder._contents():
             raise InputError(folder._in_use(found))
+        folder._remove_partial_files()
         vocabulary.save(folder.vocabulary_path)
         # Last, as it is what makes the folder a run: killed before this, the same command just starts again.
         write_text_atomic(folder.config_path, config.to_yaml())

@@ -180,3 +180,11 @@ def test_a_damaged_model(trained, damage):
     damage(trained.model_path)
     with pytest.raises(InputError, match=r"model\.keras cannot be loaded: .+\. It was damaged"):
         trained.load_model()
+
+
+def test_a_refused_folder_keeps_every_file_it_had(tmp_path):
+    (tmp_path / ".partial-notes").write_text("mine", encoding="utf-8")
+    (tmp_path / "other.txt").write_text("mine too", encoding="utf-8")
+    with pytest.raises(InputError, match="not empty"):
+        RunFolder.create(tmp_path, CONFIG, VOCABULARY)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".partial-notes", "other.txt"]

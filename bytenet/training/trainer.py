@@ -217,7 +217,3 @@ def _warn_of_long_targets(
             f"warning: {too_long / len(pairs):.1%} of the training targets are longer than the model may write for "
             "their sources. A larger model.unfold_scale or model.unfold_offset gives it room."
         )
-
-
-def _num_trainable(model: TranslationModel) -> int:
-    return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)

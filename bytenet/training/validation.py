@@ -45,8 +45,9 @@ class Validator:
         self._seed = config.training.seed
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
-        order = np.argsort(pair_lengths(self.pairs, vocabulary), kind="stable")
-        self._groups = np.array_split(order, min(_LENGTH_GROUPS, len(order)))
+        lengths = pair_lengths(self.pairs, vocabulary)
+        self._groups = np.array_split(np.argsort(lengths, kind="stable"), min(_LENGTH_GROUPS, len(lengths)))
+        self._padded_lengths = [int(lengths[group].max()) for group in self._groups]
         self._language = config.data.target_language
         forbidden = forbidden_symbols(config.model, vocabulary)
         beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
@@ -96,10 +97,10 @@ class Validator:
         """
         random = np.random.default_rng([self._seed, step])
         sizes = np.array([len(group) for group in self._groups])
-        group = self._groups[random.choice(len(sizes), p=sizes / sizes.sum())]
+        chosen = random.choice(len(sizes), p=sizes / sizes.sum())
+        group, length = self._groups[chosen], self._padded_lengths[chosen]
         rows = random.choice(group, size=self._batch_size, replace=len(group) < self._batch_size)
         batch = self.pairs.take(rows)
-        length = int(pair_lengths(self.pairs.take(group), self._vocabulary).max())
         inputs = {
             "source_ids": self._vocabulary.encode_graph(tf.constant(batch.source), length),
             "target_ids": self._vocabulary.encode_graph(tf.constant(batch.target), length),
