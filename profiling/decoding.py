@@ -1,15 +1,15 @@
 """What a character costs when it is decoded, by the length of the translation."""
 
-import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
 from bytenet.decoding import Decoder
 from bytenet.models import TranslationModel
+from bytenet.profiling.measurement import Spread, seconds_in_turns
 
 
 @dataclass(frozen=True)
@@ -18,15 +18,11 @@ class DecodingCost:
 
     Attributes:
         length: characters decoded a sentence.
-        median, least, most: milliseconds a step, the encoder's time shared out over the steps.
-        repeats: number of measurements.
+        milliseconds: a step, the encoder's time shared out over the steps.
     """
 
     length: int
-    median: float
-    least: float
-    most: float
-    repeats: int
+    milliseconds: Spread
 
 
 def measure_decoding(
@@ -60,18 +56,10 @@ def measure_decoding(
         for length in lengths
     }
 
-    def seconds(length: int) -> float:
-        began = time.perf_counter()
+    def search(length: int) -> None:
         found = decoder(sources[length], max_length=length)
         if found.lengths.numpy().min() != length:
             raise RuntimeError(f"The search ended before {length} characters.")
-        return time.perf_counter() - began
 
-    for length in lengths:
-        seconds(length)
-    taken = [[seconds(length) for length in lengths] for _ in range(repeats)]
-    costs = []
-    for length, column in zip(lengths, zip(*taken, strict=True), strict=True):
-        steps = [1000 * value / length for value in column]
-        costs.append(DecodingCost(length, statistics.median(steps), min(steps), max(steps), repeats))
-    return costs
+    taken = seconds_in_turns({str(length): partial(search, length) for length in lengths}, repeats)
+    return [DecodingCost(length, Spread.of(taken[str(length)]).scaled(1000 / length)) for length in lengths]

@@ -4,14 +4,13 @@ Exit codes: 0 done; 1 a failure that a message explains; 2 wrong use, also of co
 interrupted. Results go to stdout; messages and progress go to stderr.
 """
 
-import difflib
 import os
 import traceback
-from importlib import import_module
 
 import click
 
 from bytenet import __version__
+from bytenet.cli.lazy_group import LazyGroup
 from bytenet.errors import ConfigError, InputError
 
 _VERBS = {
@@ -33,28 +32,8 @@ class _Failure(click.ClickException):
         self.exit_code = exit_code
 
 
-class _LazyGroup(click.Group):
-    """A group whose verbs are modules of this package, of which only the called one is imported."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_VERBS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"bytenet.cli.{name}"), name) if name in _VERBS else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], _VERBS, n=1)
-            error.message += f" Did you mean {close[0]}?" if close else ""
-            raise
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_VERBS.items()))
+class _Commands(LazyGroup):
+    """The verbs; a user's mistake in one is a message and an exit code, not a traceback."""
 
     def invoke(self, ctx: click.Context) -> None:
         try:
@@ -70,7 +49,9 @@ class _LazyGroup(click.Group):
             raise _Failure(str(error), exit_code=2 if isinstance(error, ConfigError) else 1) from error
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, package=__name__, verbs=_VERBS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="bytenet")
 @click.option(
     "--traceback",

@@ -1,17 +1,11 @@
-"""`bytenet benchmark`: how fast things are on this machine."""
-
-import json
-from dataclasses import asdict
+"""`bytenet benchmark decoding`: what a character of a translation costs."""
 
 import click
 
-
-@click.group(short_help="Measure how fast things are on this machine.")
-def benchmark() -> None:
-    """Measure how fast things are on this machine; ratios within one run mean more than times."""
+from bytenet.cli.benchmark.output import print_rows
 
 
-@benchmark.command()
+@click.command()
 @click.argument("preset_or_file", default="multi30k")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
 @click.option("--length", "lengths", multiple=True, type=click.IntRange(min=1), help="Characters; may be repeated.")
@@ -42,10 +36,9 @@ def decoding(
 
     model = build_model(load_config(preset_or_file, overrides).model, vocab_size)
     costs = measure_decoding(model, lengths or (50, 200, 800), batch_size, beam_size, repeats, xla)
-    if as_json:
-        click.echo(json.dumps([asdict(cost) for cost in costs]))
-        return
-    click.echo("length  ms a step (median, least to most)  against the first")
-    for cost in costs:
-        spread = f"{cost.median:.3f} ({cost.least:.3f} to {cost.most:.3f})"
-        click.echo(f"{cost.length:6}  {spread:37}  {cost.median / costs[0].median:.2f}")
+    columns = {
+        "length": lambda cost: cost.length,
+        "ms a step, median (least to most)": lambda cost: cost.milliseconds,
+        "against the first": lambda cost: f"{cost.milliseconds.median / costs[0].milliseconds.median:.2f}",
+    }
+    print_rows(costs, columns, as_json)

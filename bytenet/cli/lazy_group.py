@@ -1,0 +1,42 @@
+"""A command group whose commands are modules, imported when they are called."""
+
+import difflib
+from importlib import import_module
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are modules of one package, of which only the called one is imported.
+
+    The package has, for the command `verb`, a module `verb` with a click command of that name.
+
+    Args:
+        package: full name of the package.
+        verbs: name of each command, and its line in the group's help.
+    """
+
+    def __init__(self, *args, package: str, verbs: dict[str, str], **kwargs):
+        super().__init__(*args, **kwargs)
+        self._package = package
+        self._verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self._verbs)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return getattr(import_module(f"{self._package}.{name}"), name) if name in self._verbs else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            close = difflib.get_close_matches(args[0], self._verbs, n=1)
+            error.message += f" Did you mean {close[0]}?" if close else ""
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._verbs.items()))

@@ -1,0 +1,58 @@
+"""Measuring on a machine whose speed drifts: taking turns, repeating, telling the spread."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What repeated measurements of one thing gave, in the unit they were made in.
+
+    Attributes:
+        median, least, most: of the measurements.
+        repeats: their number.
+    """
+
+    median: float
+    least: float
+    most: float
+    repeats: int
+
+    @classmethod
+    def of(cls, values: list[float]) -> Self:
+        """The spread of at least one value."""
+        return cls(statistics.median(values), min(values), max(values), len(values))
+
+    def scaled(self, factor: float) -> Self:
+        """The spread in a unit of which one old unit has `factor`; factor > 0."""
+        return type(self)(self.median * factor, self.least * factor, self.most * factor, self.repeats)
+
+    def __str__(self) -> str:
+        return f"{self.median:.4g} ({self.least:.4g} to {self.most:.4g})"
+
+
+def seconds_in_turns(runs: Mapping[str, Callable[[], object]], repeats: int, warmup: int = 1) -> dict[str, list[float]]:
+    """Time several things, each in its turn and then all over again, so that a slow minute slows all of them.
+
+    Args:
+        runs: what to time, by name; each call has to come back only when its work is done.
+        repeats: measurements of each.
+        warmup: calls of each beforehand that are not counted.
+
+    Returns:
+        By name, the seconds of each call, in order: the n-th values of two names were measured next to each
+        other, so their ratio is steadier than either.
+    """
+    for run in runs.values():
+        for _ in range(warmup):
+            run()
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            began = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - began)
+    return seconds
