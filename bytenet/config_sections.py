@@ -106,11 +106,15 @@ class DataConfig:
     # Sentences a batch; or a budget of padded target characters, which then decides instead.
     batch_size: Positive = 32
     batch_chars: Positive | None = None
-    bucketing: Literal["histogram", "none"] = "histogram"
-    bucket_min_size: Positive | None = None  # None is 2 * batch_size
+    # Batches are made of pairs of like length. "optimal": the num_buckets buckets that pad the least (None: as many
+    # as "histogram" makes). "histogram" (thesis): no narrower than bucket_min_width. "none": one bucket.
+    bucketing: Literal["optimal", "histogram", "none"] = "optimal"
+    num_buckets: Positive | None = None
+    bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is 2 * batch_size
     bucket_min_width: Positive = 10
     # "corpus": a new order of the whole corpus every epoch. "buffer" (thesis): the order of the file, through
-    # a random buffer of shuffle_buffer pairs.
+    # a random buffer of shuffle_buffer pairs. "none": the order of the file. But for "none", the first batch of a
+    # run is one of the largest, so that a run that does not fit into memory fails at once.
     shuffle: Literal["corpus", "buffer", "none"] = "corpus"
     shuffle_buffer: Positive = 8192
     # What a character that training never saw becomes: the unknown symbol, nothing (thesis), or an error.

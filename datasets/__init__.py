@@ -6,17 +6,11 @@ used.
 
 from typing import Any
 
-from bytenet.datasets.bucketing import (
-    BatchPlan,
-    Bucket,
-    PlannedBatch,
-    histogram_cuts,
-    pair_lengths,
-    plan_batches,
-    plan_from_config,
-)
+from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_config
 from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
+from bytenet.datasets.partition import histogram_cuts, optimal_cuts
+from bytenet.datasets.plan import BatchPlan, Bucket, PlannedBatch
 from bytenet.datasets.text_files import read_lines, read_parallel
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 
@@ -36,6 +30,7 @@ __all__ = [
     "evaluation_dataset",
     "histogram_cuts",
     "load_corpus",
+    "optimal_cuts",
     "pair_lengths",
     "plan_batches",
     "plan_from_config",

@@ -1,8 +1,9 @@
 """Sentence pairs in, padded batches of ids out: the `tf.data` pipeline.
 
-Raw strings are batched first and a batch is encoded in one go, about three times faster than encoding line by
-line. Which pairs make which batch is settled beforehand, by a `BatchPlan`, so that a training run can go on
-at any batch of any epoch without reading what lies before it.
+The corpus is encoded once, into one array of a byte or two a character. Which pairs make which batch is settled
+by a `BatchPlan`, an epoch at a time and ahead of need, so that a training run can go on at any batch of any
+epoch without reading what lies before it. What is left to do for a batch, to copy its rows out of the array, is
+done in the graph: no Python runs between the batches of an epoch.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,8 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.bucketing import BatchPlan, PlannedBatch, fill_rows, pair_lengths
+from bytenet.datasets.encoding import EncodedTexts, encode_texts
 from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -56,13 +58,15 @@ def training_dataset(
     """
     if loss not in get_args(Loss):
         raise InputError(f"loss = {loss!r}; expected one of {', '.join(get_args(Loss))}.")
-    if not np.array_equal(plan.lengths, pair_lengths(pairs, vocabulary)):
+    encoded = _encode_both_sides(pairs, vocabulary)
+    if not np.array_equal(plan.lengths, _pair_lengths(encoded)):
         raise InputError("The batch plan was made for other pairs or another vocabulary; plan for these.")
 
-    def batches() -> Iterator[PlannedBatch]:
+    def epochs() -> Iterator[list[PlannedBatch]]:
         epoch, first = start_epoch, start_batch
         while True:
-            yield from plan.epoch(seed, epoch)[first:]
+            if batches := plan.epoch(seed, epoch)[first:]:
+                yield batches
             epoch, first = epoch + 1, max(0, first - plan.num_batches)
 
     def weigh(ids: dict[str, tf.Tensor], indices: tf.Tensor) -> tuple:
@@ -74,8 +78,8 @@ def training_dataset(
         weight = real * tf.cast(tf.size(indices), tf.float32) / count
         return ids, ids["target_ids"], weight
 
-    encoded = _encoded_batches(pairs, vocabulary, batches)
-    return encoded.map(weigh, tf.data.AUTOTUNE, deterministic=True).prefetch(_PREFETCHED_BATCHES)
+    batches = _gathered_batches(encoded, epochs)
+    return batches.map(weigh, tf.data.AUTOTUNE, deterministic=True).prefetch(_PREFETCHED_BATCHES)
 
 
 def evaluation_dataset(
@@ -103,7 +107,8 @@ def evaluation_dataset(
     if min(batch_size, max_buckets, replicas) < 1:
         raise InputError("batch_size, max_buckets and replicas must be at least 1.")
     batch_size = -(-batch_size // replicas) * replicas
-    lengths = pair_lengths(pairs, vocabulary)
+    encoded = _encode_both_sides(pairs, vocabulary)
+    lengths = _pair_lengths(encoded)
     order = np.argsort(lengths, kind="stable").astype(np.int32)
     starts = np.arange(0, len(order), batch_size)
     planned = []
@@ -112,33 +117,58 @@ def evaluation_dataset(
         for start in group:
             indices = fill_rows(order[start : start + batch_size], batch_size, replicas)
             planned.append(PlannedBatch(longest, indices))
-    encoded = _encoded_batches(pairs, vocabulary, lambda: iter(planned))
-    return encoded.apply(tf.data.experimental.assert_cardinality(len(planned))).prefetch(_PREFETCHED_BATCHES)
+    batches = _gathered_batches(encoded, lambda: iter([planned]))
+    return batches.apply(tf.data.experimental.assert_cardinality(len(planned))).prefetch(_PREFETCHED_BATCHES)
 
 
-def _encoded_batches(
-    pairs: Pairs, vocabulary: Vocabulary, batches: Callable[[], Iterator[PlannedBatch]]
-) -> tf.data.Dataset:
-    """Elements `({"source_ids", "target_ids"}, indices)` of the batches that `batches()` yields."""
+def _encode_both_sides(pairs: Pairs, vocabulary: Vocabulary) -> EncodedTexts:
+    """The n sources, and after them the n targets."""
+    return encode_texts([*pairs.source, *pairs.target], vocabulary)
 
-    def gather() -> Iterator[tuple]:
-        for batch in batches():
-            rows = batch.indices.tolist()
-            sources = [pairs.source[row].encode("utf-8") if row >= 0 else b"" for row in rows]
-            targets = [pairs.target[row].encode("utf-8") if row >= 0 else b"" for row in rows]
-            yield batch.length, batch.indices, sources, targets
 
-    def encode(length: tf.Tensor, indices: tf.Tensor, sources: tf.Tensor, targets: tf.Tensor) -> tuple:
-        both = vocabulary.encode_graph(tf.concat([sources, targets], axis=0), length)  # (2 * rows, length)
-        source_ids, target_ids = tf.split(both, 2)
-        real = tf.cast(indices >= 0, tf.int32)[:, tf.newaxis]  # a filler's empty text got an end symbol
-        return {"source_ids": source_ids * real, "target_ids": target_ids * real}, indices
+def _pair_lengths(encoded: EncodedTexts) -> np.ndarray:
+    return encoded.lengths.reshape(2, -1).max(axis=0)
 
-    signature = (
-        tf.TensorSpec((), tf.int32),
-        tf.TensorSpec((None,), tf.int32),
-        tf.TensorSpec((None,), tf.string),
-        tf.TensorSpec((None,), tf.string),
-    )
-    raw = tf.data.Dataset.from_generator(gather, output_signature=signature)
-    return raw.map(encode, tf.data.AUTOTUNE, deterministic=True)
+
+def _gathered_batches(encoded: EncodedTexts, epochs: Callable[[], Iterator[list[PlannedBatch]]]) -> tf.data.Dataset:
+    """Elements `({"source_ids", "target_ids"}, indices)`: every batch of every epoch (none empty) of `epochs()`."""
+    with tf.device("CPU:0"):
+        all_ids, starts = tf.constant(encoded.ids), tf.constant(encoded.starts)
+    num_pairs = (len(encoded.starts) - 1) // 2
+
+    def gather(length: tf.Tensor, indices: tf.Tensor) -> tuple:
+        texts = tf.concat([indices, indices + num_pairs], axis=0)  # (2 * rows,)
+        real = tf.tile(indices >= 0, [2])
+        texts = tf.where(real, texts, 0)
+        begin = tf.gather(starts, texts)
+        end = tf.where(real, tf.gather(starts, texts + 1), begin)  # a filler is an empty text
+        places = begin[:, tf.newaxis] + tf.range(tf.cast(length, tf.int64))  # (2 * rows, length)
+        inside = places < end[:, tf.newaxis]
+        ids = tf.gather(all_ids, tf.where(inside, places, 0))
+        ids = tf.where(inside, tf.cast(ids, tf.int32), 0)
+        source_ids, target_ids = tf.split(ids, 2)
+        return {"source_ids": source_ids, "target_ids": target_ids}, indices
+
+    options = tf.data.Options()
+    # To rewrite the graph for these optimisations, none of which applies, TensorFlow copies `all_ids`.
+    options.experimental_optimization.apply_default_optimizations = False
+    return _planned_batches(epochs).map(gather, tf.data.AUTOTUNE, deterministic=True).with_options(options)
+
+
+def _planned_batches(epochs: Callable[[], Iterator[list[PlannedBatch]]]) -> tf.data.Dataset:
+    """Elements `(length, indices)`: each batch of each epoch, the next epoch being planned in the meantime."""
+
+    def joined() -> Iterator[tuple[np.ndarray, ...]]:
+        for batches in epochs():
+            lengths = np.array([batch.length for batch in batches], np.int32)
+            ends = np.cumsum([len(batch.indices) for batch in batches], dtype=np.int64)
+            yield lengths, ends, np.concatenate([batch.indices for batch in batches])
+
+    def batches_of(lengths: tf.Tensor, ends: tf.Tensor, indices: tf.Tensor) -> tf.data.Dataset:
+        begins = tf.concat([[tf.constant(0, tf.int64)], ends[:-1]], axis=0)
+        cuts = tf.data.Dataset.from_tensor_slices((lengths, begins, ends))
+        return cuts.map(lambda length, begin, end: (length, indices[begin:end]))
+
+    signature = tuple(tf.TensorSpec((None,), dtype) for dtype in (tf.int32, tf.int64, tf.int32))
+    planned = tf.data.Dataset.from_generator(joined, output_signature=signature)
+    return planned.prefetch(1).flat_map(batches_of)

@@ -1,16 +1,17 @@
 """What `bytenet data` tells of a corpus before anything is trained on it."""
 
 import unicodedata
-from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.bucketing import BatchPlan, pair_lengths, plan_from_config
+from bytenet.datasets.bucketing import pair_lengths, plan_from_config
+from bytenet.datasets.characters import character_counts, normalise
 from bytenet.datasets.corpora import read_corpus, select_training_pairs
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.vocabulary import REPLACEMENT, Vocabulary, normalise
+from bytenet.datasets.plan import BatchPlan
+from bytenet.datasets.vocabulary import REPLACEMENT, Vocabulary
 
 # A character is rare when it occurs less often than this in the training pairs.
 RARE_BELOW = 10
@@ -188,9 +189,7 @@ def length_bars(lengths: np.ndarray) -> tuple[tuple[int, int, int], ...]:
 
 def count_characters(pairs: Pairs) -> tuple[CharacterCount, ...]:
     """The characters of both sides in NFC, the most frequent first."""
-    counts: Counter[str] = Counter()
-    for text in (*pairs.source, *pairs.target):
-        counts.update(normalise(text))
+    counts = character_counts(pairs.source, pairs.target)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(
         CharacterCount(

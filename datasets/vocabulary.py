@@ -3,14 +3,15 @@
 import hashlib
 import json
 import os
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from bytenet.datasets.characters import character_counts, code_points, normalise
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
@@ -24,11 +25,6 @@ REPLACEMENT = "\ufffd"
 
 UnknownRule = Literal["symbol", "drop", "error"]
 _FORMAT = "bytenet-vocabulary-1"
-
-
-def normalise(text: str) -> str:
-    """`text` in Unicode's NFC, so that a decomposed "ü" is one character like the composed one."""
-    return unicodedata.normalize("NFC", text)
 
 
 class Vocabulary:
@@ -74,10 +70,7 @@ class Vocabulary:
     @classmethod
     def from_texts(cls, *texts: Iterable[str], unknown: UnknownRule = "symbol", min_count: int = 1) -> "Vocabulary":
         """The vocabulary of all characters that occur at least `min_count` times in all `texts` together."""
-        counts: Counter[str] = Counter()
-        for lines in texts:
-            for line in lines:
-                counts.update(normalise(line))
+        counts = character_counts(*texts)
         return cls([character for character, count in counts.items() if count >= min_count], unknown)
 
     @property
@@ -99,12 +92,9 @@ class Vocabulary:
         Raises:
             InputError: with `unknown="error"`, for a character outside the vocabulary.
         """
-        points = np.frombuffer(normalise(text).encode("utf-32-le"), np.int32)
-        places = np.searchsorted(self._code_points, points)
-        known = np.zeros(len(points), bool)
-        inside = places < len(self._code_points)
-        known[inside] = self._code_points[places[inside]] == points[inside]
-        ids = places.astype(np.int32) + self._first_id
+        points = code_points(normalise(text))
+        ids = self.ids_of(points)
+        known = ids >= 0
         if self.unknown == "drop":
             ids = ids[known]
         elif self.unknown == "error" and not known.all():
@@ -116,6 +106,17 @@ class Vocabulary:
         else:
             ids[~known] = UNKNOWN_ID
         return np.append(ids, np.int32(EOS_ID))
+
+    def ids_of(self, points: np.ndarray) -> np.ndarray:
+        """int32, shaped as `points`: the id of each code point (int32), -1 where it is not in the vocabulary."""
+        return np.take(self._ids_by_code_point, points, mode="clip")
+
+    @cached_property
+    def _ids_by_code_point(self) -> np.ndarray:
+        """int32: up to the highest code point of the vocabulary, and a last one that all higher ones are cut to."""
+        table = np.full(int(self._code_points.max(initial=-1)) + 2, -1, np.int32)
+        table[self._code_points] = np.arange(len(self._code_points)) + self._first_id
+        return table
 
     def encoded_length(self, text: str) -> int:
         """`len(encode(text))`, end symbol counted, several times faster."""

@@ -62,6 +62,7 @@ def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
         "model.settings": "thesis",
         "data.min_length": 0,
         "data.unknown": "drop",
+        "data.bucketing": "histogram",
         "training.loss": "sentence",
         "training.clip_norm": None,
         "evaluation.continuous_batch_size": 128,

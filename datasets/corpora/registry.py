@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bytenet.datasets.characters import normalise
 from bytenet.datasets.corpora.digits import ENTRY as DIGITS
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
@@ -17,7 +18,6 @@ from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
 from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text_files import read_lines
-from bytenet.datasets.vocabulary import normalise
 from bytenet.errors import InputError
 
 logger = logging.getLogger("bytenet.datasets")
@@ -92,12 +92,10 @@ def select_training_pairs(pairs: Pairs, config: Any) -> Pairs:
         InputError: none is within the limits.
     """
     shortest, longest = config.min_length, config.max_length
-    lengths = np.array(
-        [(len(normalise(s)), len(normalise(t))) for s, t in zip(pairs.source, pairs.target, strict=True)]
-    ).reshape(-1, 2)
-    kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=1))
+    lengths = np.array([_character_lengths(side) for side in (pairs.source, pairs.target)])  # (2, pairs)
+    kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=0))
     if len(kept) == 0:
-        found = f"they have {lengths.min()} to {lengths.max()}" if len(lengths) else "there are no pairs"
+        found = f"they have {lengths.min()} to {lengths.max()}" if len(pairs) else "there are no pairs"
         raise InputError(
             f"None of the {len(pairs)} training pairs has {shortest} to {longest} characters on both sides "
             f"({found}). Change data.min_length or data.max_length, or look at the corpus."
@@ -111,3 +109,7 @@ def select_training_pairs(pairs: Pairs, config: Any) -> Pairs:
         drawn = np.random.RandomState(0).permutation(len(kept))[: config.max_train_pairs]
         kept = kept[np.sort(drawn)]
     return pairs.take(kept.tolist())
+
+
+def _character_lengths(texts: list[str]) -> np.ndarray:
+    return np.fromiter((len(normalise(text)) for text in texts), np.int32, len(texts))

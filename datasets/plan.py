@@ -1,0 +1,167 @@
+"""The batches of every epoch, settled beforehand."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Shuffle = Literal["corpus", "buffer", "none"]
+
+FILLER = -1
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Pairs of like length, and how they are batched.
+
+    Attributes:
+        lower: shortest pair length that falls into the bucket.
+        upper: the longest length among its pairs, to which all are padded.
+        rows: number of pairs.
+        batch_size: rows of each batch, fillers counted.
+        batches: number of batches an epoch.
+        padding_share: share of the padded positions, filler rows counted, that lie beyond their pair's length
+            (the longer side's; the shorter side has more).
+    """
+
+    lower: int
+    upper: int
+    rows: int
+    batch_size: int
+    batches: int
+    padding_share: float
+
+
+@dataclass(frozen=True)
+class PlannedBatch:
+    """One batch to be made.
+
+    Attributes:
+        length: padded length of both sides.
+        indices: int32 `(batch_size,)`, which pairs; -1 for a filler row without a pair.
+    """
+
+    length: int
+    indices: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class BatchPlan:
+    """All batches of any epoch, a pure function of the seed and the epoch's number.
+
+    Made by `plan_batches`. Every epoch holds every pair once. All batches of a bucket have one shape: the
+    last is filled up with filler rows, and which pairs are in it changes from epoch to epoch when shuffled.
+
+    When shuffled, the very first batch is one of the largest shape, so that a run that does not fit into
+    memory fails with its first step.
+
+    Attributes:
+        lengths: int32 `(pairs,)`, the pair lengths it was planned for.
+        buckets: from short to long.
+        replicas: number of equal blocks of rows that every batch will be dealt into.
+        shuffle: "corpus": a new order of the whole corpus each epoch, and of the batches; "buffer": the
+            thesis's, corpus order drawn through a random buffer, batches in the order in which they fill;
+            "none": corpus order, batches in the order in which they fill, without exception.
+        shuffle_buffer: pairs in that buffer.
+    """
+
+    lengths: np.ndarray
+    buckets: tuple[Bucket, ...]
+    replicas: int
+    shuffle: Shuffle
+    shuffle_buffer: int
+
+    @property
+    def num_batches(self) -> int:
+        """Batches an epoch."""
+        return sum(bucket.batches for bucket in self.buckets)
+
+    @property
+    def padding_share(self) -> float:
+        """Share of all padded positions that lie beyond their pair's length; fillers count as padding."""
+        positions = sum(bucket.batches * bucket.batch_size * bucket.upper for bucket in self.buckets)
+        return 1 - int(self.lengths.sum(dtype=np.int64)) / positions
+
+    @property
+    def largest_bucket(self) -> Bucket:
+        """The bucket with most positions a batch, which needs the most memory; of equals the longest."""
+        return max(self.buckets, key=lambda bucket: (bucket.batch_size * bucket.upper, bucket.upper))
+
+    def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:
+        """The batches of one epoch in order, `num_batches` of them."""
+        random = np.random.default_rng([seed, epoch])
+        order = self._order(random)
+        # Places in that order, sorted by bucket: 16 bits are sorted in one pass over the pairs.
+        uppers = [bucket.upper for bucket in self.buckets]
+        bucket_numbers = np.searchsorted(uppers, self.lengths).astype(np.int16)[order]
+        places_by_bucket = np.argsort(bucket_numbers, kind="stable")
+        batches: list[PlannedBatch] = []
+        filled_at: list[int] = []
+        begin = 0
+        for bucket in self.buckets:
+            places = places_by_bucket[begin : begin + bucket.rows]
+            begin += bucket.rows
+            size, full = bucket.batch_size, bucket.rows // bucket.batch_size
+            for indices in order[places[: full * size]].reshape(full, size):
+                batches.append(PlannedBatch(bucket.upper, indices))
+            filled_at += places[size - 1 :: size].tolist()
+            if full < bucket.batches:
+                rest = order[places[full * size :]]
+                batches.append(PlannedBatch(bucket.upper, fill_rows(rest, size, self.replicas)))
+                filled_at.append(len(order))  # it never fills, so it is sent off after the last pair was read
+        if self.shuffle == "corpus":
+            sequence = random.permutation(len(batches))
+        else:
+            sequence = np.argsort(filled_at, kind="stable")
+        ordered = [batches[place] for place in sequence]
+        if epoch == 0 and self.shuffle != "none":
+            self._move_a_largest_to_the_front(ordered)
+        return ordered
+
+    def _order(self, random: np.random.Generator) -> np.ndarray:
+        """int32 `(pairs,)`: the order in which the pairs are read."""
+        if self.shuffle == "none":
+            return np.arange(len(self.lengths), dtype=np.int32)
+        if self.shuffle == "buffer":
+            return _through_buffer(len(self.lengths), self.shuffle_buffer, random)
+        return random.permutation(len(self.lengths)).astype(np.int32)
+
+    def _move_a_largest_to_the_front(self, batches: list[PlannedBatch]) -> None:
+        largest = self.largest_bucket.upper
+        place = next(place for place, batch in enumerate(batches) if batch.length == largest)
+        batches.insert(0, batches.pop(place))
+
+
+def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.ndarray:
+    """Spread `indices` over the rows of a batch, so that each replica's block has its part of them.
+
+    Args:
+        indices: int32 `(n,)`, n at most `batch_size`.
+        batch_size: a multiple of `replicas`.
+        replicas: number of contiguous blocks.
+
+    Returns:
+        int32 `(batch_size,)`: in order, -1 at the end of each block that is not full; the numbers of indices
+        in two blocks differ by one at most.
+    """
+    rows = np.full((replicas, batch_size // replicas), FILLER, np.int32)
+    for block, part in zip(rows, np.array_split(indices, replicas), strict=True):
+        block[: len(part)] = part
+    return rows.reshape(-1)
+
+
+def _through_buffer(count: int, buffer_size: int, random: np.random.Generator) -> np.ndarray:
+    """0 to `count - 1`, drawn one by one from a buffer that is filled up in order (tf.data's `shuffle`)."""
+    buffer = list(range(min(buffer_size, count)))
+    order = np.empty(count, np.int32)
+    draws = random.random(count)
+    for place in range(count):
+        slot = int(draws[place] * len(buffer))
+        order[place] = buffer[slot]
+        following = place + buffer_size
+        if following < count:
+            buffer[slot] = following
+        else:
+            buffer[slot] = buffer[-1]
+            buffer.pop()
+    return order
