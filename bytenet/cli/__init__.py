@@ -9,7 +9,7 @@ import traceback
 
 import click
 
-from bytenet import __version__
+from bytenet import __version__, compile_cache
 from bytenet.cli.lazy_group import LazyGroup
 from bytenet.errors import ConfigError, InputError
 
@@ -20,6 +20,7 @@ _VERBS = {
     "score": "Give the log-probability of translations.",
     "evaluate": "Translate a test set and score it.",
     "benchmark": "Measure how fast things are on this machine.",
+    "profile": "Show where the time of training or decoding goes.",
     "report": "Write what a run did and how good it is, with curves.",
 }
 
@@ -67,4 +68,5 @@ def main() -> None:
     """Run the command with the arguments of this process, and exit."""
     # TensorFlow's remarks on the machine would hide the messages; a value set by the user counts.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    compile_cache.turn_on()
     _group(prog_name="bytenet")

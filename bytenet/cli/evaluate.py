@@ -24,7 +24,11 @@ import click
 @click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept a line; 1 is greedy search.")
 @click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
 @click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
-@click.option("--xla", is_flag=True, help="Compile the search: slow to start, then faster.")
+@click.option(
+    "--xla/--no-xla",
+    default=None,
+    help="Compile the search with XLA. Without either, the shapes of batches that have enough work for it are.",
+)
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Also print the first so many translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def evaluate(
@@ -37,7 +41,7 @@ def evaluate(
     beam_size: int | None,
     length_penalty: float | None,
     batch_size: int | None,
-    xla: bool,
+    xla: bool | None,
     show: int,
     as_json: bool,
 ) -> None:

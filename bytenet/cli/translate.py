@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 @click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
 @click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
 @click.option("--max-length", type=click.IntRange(min=1), help="Most characters of a translation.")
-@click.option("--xla", is_flag=True, help="Compile the search: slow to start, then faster for single lines.")
+@click.option(
+    "--xla/--no-xla",
+    default=None,
+    help="Compile the search with XLA. Without either, the shapes of batches that have enough work for it are.",
+)
 def translate(
     run_dir: Path,
     input_path: Path | None,
@@ -36,7 +40,7 @@ def translate(
     length_penalty: float | None,
     batch_size: int | None,
     max_length: int | None,
-    xla: bool,
+    xla: bool | None,
 ) -> None:
     """Translate FILE (plain or .gz), or what comes in on stdin, with the model in the folder RUN.
 

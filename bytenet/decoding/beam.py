@@ -12,7 +12,7 @@ from bytenet.decoding.search import (
     empty_symbols,
     length_limits_or_default,
     length_penalty_divisor,
-    next_log_probabilities,
+    log_probability_offsets,
 )
 from bytenet.models.translation_model import TranslationModel
 
@@ -78,9 +78,9 @@ def beam_search(
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
     batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size
-    memory = model.encode(source_ids)
-    state = _repeat_rows(model.initial_state(memory, max_length), beam_size)
-    memory = _repeat_rows(memory, beam_size)  # the same for all beams of a sentence, so it needs no gathering
+    memory = _repeat_rows(model.encode(source_ids), beam_size)  # the same for all beams of a sentence
+    model_step = model.make_step()
+    offsets = log_probability_offsets(vocab_size, forbidden_ids)
     stay = np.full(vocab_size, -np.inf, np.float32)
     stay[PAD_ID] = 0.0
 
@@ -90,8 +90,8 @@ def beam_search(
     def step(*loop_variables):
         beams = _Beams(*loop_variables)
         frozen = beams.ended | tf.logical_not(searching(beams))[:, None]
-        logits, state = model.step(tf.reshape(beams.ids, [-1]), beams.state, memory, beams.position)
-        candidates = next_log_probabilities(logits, forbidden_ids)
+        logits, state = model_step(tf.reshape(beams.ids, [-1]), beams.state, memory, beams.position)
+        candidates = tf.nn.log_softmax(tf.cast(logits, tf.float32)) + offsets
         candidates = tf.reshape(candidates, [batch, beam_size, vocab_size])
         candidates = tf.where(frozen[..., None], stay, candidates) + beams.log_probabilities[..., None]
         log_probabilities, chosen = tf.math.top_k(tf.reshape(candidates, [batch, beam_size * vocab_size]), beam_size)
@@ -107,7 +107,7 @@ def beam_search(
             lengths=lengths,
             ended=ended,
             settled=_settled(log_probabilities, lengths, ended, limits, length_penalty, n_best),
-            state=_select_beams(state, parents),
+            state=model.select(state, _rows_of(parents)),
             symbols=beams.symbols.write(beams.position, ids),
             parents=beams.parents.write(beams.position, parents),
         )
@@ -120,7 +120,7 @@ def beam_search(
         lengths=tf.zeros([batch, beam_size], tf.int32),
         ended=tf.zeros([batch, beam_size], tf.bool),
         settled=tf.zeros([batch], tf.bool),
-        state=state,
+        state=model.initial_state(memory, max_length),
         symbols=empty_symbols(max_length, [batch, beam_size]),
         parents=empty_symbols(max_length, [batch, beam_size]),
     )
@@ -133,11 +133,10 @@ def _repeat_rows(nest: Any, times: int) -> Any:
     return tf.nest.map_structure(lambda tensor: tf.repeat(tensor, times, axis=0), nest)
 
 
-def _select_beams(state: Any, parents: tf.Tensor) -> Any:
-    """The state `(batch * b, ...)` of the beams that `parents`, int32 `(batch, b)`, names."""
+def _rows_of(parents: tf.Tensor) -> tf.Tensor:
+    """Where the beams that `parents`, int32 `(batch, b)`, names lie among all; int32 `(batch * b,)`."""
     batch, beam_size = tf.unstack(tf.shape(parents))
-    rows = tf.reshape(tf.range(batch)[:, None] * beam_size + parents, [-1])
-    return tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), state)
+    return tf.reshape(tf.range(batch)[:, None] * beam_size + parents, [-1])
 
 
 def _settled(

@@ -9,7 +9,7 @@ from bytenet.decoding.search import (
     SearchResult,
     empty_symbols,
     length_limits_or_default,
-    next_log_probabilities,
+    log_probability_offsets,
 )
 from bytenet.models.translation_model import TranslationModel
 
@@ -43,6 +43,8 @@ def greedy_search(
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
     batch = tf.shape(source_ids)[0]
     memory = model.encode(source_ids)
+    model_step = model.make_step()
+    offsets = log_probability_offsets(model.vocab_size, forbidden_ids)
 
     def is_live(position, ended):
         return tf.logical_not(ended) & (position < limits)
@@ -52,10 +54,13 @@ def greedy_search(
 
     def step(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
         live = is_live(position, ended)
-        logits, state = model.step(previous_ids, state, memory, position)
-        candidates = next_log_probabilities(logits, forbidden_ids)  # (batch, vocab_size)
-        ids = tf.where(live, tf.argmax(candidates, axis=-1, output_type=tf.int32), PAD_ID)
-        log_probabilities += tf.where(live, tf.reduce_max(candidates, axis=-1), 0.0)
+        logits, state = model_step(previous_ids, state, memory, position)
+        logits = tf.cast(logits, tf.float32)  # (batch, vocab_size)
+        allowed = logits + offsets
+        ids = tf.where(live, tf.argmax(allowed, axis=-1, output_type=tf.int32), PAD_ID)
+        # Of the log-softmax, only what belongs to the best symbol is needed.
+        best = tf.reduce_max(allowed, axis=-1) - tf.reduce_logsumexp(logits, axis=-1)
+        log_probabilities += tf.where(live, best, 0.0)
         lengths += tf.cast(live, tf.int32)
         ended |= live & (ids == EOS_ID)
         return position + 1, ids, log_probabilities, lengths, ended, state, symbols.write(position, ids)

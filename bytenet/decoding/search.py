@@ -47,17 +47,15 @@ def length_limits_or_default(
     return max_length, tf.minimum(tf.cast(length_limits, tf.int32), max_length)
 
 
-def next_log_probabilities(logits: tf.Tensor, forbidden_ids: Sequence[int]) -> tf.Tensor:
-    """Log-softmax of `(rows, vocab_size)` logits in float32, −inf for symbols that may not be chosen.
+def log_probability_offsets(vocab_size: int, forbidden_ids: Sequence[int]) -> np.ndarray:
+    """float32 `(vocab_size,)` to add to log-probabilities or logits: −inf for symbols that may not be chosen, else 0.
 
-    What is forbidden keeps its share of the probability: the others stay what the model says.
+    Added after the softmax, so what is forbidden keeps its share of the probability: the others stay what the model
+    says.
     """
-    log_probabilities = tf.nn.log_softmax(tf.cast(logits, tf.float32))
-    if not forbidden_ids:
-        return log_probabilities
-    barred = np.zeros(logits.shape[-1], np.float32)
-    barred[list(forbidden_ids)] = -np.inf
-    return log_probabilities + barred
+    offsets = np.zeros(vocab_size, np.float32)
+    offsets[list(forbidden_ids)] = -np.inf
+    return offsets
 
 
 def length_penalty_divisor(lengths: tf.Tensor, alpha: float) -> tf.Tensor:

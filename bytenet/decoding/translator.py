@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from bytenet.config import ModelConfig
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, Vocabulary
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length
+from bytenet.decoding.compilation import CompilationChoice
 from bytenet.decoding.decoder import Decoder
 from bytenet.models.translation_model import TranslationModel
 from bytenet.run_folder import RunFolder
@@ -60,7 +61,8 @@ class Translator:
         batch_size: lines translated at once.
         max_length: most characters of a translation, end symbol counted; None leaves it to the model's rule.
         forbidden_ids: symbols that no translation contains; None is padding and unknown characters.
-        jit_compile: compile with XLA, see `Decoder`.
+        jit_compile: compile with XLA: true, false, or "auto" for those shapes of batches that have so much work
+            before them that it pays, see `CompilationChoice`.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Translator:
         batch_size: int = 32,
         max_length: int | None = None,
         forbidden_ids: Sequence[int] | None = None,
-        jit_compile: bool = False,
+        jit_compile: bool | Literal["auto"] = "auto",
     ):
         self.model = model
         self.vocabulary = vocabulary
@@ -82,7 +84,8 @@ class Translator:
         self.max_length = max_length
         self.jit_compile = jit_compile
         self.forbidden_ids = _not_text(vocabulary) if forbidden_ids is None else tuple(forbidden_ids)
-        self._decoders: dict[int, Decoder] = {}
+        self._compilation = CompilationChoice(jit_compile)
+        self._decoders: dict[tuple[int, bool], Decoder] = {}
 
     @classmethod
     def from_run(cls, run_dir: str | os.PathLike[str], **overrides: Any) -> Self:
@@ -151,7 +154,12 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if line.strip()]
-        for batch, rows in batches_by_length(not_blank, lengths, self.batch_size):
+        batches = list(batches_by_length(not_blank, lengths, self.batch_size))
+        for batch, rows in batches:
+            longest = lengths[batch[-1]]
+            shape = (rows, padded_length(longest), n_best)
+            self._compilation.expect(shape, self._limit(longest), rows * self.beam_size)
+        for batch, rows in batches:
             found = self._translate_batch([encoded[i] for i in batch], [lengths[i] for i in batch], rows, n_best)
             for index, hypotheses in zip(batch, found, strict=True):
                 translations[index] = hypotheses
@@ -165,7 +173,8 @@ class Translator:
         # Rows that only fill the batch up are empty sentences with no symbol to find: ended from the start.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * filler], rows, length)
         limits = [self._limit(source_length) for source_length in lengths] + [0] * filler
-        result = self._decoder(n_best)(source_ids, self._limit(length), np.array(limits, np.int32))
+        decoder = self._decoder(n_best, self._compilation.compiles((rows, length, n_best)))
+        result = decoder(source_ids, self._limit(length), np.array(limits, np.int32))
         fields = (result.ids, result.scores, result.log_probabilities, result.ended)
         return [
             [
@@ -180,14 +189,9 @@ class Translator:
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 
-    def _decoder(self, n_best: int) -> Decoder:
-        if n_best not in self._decoders:
-            self._decoders[n_best] = Decoder(
-                self.model,
-                self.beam_size,
-                self.length_penalty,
-                n_best,
-                self.forbidden_ids,
-                self.jit_compile,
+    def _decoder(self, n_best: int, jit_compile: bool) -> Decoder:
+        if (n_best, jit_compile) not in self._decoders:
+            self._decoders[n_best, jit_compile] = Decoder(
+                self.model, self.beam_size, self.length_penalty, n_best, self.forbidden_ids, jit_compile
             )
-        return self._decoders[n_best]
+        return self._decoders[n_best, jit_compile]

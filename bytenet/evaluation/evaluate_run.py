@@ -45,7 +45,7 @@ def evaluate_run(
     beam_size: int | None = None,
     length_penalty: float | None = None,
     batch_size: int | None = None,
-    jit_compile: bool = False,
+    jit_compile: bool | None = None,
     bootstrap: int = 1000,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Evaluation:
@@ -59,7 +59,7 @@ def evaluate_run(
         pairs: sources and references.
         name: of the test set.
         beam_size, length_penalty, batch_size: of the search; None takes the run's.
-        jit_compile: compile the search with XLA.
+        jit_compile: compile the search with XLA; None does so where it pays, see `Translator`.
         bootstrap: resampled corpora for the intervals.
         progress: called with the number of lines translated so far.
 

@@ -1,15 +1,19 @@
 """Keras layers of ByteNet; written in `keras.ops`, so they run on every Keras backend."""
 
 from bytenet.layers.convolution import DilatedConvolution
+from bytenet.layers.dropout import PairedDropout
 from bytenet.layers.embedding import ZeroPaddedEmbedding
 from bytenet.layers.initializers import ThesisCodeUniform, initializers_for
-from bytenet.layers.normalization import MaskedBatchNormalization, NormalizedActivation
+from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization
+from bytenet.layers.normalized_activation import NormalizedActivation
 from bytenet.layers.residual import ResidualBlock, ResidualSet, ResidualStack
 
 __all__ = [
     "DilatedConvolution",
+    "LayerNormalization",
     "MaskedBatchNormalization",
     "NormalizedActivation",
+    "PairedDropout",
     "ResidualBlock",
     "ResidualSet",
     "ResidualStack",

@@ -72,18 +72,33 @@ class DilatedConvolution(keras.layers.Layer):
         outputs = ops.conv(padded, self.kernel, padding="valid", dilation_rate=self.dilation_rate)
         return outputs if self.bias is None else outputs + self.bias
 
-    def step(self, taps):
-        """One output step of the causal convolution from its own taps.
+    def present_kernel(self):
+        """The tap at t of a causal convolution: float `(channels, filters)`, as `step` takes it."""
+        return ops.cast(self.kernel[-1], self.compute_dtype)
+
+    def past_kernel(self):
+        """All other taps, oldest first: float `((kernel_size - 1) * channels, filters)`, for flattened past inputs."""
+        rows = (self.kernel_size - 1) * self.kernel.shape[1]
+        return ops.reshape(ops.cast(self.kernel[:-1], self.compute_dtype), (rows, self.filters))
+
+    def step(self, inputs, present_kernel, from_past=None):
+        """One output step of a causal convolution, or of one with a single tap.
+
+        The kernels are given in two parts, cut once for all steps: the inputs at earlier steps are known before
+        the present one, so their product may be taken for many layers at a time.
 
         Args:
-            taps: float `(batch, kernel_size, channels)`, inputs t − (k − 1)·r, …, t − r, t, oldest first.
+            inputs: float `(batch, channels)`, at time t.
+            present_kernel: as `present_kernel()` gives it.
+            from_past: float `(batch, filters)`, flattened inputs t − (k − 1)·r, …, t − r times `past_kernel()`;
+                None where there is a single tap.
 
         Returns:
-            float `(batch, filters)`, equal to `call(inputs)[:, t]`.
+            float `(batch, filters)`, equal to `call(...)[:, t]`.
         """
-        flat_taps = ops.reshape(taps, (-1, self.kernel_size * taps.shape[-1]))
-        outputs = ops.matmul(flat_taps, ops.reshape(self.kernel, (-1, self.filters)))
-        return outputs if self.bias is None else outputs + self.bias
+        outputs = ops.matmul(ops.cast(inputs, self.compute_dtype), present_kernel)
+        outputs = outputs if from_past is None else outputs + from_past
+        return outputs if self.bias is None else outputs + ops.cast(self.bias, self.compute_dtype)
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.filters)

@@ -4,8 +4,9 @@ import keras
 from keras import ops
 
 from bytenet.layers.convolution import DilatedConvolution
+from bytenet.layers.dropout import PairedDropout
 from bytenet.layers.initializers import initializers_for
-from bytenet.layers.normalization import NormalizedActivation
+from bytenet.layers.normalized_activation import NormalizedActivation
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -93,7 +94,7 @@ class ResidualBlock(keras.layers.Layer):
             self.recover_dim = DilatedConvolution(
                 dim, 1, kernel_initializer=initial.residual(), name="recover_dim", dtype=self.dtype_policy
             )
-        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
+        self.dropout = PairedDropout(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
 
     def build(self, input_shape):
         hidden_shape = (*input_shape[:-1], self.hidden_dim)
@@ -129,20 +130,32 @@ class ResidualBlock(keras.layers.Layer):
             hidden = self.dropout(hidden, training=training)
         return self.recover_dim(hidden)
 
-    def step(self, inputs, past):
+    def step_kernels(self) -> dict:
+        """The kernels that `step` takes; cut once, before the first step."""
+        names = ("reduce_dim", "conv_dilated", "recover_dim") if self.is_full else ("conv_dilated",)
+        return {name: getattr(self, name).present_kernel() for name in names}
+
+    def step(self, inputs, from_past, kernels):
         """One step of a causal block.
 
         Args:
             inputs: float `(batch, dim)`, the block's input at time t.
-            past: float `(batch, kernel_size - 1, hidden_dim)`, the convolution's inputs at t − (k − 1)·r, …, t − r.
+            from_past: float `(batch, hidden_dim)`, what the earlier taps give, see `DilatedConvolution.step`; None
+                where the convolution has one tap.
+            kernels: as `step_kernels` gives them.
 
         Returns:
             float `(batch, dim)`, equal to `call(...)[:, t]`, and float `(batch, hidden_dim)`, the convolution's
             input at t, which is past to later steps.
         """
-        hidden = self.to_hidden(inputs)
-        convolved = self.conv_dilated.step(ops.concatenate([past, hidden[:, None, :]], axis=1))
-        return inputs + self.from_hidden(convolved), hidden
+        hidden = self.pre_normalization(inputs)
+        if self.is_full:
+            hidden = self.reduce_dim_normalization(self.reduce_dim.step(hidden, kernels["reduce_dim"]))
+        convolved = self.conv_dilated.step(hidden, kernels["conv_dilated"], from_past)
+        if not self.is_full:
+            return inputs + convolved, hidden
+        activated = self.conv_dilated_normalization(convolved)
+        return inputs + self.recover_dim.step(activated, kernels["recover_dim"]), hidden
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -1,11 +1,11 @@
 """ByteNet: a dilated encoder, a causal dilated decoder stacked on it, both linear in the length."""
 
 import keras
-import numpy as np
 from keras import ops
 
 from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
 from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.models.ring_buffer import RingBuffer
 from bytenet.models.translation_model import TranslationModel
 
 _BYTENET = {
@@ -145,9 +145,7 @@ class ByteNet(TranslationModel):
         )  # fmt: skip
         # Float32 even in mixed precision: the softmax over its output needs the digits.
         self.head = DilatedConvolution(vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32")
-        self._ring = _RingBuffer(
-            [block.conv_dilated.reach for block in self.decoder.blocks], [*dilations] * num_sets, decoder_kernel_size
-        )
+        self._ring = RingBuffer([*dilations] * num_sets, decoder_kernel_size)
 
     @classmethod
     def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> "ByteNet":
@@ -188,23 +186,39 @@ class ByteNet(TranslationModel):
         return {"encoded": self._encode(source_ids, training=False)}
 
     def initial_state(self, memory, max_length):
-        batch_size = ops.shape(memory["encoded"])[0]
         width = self.decoder.blocks[0].hidden_dim
-        return {"past": ops.zeros((batch_size, self._ring.rows, width), dtype=self.compute_dtype)}
+        return self._ring.empty(ops.shape(memory["encoded"])[0], width, self.compute_dtype)
+
+    def select(self, state, rows):
+        return self._ring.select(state, rows)
 
     def step(self, previous_ids, state, memory, position):
-        encoded = memory["encoded"]
-        length = encoded.shape[1] or ops.shape(encoded)[1]
-        current = ops.take(encoded, ops.minimum(position, length - 1), axis=1)  # (batch, dim)
-        current = ops.where(position < length, current, ops.zeros_like(current))
-        outputs = self._join(current, self.target_embedding(previous_ids))
+        return self.make_step()(previous_ids, state, memory, position)
 
-        all_past = self._ring.read(state["past"], position)
-        hiddens = []
-        for block, past in zip(self.decoder.blocks, all_past, strict=True):
-            outputs, hidden = block.step(outputs, past)
-            hiddens.append(hidden)
-        return self.head(outputs), {"past": self._ring.write(state["past"], position, hiddens)}
+    def make_step(self):
+        # Kernels are cut and stacked here, not at each step: that would cost a copy of a third of the weights, and
+        # XLA, given a batch of one, would put the cutting into each product and compute it as a slow plain loop.
+        blocks = self.decoder.blocks
+        kernels = [block.step_kernels() for block in blocks]
+        past_kernels = ops.stack([block.conv_dilated.past_kernel() for block in blocks])  # (blocks, past, width)
+        head_kernel = self.head.present_kernel()
+
+        def step(previous_ids, state, memory, position):
+            encoded = memory["encoded"]
+            length = encoded.shape[1] or ops.shape(encoded)[1]
+            current = ops.take(encoded, ops.minimum(position, length - 1), axis=1)  # (batch, dim)
+            current = ops.where(position < length, current, ops.zeros_like(current))
+            outputs = self._join(current, self.target_embedding(previous_ids))
+
+            # What earlier steps give to this one does not wait for any block, so it is one product for all.
+            all_from_past = ops.matmul(self._ring.read(state, position), past_kernels)  # (blocks, batch, width)
+            hiddens = []
+            for index, block in enumerate(blocks):
+                outputs, hidden = block.step(outputs, all_from_past[index], kernels[index])
+                hiddens.append(hidden)
+            return self.head.step(outputs, head_kernel), self._ring.write(state, position, hiddens)
+
+        return step
 
     def max_target_length(self, source_length: int) -> int:
         return int(self.length_rule(source_length))
@@ -238,38 +252,3 @@ def _fit_length(values, length):
     # JAX and PyTorch know every length as an int, and JAX pads by nothing else.
     missing = max(missing, 0) if isinstance(missing, int) else ops.maximum(missing, 0)
     return ops.pad(values, [[0, 0], [0, missing], [0, 0]])[:, :length]
-
-
-class _RingBuffer:
-    """Where the past inputs of every decoder block lie in one flat cache `(batch, rows, channels)`.
-
-    A block that looks back R = (k − 1)·r steps owns R rows; its input at time t lies in row t mod R of them.
-    One gather then reads the past of all blocks and one scatter writes their present, whatever t is, so a
-    step costs the same at the start and at the end of a sentence.
-    """
-
-    def __init__(self, reaches: list[int], dilations: list[int], kernel_size: int):
-        reaches = [max(reach, 1) for reach in reaches]  # a convolution of one tap writes a row and reads none
-        self.rows = sum(reaches)
-        self._reaches = np.array(reaches, "int32")
-        self._offsets = np.concatenate([[0], np.cumsum(reaches)[:-1]]).astype("int32")
-        # Steps back of each tap but the present one, oldest first: (blocks, kernel_size - 1)
-        self._steps_back = np.outer(dilations, np.arange(kernel_size - 1, 0, -1)).astype("int32")
-
-    def read(self, cache, position) -> list:
-        """Past inputs of each block before time `position`: float `(batch, kernel_size - 1, channels)` each."""
-        blocks, taps = self._steps_back.shape
-        rows = self._offsets[:, None] + (position - self._steps_back) % self._reaches[:, None]
-        past = ops.take(cache, ops.reshape(rows, (-1,)), axis=1)
-        past = ops.reshape(past, (ops.shape(cache)[0], blocks, taps, cache.shape[-1]))
-        return [past[:, index] for index in range(blocks)]
-
-    def write(self, cache, position, hiddens: list):
-        """The cache with each block's input at time `position`, float `(batch, channels)` each, put in."""
-        batch_size = ops.shape(cache)[0]
-        rows = self._offsets + position % self._reaches  # (blocks,)
-        updates = ops.stack(hiddens, axis=1)  # (batch, blocks, channels)
-        batch_index = ops.repeat(ops.arange(batch_size), len(hiddens))
-        row_index = ops.tile(ops.cast(rows, "int32"), [batch_size])
-        indices = ops.stack([batch_index, row_index], axis=1)
-        return ops.scatter_update(cache, indices, ops.reshape(updates, (-1, cache.shape[-1])))

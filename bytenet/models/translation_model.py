@@ -10,7 +10,7 @@ class TranslationModel(keras.Model):
 
     Ids: 0 is padding and the start of every target, 1 the end symbol. `S` and `T` below are padded lengths.
     `step` over time gives the same logits as `call`. The first axis of every tensor in `memory` and `state`
-    is the batch, so gathering rows is all that a beam needs.
+    is the batch; `select` lets hypotheses go on from each other's states, and that is all that a beam needs.
 
     Attributes:
         vocab_size: number of ids V, the same for source and target.
@@ -55,6 +55,26 @@ class TranslationModel(keras.Model):
         Returns:
             float32 `(batch, vocab_size)` logits, and the next state.
         """
+
+    def make_step(self):
+        """`step`, with whatever is the same at every position computed once; what a loop over positions calls.
+
+        Returns:
+            A function with the arguments and results of `step`, for as long as the weights stay as they are.
+        """
+        return self.step
+
+    def select(self, state, rows):
+        """The state of hypotheses that each go on from one row of `state`.
+
+        Args:
+            state: as given by `initial_state` or the previous `step`.
+            rows: int32 `(batch,)`, as many as there are; a row may be named often or never.
+
+        Returns:
+            A state with which row i goes on as `rows[i]` would have.
+        """
+        return keras.tree.map_structure(lambda tensor: keras.ops.take(tensor, rows, axis=0), state)
 
     @abstractmethod
     def max_target_length(self, source_length: int) -> int:

@@ -100,6 +100,35 @@ def test_few_shapes_are_traced(model):
     assert model.traces == 3  # 32, 64 and 128 symbols
 
 
+def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
+    compiled = []
+
+    class RecordingDecoder(Decoder):
+        def __call__(self, source_ids, *arguments):
+            compiled.append((source_ids.shape[1], self.jit_compile))
+            return super().__call__(source_ids, *arguments)
+
+    monkeypatch.setattr("bytenet.decoding.translator.Decoder", RecordingDecoder)
+    # One row of one beam, lines of 21 and 51 symbols and 4 more to write: a step counts 26, so 650 and 1430 a line.
+    monkeypatch.setattr("bytenet.decoding.compilation._PAYS_FROM", 1900)
+    lines = ["ab" * 10, "ab" * 25] * 4
+    translator = Translator(model, VOCABULARY, beam_size=1, batch_size=1)
+    one_by_one = list(translator.translate(lines, window=1))
+    expected = [(32, False), (64, False), (32, False), (64, True), (32, True), (64, True), (32, True), (64, True)]
+    assert compiled == expected
+
+    compiled.clear()
+    at_once = list(Translator(model, VOCABULARY, beam_size=1, batch_size=1).translate(lines))
+    assert compiled == [(32, True)] * 4 + [(64, True)] * 4
+    assert _texts(at_once) == _texts(one_by_one)
+    for jit_compile in (False, True):
+        compiled.clear()
+        list(Translator(model, VOCABULARY, 1, jit_compile=jit_compile).translate(lines[:1]))
+        assert compiled == [(32, jit_compile)]
+    with pytest.raises(ValueError, match=r"jit_compile.*always"):
+        Translator(model, VOCABULARY, jit_compile="always")
+
+
 def test_a_vocabulary_that_refuses_unknown_characters_says_so(recurrent_model):
     vocabulary = Vocabulary("abc", unknown="error")
     translator = Translator(recurrent_model(vocabulary.size), vocabulary)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.layers import MaskedBatchNormalization, NormalizedActivation
+from bytenet.layers import LayerNormalization, MaskedBatchNormalization, NormalizedActivation
 from bytenet.layers.normalization import make_normalization
 
 EPSILON = 1e-3
@@ -178,3 +178,43 @@ def test_half_precision_inputs_are_normalised_in_single_precision():
 )
 def test_configuration_round_trip(layer):
     assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()
+
+
+def gradients(layer, values, upstream, **arguments):
+    """Outputs, and the gradients to input and offset of the sum of outputs times `upstream`."""
+    values = tf.constant(values)
+    with tf.GradientTape() as tape:
+        tape.watch(values)
+        outputs = layer(values, **arguments)
+        loss = tf.reduce_sum(outputs * upstream)
+    return outputs, *tape.gradient(loss, [values, layer.beta.value])
+
+
+@settings(max_examples=15)
+@given(lengths=st.lists(st.integers(0, 6), min_size=1, max_size=4).filter(any), synchronized=st.booleans())
+def test_the_written_out_gradient_of_batch_normalisation_is_that_of_its_formula(lengths, synchronized):
+    values, upstream = random_values(len(lengths), 6, 3), random_values(len(lengths), 6, 3, seed=1)
+    mask = mask_of(lengths, 6)
+
+    def by_formula(values, mask, training):
+        weights = tf.cast(mask, tf.float32)[..., None] / float(mask.sum())
+        mean = tf.reduce_sum(values * weights, (0, 1))
+        variance = tf.reduce_sum((values - mean) ** 2 * weights, (0, 1))
+        return (values - mean) / tf.sqrt(variance + EPSILON) + layer.beta.value
+
+    layer = make_layer(synchronized=synchronized)
+    by_formula.beta = layer.beta
+    found = gradients(layer, values, upstream, mask=mask, training=True)
+    expected = gradients(by_formula, values, upstream, mask=mask, training=True)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-4 * max(1.0, float(np.abs(other).max())))
+
+
+def test_layer_normalisation_is_keras_own_in_outputs_and_gradients():
+    ours, keras_own = LayerNormalization(EPSILON), keras.layers.LayerNormalization(epsilon=EPSILON, scale=False)
+    for layer in (ours, keras_own):
+        layer.build((None, None, 5))
+        layer.beta.assign(np.arange(5) / 2)
+    values, upstream = random_values(3, 4, 5), random_values(3, 4, 5, seed=1)
+    for one, other in zip(gradients(ours, values, upstream), gradients(keras_own, values, upstream), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)

@@ -128,8 +128,8 @@ def test_step_equals_call(size, norm, kernel_size, rate):
     hiddens = [np.zeros((2, block.hidden_dim), "float32")] * block.conv_dilated.reach
     for t in range(9):
         past = [hiddens[-tap * rate] for tap in range(kernel_size - 1, 0, -1)]
-        past = np.stack(past, axis=1) if past else np.zeros((2, 0, block.hidden_dim), "float32")
-        output, hidden = block.step(inputs[:, t], past)
+        from_past = np.concatenate(past, axis=1) @ block.conv_dilated.past_kernel() if past else None
+        output, hidden = block.step(inputs[:, t], from_past, block.step_kernels())
         hiddens.append(convert_to_numpy(hidden))
         np.testing.assert_allclose(output, expected[:, t], atol=1e-5)
 

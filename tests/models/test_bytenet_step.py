@@ -55,21 +55,23 @@ def test_step_works_outside_of_a_graph_with_a_plain_position(narrow_bytenet, ran
         np.testing.assert_allclose(logits, expected[:, position], atol=1e-5)
 
 
-def test_gathered_rows_go_on_as_if_they_had_been_there_from_the_start(narrow_bytenet, random_sentences):
-    """What a beam search does: rows of memory and state are repeated, dropped and reordered in mid-sentence."""
-    net = narrow_bytenet()
-    source_ids, target_ids = random_sentences([9, 9, 9], seed=1), np.array(random_sentences([20, 20, 20], seed=2))
-    previous_ids = np.pad(target_ids, [[0, 0], [1, 0]])
-    rows = np.array([2, 0, 2])
+def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(narrow_bytenet, random_sentences):
+    """What a beam search does: before each step, hypotheses are repeated, dropped and reordered."""
+    net, random = narrow_bytenet(), np.random.default_rng(3)
+    source_ids = np.array(random_sentences([9, 9, 9], seed=1))
+    written = np.zeros((3, 0), int)  # the characters of each hypothesis
     memory = net.encode(source_ids)
     state = net.model.initial_state(memory, 20)
     for position in range(20):
-        if position == 11:
-            memory, state = tf.nest.map_structure(lambda tensor: tf.gather(tensor, rows), (memory, state))
-            previous_ids = previous_ids[rows]
-        logits, state = net.step(previous_ids[:, position], state, memory, position)
-    expected = net.logits(np.array(source_ids)[rows], target_ids[rows])
-    np.testing.assert_allclose(logits, expected[:, -1], atol=1e-5)
+        previous_ids = written[:, -1] if position else [0, 0, 0]
+        logits, state = net.step(previous_ids, state, memory, position)
+        written = np.concatenate([written, random.integers(2, 11, (3, 1))], axis=1)
+        np.testing.assert_allclose(logits, net.logits(source_ids, written)[:, -1], atol=1e-5)
+
+        rows = random.integers(0, 3, 3)
+        memory = tf.nest.map_structure(lambda tensor, rows=rows: tf.gather(tensor, rows), memory)
+        state = net.model.select(state, rows)
+        source_ids, written = source_ids[rows], written[rows]
 
 
 @pytest.mark.parametrize("variant", ["bytenet", "simplified"])
@@ -78,10 +80,12 @@ def test_state_has_a_fixed_size(narrow_bytenet, random_sentences, variant):
     memory = net.encode(random_sentences([5, 5]))
     state = net.model.initial_state(memory, max_length=9)
     longer = net.model.initial_state(memory, max_length=900)
-    # (kernel size - 1) times the dilation rates 1, 2 and 4; half of the decoder's width of 16 in a full block.
-    assert state["past"].shape == longer["past"].shape == (2, 14, 8 if variant == "bytenet" else 16)
+    # The farthest tap looks 2 * 4 steps back; three blocks; half of the decoder's width of 16 in a full block.
+    shapes = tf.nest.map_structure(lambda tensor: tuple(tensor.shape), state)
+    assert shapes == {"past": (2, 8, 3, 8 if variant == "bytenet" else 16), "written_by": (2, 8)}
+    assert tf.nest.map_structure(lambda tensor: tuple(tensor.shape), longer) == shapes
     _, next_state = net.step([0, 0], state, memory, 0)
-    assert tf.nest.map_structure(lambda tensor: tensor.shape, next_state) == {"past": state["past"].shape}
+    assert tf.nest.map_structure(lambda tensor: tuple(tensor.shape), next_state) == shapes
 
 
 def test_memory_is_as_long_as_the_length_rule_says(narrow_bytenet, random_sentences):

@@ -1,0 +1,50 @@
+"""The pair normalisation → activation that ByteNet puts before every map."""
+
+import keras
+
+from bytenet.layers.normalization import make_normalization
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class NormalizedActivation(keras.layers.Layer):
+    """Normalisation, then activation; the activation alone where `normalization` is "none".
+
+    Mask: given to batch normalisation; layer normalisation looks at each step alone and needs none.
+
+    Args:
+        normalization: "batch", "layer" or "none".
+        activation: "relu" or "selu".
+        epsilon: added to the variance.
+        momentum: of the running statistics of batch normalisation.
+    """
+
+    def __init__(self, normalization: str, activation: str, epsilon: float = 1e-5, momentum: float = 0.99, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking = True
+        self.kind = normalization
+        self.activation_name = activation
+        self.epsilon = epsilon
+        self.momentum = momentum
+        self.normalization = make_normalization(
+            normalization, epsilon, momentum, name="normalization", dtype=self.dtype_policy
+        )
+        self.activation = keras.activations.get(activation)
+
+    def build(self, input_shape):
+        if self.normalization is not None:
+            self.normalization.build(input_shape)
+
+    def call(self, inputs, mask=None, training=False):
+        if self.kind == "batch":
+            inputs = self.normalization(inputs, mask=mask, training=training)
+        elif self.kind == "layer":
+            inputs = self.normalization(inputs)
+        return self.activation(inputs)
+
+    def get_config(self):
+        return super().get_config() | {
+            "normalization": self.kind,
+            "activation": self.activation_name,
+            "epsilon": self.epsilon,
+            "momentum": self.momentum,
+        }
