@@ -1,0 +1,69 @@
+"""Where XLA's compiled code is kept: chosen by the environment, never in the way, and used."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from bytenet import compile_cache
+
+
+@pytest.fixture
+def environment(monkeypatch, tmp_path):
+    for name in ("TF_XLA_FLAGS", "BYTENET_COMPILE_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return monkeypatch
+
+
+def test_it_lies_in_the_users_cache_and_keeps_other_flags(environment, tmp_path):
+    environment.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
+    folder = compile_cache.turn_on()
+    assert folder.is_dir()
+    assert folder.parent == tmp_path / "cache" / "bytenet" / "xla"
+    flags = os.environ["TF_XLA_FLAGS"].split()
+    assert flags[:2] == ["--tf_xla_auto_jit=0", f"--tf_xla_persistent_cache_directory={folder}"]
+
+
+def test_another_place_can_be_named(environment, tmp_path):
+    environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "elsewhere"))
+    assert compile_cache.turn_on().parent == tmp_path / "elsewhere"
+
+
+@pytest.mark.parametrize("name, value", [
+    ("BYTENET_COMPILE_CACHE", "0"),
+    ("BYTENET_COMPILE_CACHE", "Off"),
+    ("TF_XLA_FLAGS", "--tf_xla_persistent_cache_directory=/mine"),
+])  # fmt: skip
+def test_it_can_be_turned_off_and_leaves_a_users_own_place(environment, tmp_path, name, value):
+    environment.setenv(name, value)
+    assert compile_cache.turn_on() is None
+    assert os.environ.get("TF_XLA_FLAGS", value) == value
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_place_that_cannot_be_written_to_only_costs_time(environment, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "file" / "below"))
+    assert compile_cache.turn_on() is None
+    assert "TF_XLA_FLAGS" not in os.environ
+
+
+def test_what_was_used_longest_ago_goes_first_when_it_is_too_much(tmp_path):
+    for age, name in enumerate(["newest", "middle", "oldest"]):
+        path = tmp_path / name
+        path.write_bytes(b"x" * 10)
+        os.utime(path, (1000 - age, 1000 - age))
+    compile_cache._remove_oldest(tmp_path, most_bytes=20)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["middle", "newest"]
+
+
+def test_tensorflow_keeps_compiled_code_there(environment, tmp_path):
+    environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "kept"))
+    program = (
+        "from bytenet import compile_cache; compile_cache.turn_on(); import tensorflow as tf; "
+        "tf.function(lambda x: x * 2 + 1, jit_compile=True)(tf.ones(3))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, timeout=120)
+    assert [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
