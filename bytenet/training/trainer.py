@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,12 @@ from bytenet.training.validation import Validator
 _SHARE_OF_LONG_TARGETS = 0.01
 
 
-def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False) -> RunFolder:
+def train(
+    config: Config,
+    run_dir: str | os.PathLike[str],
+    resume: bool = False,
+    more_callbacks: Sequence[keras.callbacks.Callback] = (),
+) -> RunFolder:
     """Train the model of a configuration with `fit` and leave it in a run folder.
 
     Args:
@@ -48,6 +53,7 @@ def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False)
         resume: go on from the run's latest checkpoint, or from the beginning if it has none. A resumed run ends
             with the weights of a run that was never stopped, bit for bit where the machine adds up its sums in
             the same order (`training.deterministic` makes sure of that).
+        more_callbacks: called after the run's own, for those who watch it.
 
     Returns:
         The run folder, with `model.keras`: the best model by the early-stopping metric, or the last (`keep_model`).
@@ -88,7 +94,7 @@ def train(config: Config, run_dir: str | os.PathLike[str], resume: bool = False)
         )
         return folder
     write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync)
-    _fit(config, corpus, vocabulary, folder, plan, model, state, total_steps, progress)
+    _fit(config, corpus, vocabulary, folder, plan, model, state, total_steps, progress, more_callbacks)
     return folder
 
 
@@ -131,6 +137,7 @@ def _fit(
     state: TrainingState,
     total_steps: int,
     progress: ProgressLine,
+    more_callbacks: Sequence[keras.callbacks.Callback],
 ) -> None:
     """Fit until the end or an early stop."""
     seed = config.training.seed
@@ -146,6 +153,7 @@ def _fit(
         TrainingLog(folder, state),
         progress,
         saver,
+        *more_callbacks,
     ]
     last_epoch = -(-total_steps // plan.num_batches)
     with progress.shown(), saver.stopping_on_signals(), _full_disk_explained(folder):

@@ -13,7 +13,7 @@ from bytenet import __version__
 from bytenet.cli import main
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
-VERBS = ("data", "train", "translate", "score", "evaluate", "benchmark", "report")
+VERBS = ("data", "train", "translate", "score", "evaluate", "benchmark", "profile", "report")
 
 
 @pytest.fixture
@@ -64,6 +64,9 @@ def failing_verb(monkeypatch):
         (["evaluate"], 2),
         (["score"], 2),
         (["data"], 2),
+        (["profile"], 2),
+        (["profile", "numbers"], 2),
+        (["profile", "nombers", "--out", "nowhere"], 2),
     ],
 )
 def test_help_and_wrong_arguments_do_not_import_tensorflow(arguments, exit_code, tmp_path):

@@ -1,0 +1,129 @@
+"""`bytenet profile`: where the time of a training step, or of a search, goes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bytenet.config import Config
+
+
+class _Steps(click.ParamType):
+    name = "FIRST:LAST"
+
+    def convert(self, value, param, ctx) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        first, _, last = value.partition(":")
+        if not (first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+            self.fail(f"{value!r} is not two step numbers such as 10:14, the first at least 1.", param, ctx)
+        return int(first), int(last)
+
+
+@click.command(short_help="Show where the time of training or decoding goes.")
+@click.argument("preset_or_file", required=False)
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
+@click.option("--out", type=click.Path(path_type=Path), help="A new folder for the trace, the tables and the pictures.")
+@click.option(
+    "--steps",
+    type=_Steps(),
+    help="Training steps to capture, counted from 1.  [default: the first few of which no batch shape is new]",
+)
+@click.option("--xla/--no-xla", default=None, help="Compile with XLA, or not.  [default: as training does]")
+@click.option("--decode", is_flag=True, help="Capture searches for translations instead of training.")
+@click.option(
+    "--beam-size", type=click.IntRange(min=1), default=1, show_default=True, help="With --decode; 1 is greedy."
+)
+@click.option(
+    "--batch-size", type=click.IntRange(min=1), default=1, show_default=True, help="With --decode: sentences."
+)
+@click.option("--length", type=click.IntRange(min=1), default=100, show_default=True, help="Characters, with --decode.")
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path),
+    help="Capture nothing; read this .xplane.pb file, or the newest in this folder.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all values as JSON instead of the tables.")
+def profile(
+    preset_or_file: str | None,
+    overrides: tuple[str, ...],
+    out: Path | None,
+    steps: tuple[int, int] | None,
+    xla: bool | None,
+    decode: bool,
+    beam_size: int,
+    batch_size: int,
+    length: int,
+    trace: Path | None,
+    as_json: bool,
+) -> None:
+    """Capture some steps of real training and show where their time goes, by part of the model.
+
+    PRESET_OR_FILE is as in `bytenet train`, or the folder of a run, whose configuration is then taken. The tables
+    go to stdout. The folder given as --out keeps them, also as JSON, CSV and two pictures, beside the trace itself,
+    which TensorBoard shows.
+    """
+    if (preset_or_file is None) == (trace is None):
+        raise click.UsageError("Give either PRESET_OR_FILE, to capture a trace, or --trace, to read one.")
+    if trace is None and out is None:
+        raise click.UsageError("Missing --out, a new folder for the trace, for example: --out profiles/multi30k")
+    if trace is not None and (overrides or steps or decode or xla is not None):
+        raise click.UsageError("--trace captures nothing: --set, --steps, --decode and --xla have no meaning with it.")
+    if steps is not None and decode:
+        raise click.UsageError("--steps is for training; with --decode three searches are captured.")
+    name = "trace" if trace else "decoding" if decode else "training"
+    if trace is None:
+        config = _config(preset_or_file, overrides, xla)
+        from bytenet.profiling.capture import Search, capture_decoding_of, capture_training
+
+        if decode:
+            search = Search(beam_size, batch_size, length, jit_compile=bool(xla))
+            trace = capture_decoding_of(config, out / name, search)
+        else:
+            trace = capture_training(config, out / name, steps, say=_say)
+
+    from bytenet.profiling.breakdown import breakdown
+    from bytenet.profiling.report import save_report, to_json, to_text
+    from bytenet.profiling.trace import read_trace
+
+    _say("reading the trace ...")
+    read = read_trace(trace)
+    result = breakdown(read)
+    click.echo(to_json(result) if as_json else to_text(result), nl=False)
+    if out is not None:
+        saved = save_report(read, result, out, name)
+        _say(f"saved {', '.join(map(str, saved))}")
+    _say_how_to_look(read.path, out)
+
+
+def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -> "Config":
+    from bytenet.config import load_config
+
+    if Path(preset_or_file).is_dir():
+        from bytenet.run_folder import RunFolder
+
+        preset_or_file = str(RunFolder.open(preset_or_file).config_path)
+    compiled = () if xla is None else (f"training.jit_compile={str(xla).lower()}",)
+    return load_config(preset_or_file, (*overrides, *compiled))
+
+
+def _say_how_to_look(trace: Path, out: Path | None) -> None:
+    """Print the line that opens the trace in TensorBoard, or what is missing for it."""
+    from bytenet.errors import InputError
+    from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
+
+    folder = logdir_of(trace)
+    if folder is None:
+        _say(f"To see {trace} in TensorBoard, put it into FOLDER/plugins/profile/NAME/ and run tensorboard there.")
+        return
+    try:
+        check_profile_plugin()
+    except InputError as error:
+        _say(str(error))
+    else:
+        _say(f"To look at it in a browser (tab Profile): {tensorboard_command(out or folder)}")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

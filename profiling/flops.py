@@ -1,0 +1,135 @@
+"""How many floating point operations a model asks for, counted in its traced graph.
+
+Convention: the products of matrices and convolutions are counted, two operations a multiply-add (one to multiply,
+one to add); normalisation, activations and everything else that looks at each number once are not. A convolution
+counts all its taps, those on the padding too. Steps that the model computes beyond the source's end (the unfolding
+rule) or in padding count like any other. A training step is three forward passes: the gradient of a product is two
+products of the same size, one for each factor. What a program computes twice to save memory, or adds in order to be
+fast, does not count, so that a rate in these operations tells how fast the work is done and not how much is made of it.
+"""
+
+import math
+
+import keras
+import tensorflow as tf
+
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_LOOPS = ("While", "StatelessWhile")
+_RESHAPES = ("Squeeze", "ExpandDims", "Reshape", "Identity")
+
+
+def training_step_flops(model: keras.Model, batch_size: int, source_length: int, target_length: int) -> int:
+    """Floating point operations of a training step, as this module counts them.
+
+    Args:
+        model: any `TranslationModel`.
+        batch_size: sentences.
+        source_length, target_length: padded, end symbol counted.
+
+    Returns:
+        Three times `forward_flops`.
+    """
+    return 3 * forward_flops(model, batch_size, source_length, target_length)
+
+
+def forward_flops(model: keras.Model, batch_size: int, source_length: int, target_length: int) -> int:
+    """Floating point operations of one teacher-forced forward pass, as this module counts them; see above."""
+    inputs = {
+        "source_ids": tf.TensorSpec((batch_size, source_length), tf.int32),
+        "target_ids": tf.TensorSpec((batch_size, target_length), tf.int32),
+    }
+    return graph_flops(tf.function(lambda ids: model(ids, training=True)).get_concrete_function(inputs).graph)
+
+
+def graph_flops(graph: tf.Graph) -> int:
+    """Floating point operations of a graph whose shapes are known, the functions it calls included.
+
+    Args:
+        graph: of a concrete function traced for inputs of known shapes.
+
+    Raises:
+        ValueError: a product whose shape is not known, a loop around products whose number of rounds is not
+            known, or products in a branch.
+    """
+    return sum(_operation_flops(operation) for operation in graph.get_operations())
+
+
+def _operation_flops(operation: tf.Operation) -> int:
+    kind = operation.type
+    if kind == "MatMul":
+        first = operation.inputs[0].shape
+        return 2 * _size(operation.outputs[0]) * first[0 if operation.get_attr("transpose_a") else 1]
+    if kind.startswith("BatchMatMul"):
+        first = operation.inputs[0].shape
+        return 2 * _size(operation.outputs[0]) * first[-2 if operation.get_attr("adj_x") else -1]
+    if kind == "Einsum":
+        return _einsum_flops(operation)
+    if kind in ("Conv2D", "Conv3D"):
+        return 2 * _true_size(operation.outputs[0]) * _taps_and_channels(operation.inputs[1])
+    if kind in ("Conv2DBackpropInput", "Conv3DBackpropInputV2"):
+        return 2 * _true_size(operation.inputs[2]) * _taps_and_channels(operation.inputs[1])
+    if kind in ("Conv2DBackpropFilter", "Conv3DBackpropFilterV2"):
+        return 2 * _true_size(operation.inputs[2]) * _taps_and_channels(operation.outputs[0])
+    return _inner_flops(operation)
+
+
+def _inner_flops(operation: tf.Operation) -> int:
+    """Operations of the functions that an operation calls, as often as it calls them."""
+    names = [
+        value.func.name for value in operation.node_def.attr.values() if value.WhichOneof("value") == "func"
+    ]  # fmt: skip
+    names += [function.name for value in operation.node_def.attr.values() for function in value.list.func]
+    names = [name for name in names if name and operation.graph._get_function(name) is not None]
+    flops = sum(graph_flops(operation.graph._get_function(name).graph) for name in names)
+    if flops == 0 or operation.type in _CALLS:
+        return flops
+    if operation.type in _LOOPS:
+        # What tf.while_loop is given as `maximum_iterations` is its loop's second input; scans always give it.
+        rounds = tf.get_static_value(operation.inputs[1])
+        if rounds is not None and rounds.ndim == 0 and rounds >= 0:
+            return flops * int(rounds)
+        raise ValueError(f"{operation.name}: it is not known how often this loop around products goes round.")
+    raise ValueError(f"{operation.name}: products inside a {operation.type} cannot be counted beforehand.")
+
+
+def _einsum_flops(operation: tf.Operation) -> int:
+    equation = operation.get_attr("equation").decode().replace("...", "")
+    terms = equation.partition("->")[0].split(",")
+    lengths: dict[str, int] = {}
+    batch = 1  # of the axes that stand behind an ellipsis
+    for term, factor in zip(terms, operation.inputs, strict=True):
+        shape = factor.shape.as_list()
+        lengths |= dict(zip(reversed(term), reversed(shape), strict=False))
+        batch = max(batch, math.prod(shape[: len(shape) - len(term)]))
+    return (2 if len(terms) > 1 else 0) * batch * math.prod(lengths.values())
+
+
+def _taps_and_channels(kernel: tf.Tensor) -> int:
+    """Multiply-adds for one number of a convolution's output: `(*taps, channels in, channels out)`."""
+    return _size(kernel) // kernel.shape[-1]
+
+
+def _size(tensor: tf.Tensor) -> int:
+    size = tensor.shape.num_elements()
+    if size is None:
+        raise ValueError(f"{tensor.name}: its shape {tensor.shape} is not fully known, so nothing can be counted.")
+    return size
+
+
+def _true_size(tensor: tf.Tensor) -> int:
+    """Numbers of a convolution's output, without those that only fill up its dilated form.
+
+    TensorFlow turns a dilated convolution of a CPU into a plain one over more and shorter sentences
+    (SpaceToBatchND before, BatchToSpaceND after), and pads them to equal lengths.
+    """
+    before = tensor.op
+    while before.type in _RESHAPES:
+        before = before.inputs[0].op
+    if before.type == "SpaceToBatchND":
+        return _size(before.inputs[0])
+    after = tensor.consumers()
+    while len(after) == 1 and after[0].type in _RESHAPES:
+        after = after[0].outputs[0].consumers()
+    if len(after) >= 1 and after[0].type == "BatchToSpaceND":
+        return _size(after[0].outputs[0])
+    return _size(tensor)

@@ -1,0 +1,137 @@
+"""Two pictures of a trace: every operation on its thread, and the operations grouped and laid end to end."""
+
+import os
+from collections import defaultdict
+
+from bytenet.errors import InputError
+from bytenet.profiling.breakdown import Breakdown
+from bytenet.profiling.grouping import LEVELS
+from bytenet.profiling.trace import Step, Trace
+
+# One colour for a group wherever it comes up; what belongs to no group is grey.
+_COLOURS = {
+    "forward": "#4e79a7", "backward": "#e15759", "optimiser": "#b07aa1", "input": "#76b7b2",
+    "encoder": "#59a14f", "decoder": "#f28e2b",
+    "pre-normalization": "#edc948", "reduce-dim": "#4e79a7", "conv-dilated": "#e15759", "recover-dim": "#59a14f",
+    "embedding": "#76b7b2",
+    "normalisation": "#edc948", "activation": "#f28e2b", "convolution": "#e15759", "dense": "#4e79a7",
+    "data movement": "#9c755f", "dropout": "#59a14f", "gather": "#86bcb6", "loss": "#d37295",
+    "sum of gradients": "#ff9da7", "communication": "#499894", "input pipeline": "#76b7b2",
+    "other": "#bab0ac", "runtime": "#d9d5d2",
+}  # fmt: skip
+_LEAST_SHARE = 0.002
+"""Share of a step below which a thread is left out."""
+
+
+def plot_timeline(trace: Trace, path: str | os.PathLike[str], step: int | None = None) -> None:
+    """Draw one step as rectangles, a row for each thread or stream, coloured by kind of operation.
+
+    Args:
+        trace: as `read_trace` gives it.
+        path: of the picture; its suffix decides the format.
+        step: number of the step; None is the one of median length.
+
+    Raises:
+        InputError: there is no such step.
+
+    Reference:
+        Madsen 2017, figure 3.3.4.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    chosen = _choose(trace, step)
+    spans: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    for segment in trace.segments:
+        start, end = max(segment.start, chosen.start), min(segment.end, chosen.end)
+        if end > start:
+            row = (segment.operation.device, segment.line)
+            spans[row][segment.operation.place.kind].append((1e3 * (start - chosen.start), 1e3 * (end - start)))
+    at_work = {row: sum(width for found in kinds.values() for _, width in found) for row, kinds in spans.items()}
+    rows = sorted(row for row in spans if at_work[row] >= _LEAST_SHARE * 1e3 * chosen.seconds)
+    figure = Figure(figsize=(12, 1.8 + 0.32 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    totals: dict[str, float] = defaultdict(float)
+    for index, row in enumerate(rows):
+        for kind, found in spans[row].items():
+            axes.broken_barh(found, (index - 0.4, 0.8), facecolors=_colour(kind), linewidth=0)
+            totals[kind] += sum(width for _, width in found)
+    axes.set_yticks(range(len(rows)), _row_names(rows), fontsize="small")
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 1e3 * chosen.seconds), xlabel="milliseconds")
+    idle = len(spans) - len(rows)
+    left_out = f"; {idle} that do next to nothing are left out" if idle else ""
+    axes.set_title(f"Step {chosen.number}, by device and thread or stream{left_out}", fontsize="medium")
+    kinds = sorted(totals, key=lambda kind: -totals[kind])
+    figure.legend(
+        handles=[Patch(color=_colour(kind), label=kind) for kind in kinds],
+        loc="outside lower center", ncols=7, fontsize="small", frameon=False,
+    )  # fmt: skip
+    figure.savefig(path, dpi=110)
+
+
+def plot_grouped(result: Breakdown, path: str | os.PathLike[str]) -> None:
+    """Draw an average step as bars, one for each device and level, the groups' seconds laid end to end.
+
+    A line marks the end of the step; what lies between a bar and the line is idle time.
+
+    Args:
+        result: as `breakdown` gives it.
+        path: of the picture; its suffix decides the format.
+
+    Reference:
+        Madsen 2017, figure 3.3.6.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    figure = Figure(figsize=(12, 1 + 2.6 * len(result.devices)), layout="constrained")
+    unlabelled: dict[str, Patch] = {}
+    step = 1e3 * result.step_seconds
+    for device, axes in zip(result.devices, figure.subplots(len(result.devices), squeeze=False)[:, 0], strict=True):
+        for row, level in enumerate(LEVELS):
+            left = 0.0
+            for group in sorted(device.level(level), key=lambda group: group.group):
+                (name,), width = group.group, 1e3 * group.seconds
+                axes.barh(row, width, 0.82, left=left, color=_colour(name), edgecolor="white", linewidth=0.5)
+                if width > 0.006 * step * len(name) + 0.008 * step:
+                    axes.text(left + width / 2, row, f"{name}\n{group.share:.0%}", ha="center", va="center", fontsize=7)
+                elif group.share >= 0.005:
+                    unlabelled.setdefault(name, Patch(color=_colour(name), label=name))
+                left += width
+        axes.axvline(step, color="black", linewidth=1)
+        axes.set_yticks(range(len(LEVELS)), LEVELS)
+        axes.set(ylim=(len(LEVELS) - 0.5, -0.5), xlim=(0, 1.02 * step))
+        axes.set_xlabel("milliseconds a step, groups in alphabetical order")
+        axes.set_title(
+            f"{device.device}: busy {device.busy_seconds / result.step_seconds:.0%} of {step:.4g} ms", fontsize="medium"
+        )
+    figure.legend(
+        handles=list(unlabelled.values()), loc="outside lower center", ncols=7, fontsize="small", frameon=False
+    )
+    figure.savefig(path, dpi=110)
+
+
+def _choose(trace: Trace, number: int | None) -> Step:
+    if number is None:
+        return sorted(trace.steps, key=lambda step: step.seconds)[len(trace.steps) // 2]
+    for step in trace.steps:
+        if step.number == number:
+            return step
+    known = ", ".join(str(step.number) for step in trace.steps)
+    raise InputError(f"There is no step {number} in {trace.path}; it holds the steps {known}.")
+
+
+def _row_names(rows: list[tuple[str, str]]) -> list[str]:
+    """Device and thread; threads of one pool are told apart by a number instead of their long ids."""
+    names: dict[str, str] = {}
+    count: dict[str, int] = defaultdict(int)
+    for line in sorted({line for _, line in rows}):
+        pool, has_id, _ = line.partition("/")
+        pool = pool.removeprefix("tf_").replace("numa_-1_", "")
+        count[pool] += 1
+        names[line] = f"{pool} {count[pool]}" if has_id else pool
+    return [f"{device}  {names[line]}" for device, line in rows]
+
+
+def _colour(group: str) -> str:
+    return _COLOURS.get(group, _COLOURS["other"])

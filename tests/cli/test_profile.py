@@ -1,0 +1,100 @@
+"""The verb `profile`: from a preset or a trace to tables, files and the line for TensorBoard."""
+
+import json
+
+import click
+import pytest
+
+from bytenet.cli.profile import profile
+from bytenet.errors import MissingFileError
+from bytenet.profiling import tensorboard
+from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
+
+_SMALL = (
+    "--set=model.dim=8", "--set=model.num_sets=1", "--set=model.dilations=[1]", "--set=data.num_train=64",
+    "--set=data.bucketing=none", "--no-xla",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    """The folder of a profile of steps 3 and 4, and what the command said."""
+    from click.testing import CliRunner
+
+    folder = tmp_path_factory.mktemp("profile") / "out"
+    arguments = ["digits", *_SMALL, "--steps", "3:4", "--out", str(folder)]
+    result = CliRunner().invoke(profile, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    return folder, result
+
+
+def test_the_tables_go_to_stdout_and_everything_into_the_folder(out):
+    folder, result = out
+    assert "training, plain graph, steps 3 to 4" in result.stdout
+    assert "conv-dilated" in result.stdout
+    assert result.stdout == (folder / "training.txt").read_text()
+    names = {path.name for path in folder.iterdir()}
+    assert names == {
+        "training", "training.txt", "training.json", "training.csv", "training-timeline.png", "training-grouped.png",
+    }  # fmt: skip
+    assert list(folder.glob("training/plugins/profile/*/*.xplane.pb"))
+
+
+def test_the_line_for_tensorboard_is_printed(out):
+    folder, result = out
+    assert f"tensorboard --logdir {folder}" in result.stderr
+
+
+def test_a_trace_is_read_again_with_the_same_result(out, invoke):
+    folder, _ = out
+    result = invoke(profile, "--trace", folder / "training", "--json")
+    again, before = json.loads(result.stdout), json.loads((folder / "training.json").read_text())
+    assert again == before
+    assert f"tensorboard --logdir {folder / 'training'}" in result.stderr
+
+
+def test_without_the_plugin_the_tables_come_and_the_message_says_what_to_install(out, invoke, monkeypatch):
+    folder, _ = out
+    monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
+    result = invoke(profile, "--trace", folder / "training")
+    assert result.stdout.startswith(str(folder))
+    assert "pip install 'bytenet[profiling]'" in result.stderr
+    assert "--logdir" not in result.stderr
+
+
+def test_a_plugin_that_tensorboard_would_not_find(monkeypatch):
+    pytest.importorskip("xprof")
+    check_profile_plugin()
+    monkeypatch.setattr(tensorboard, "entry_points", lambda group: [])
+    with pytest.raises(ValueError, match="would not find its Profile tab"):
+        check_profile_plugin()
+
+
+def test_the_folder_of_tensorboard(tmp_path):
+    assert logdir_of(tmp_path / "a b" / "plugins" / "profile" / "now" / "vm.xplane.pb") == tmp_path / "a b"
+    assert logdir_of(tmp_path / "vm.xplane.pb") is None
+    assert tensorboard_command("a b") == "tensorboard --logdir 'a b'"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "either PRESET_OR_FILE"),
+        (["digits", "--trace", "x"], "either PRESET_OR_FILE"),
+        (["digits"], "Missing --out"),
+        (["digits", "--out", "x", "--steps", "5"], "two step numbers such as 10:14"),
+        (["digits", "--out", "x", "--steps", "5:4"], "two step numbers"),
+        (["digits", "--out", "x", "--steps", "0:4"], "two step numbers"),
+        (["digits", "--out", "x", "--decode", "--steps", "1:2"], "--steps is for training"),
+        (["--trace", "x", "--xla"], "--trace captures nothing"),
+    ],
+)
+def test_wrong_use(arguments, message, capsys):
+    with pytest.raises(click.UsageError) as error:
+        profile.main(arguments, standalone_mode=False)
+    assert message in error.value.format_message()
+
+
+def test_no_trace(tmp_path):
+    with pytest.raises(MissingFileError, match="holds no trace"):
+        profile.main(["--trace", str(tmp_path)], standalone_mode=False)
