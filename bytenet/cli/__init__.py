@@ -12,6 +12,7 @@ import click
 from bytenet import __version__, compile_cache
 from bytenet.cli.lazy_group import LazyGroup
 from bytenet.errors import ConfigError, InputError
+from bytenet.memory_allocator import keep_freed_memory
 
 _VERBS = {
     "data": "Look at a corpus before training: lengths, buckets, alphabet, odd pairs.",
@@ -69,4 +70,5 @@ def main() -> None:
     # TensorFlow's remarks on the machine would hide the messages; a value set by the user counts.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     compile_cache.turn_on()
+    keep_freed_memory()
     _group(prog_name="bytenet")
