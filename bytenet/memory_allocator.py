@@ -26,4 +26,5 @@ def keep_freed_memory() -> bool:
         return False
     # Large blocks come from the heap too, and the heap does not shrink.
     settings = ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, _DISABLED), (_TOP_PAD, _PAD_BYTES))
-    return all([mallopt(setting, value) == 1 for setting, value in settings])
+    accepted = [mallopt(setting, value) for setting, value in settings]
+    return all(accepted)

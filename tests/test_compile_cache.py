@@ -31,7 +31,7 @@ def test_another_place_can_be_named(environment, tmp_path):
     assert compile_cache.turn_on().parent == tmp_path / "elsewhere"
 
 
-@pytest.mark.parametrize("name, value", [
+@pytest.mark.parametrize(("name", "value"), [
     ("BYTENET_COMPILE_CACHE", "0"),
     ("BYTENET_COMPILE_CACHE", "Off"),
     ("TF_XLA_FLAGS", "--tf_xla_persistent_cache_directory=/mine"),

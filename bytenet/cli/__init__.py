@@ -51,9 +51,7 @@ class _Commands(LazyGroup):
             raise _Failure(str(error), exit_code=2 if isinstance(error, ConfigError) else 1) from error
 
 
-@click.group(
-    cls=_Commands, package=__name__, verbs=_VERBS, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=_Commands, package=__name__, verbs=_VERBS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bytenet")
 @click.option(
     "--traceback",

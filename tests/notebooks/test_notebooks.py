@@ -1,0 +1,99 @@
+"""The notebooks run from top to bottom, and what is committed is what they printed when they did."""
+
+import importlib.util
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+_LARGEST_BYTES = 600_000
+_PATH = re.compile(r"(?<![\w.:/<])/(work|tmp|home|root|Users|usr|opt|var|mnt|srv|private)/[\w.-]+")
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@pytest.fixture(scope="module")
+def runner():
+    """notebooks/run.py, which is no package's module."""
+    spec = importlib.util.spec_from_file_location("notebooks_run", FOLDER / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def printed(notebook) -> str:
+    """All text among the outputs."""
+    texts = []
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            texts.append(output.get("text", ""))
+            texts += [text for kind, text in output.get("data", {}).items() if kind.startswith("text/")]
+    return "\n".join(texts)
+
+
+def pictures(notebook) -> int:
+    return sum("image/png" in output.get("data", {}) for cell in code_cells(notebook) for output in cell.outputs)
+
+
+def check_outputs(notebook):
+    """It ran once from top to bottom, and left neither errors, nor messages, nor names of this machine's folders."""
+    cells = code_cells(notebook)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    kinds = {output.output_type for cell in cells for output in cell.outputs}
+    assert kinds <= {"display_data", "execute_result", "stream"}
+    assert not [output.text for cell in cells for output in cell.outputs if output.get("name") == "stderr"]
+    assert not _PATH.findall(printed(notebook))
+    assert str(Path.home()) not in printed(notebook)
+
+
+def test_both_are_there():
+    assert [path.name for path in NOTEBOOKS] == ["read-your-trace.ipynb", "why-bytenet-is-slow.ipynb"]
+
+
+@each_notebook
+def test_what_is_committed_was_printed_by_these_cells(path, runner):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    again = f"Run it again with: python notebooks/run.py notebooks/{path.name}"
+    assert notebook.metadata.get("executed_sources") == runner.sources_digest(notebook), again
+    check_outputs(notebook)
+    # The first cells of a notebook may only import and define.
+    assert sum(bool(cell.outputs) for cell in code_cells(notebook)) >= len(code_cells(notebook)) - 2
+    assert pictures(notebook) >= 2
+    assert path.stat().st_size < _LARGEST_BYTES
+
+
+def test_the_story_runs_from_top_to_bottom(tmp_path, runner):
+    notebook = runner.execute(FOLDER / "why-bytenet-is-slow.ipynb", tmp_path, BYTENET_NOTEBOOK_SCALE="small")
+    check_outputs(notebook)
+    text = printed(notebook)
+    assert "models of width 16 with 2 blocks" in text
+    for group in ("normalisation", "convolution", "dense", "backward", "pre-normalization", "conv-dilated"):
+        assert f"| {group} |" in text, group
+    assert pictures(notebook) == 4
+
+
+def test_a_trace_is_captured_and_then_read_as_ones_own(tmp_path, runner):
+    path = FOLDER / "read-your-trace.ipynb"
+    captured = runner.execute(path, tmp_path, BYTENET_NOTEBOOK_SCALE="small", BYTENET_TRACE="")
+    check_outputs(captured)
+    (file,) = tmp_path.rglob("*.xplane.pb")
+    assert str(file.relative_to(tmp_path)) in printed(captured)
+    assert "tensorboard --logdir runs/trace-" in printed(captured)
+    assert pictures(captured) == 2
+
+    own = runner.execute(path, tmp_path, BYTENET_TRACE=os.fspath(file))
+    assert f"Read `{file}`" in printed(own)
+    assert list(tmp_path.rglob("*.xplane.pb")) == [file]
+    # The same file gives the same tables.
+    assert [line for line in printed(own).splitlines() if line.startswith("| ")] == [
+        line for line in printed(captured).splitlines() if line.startswith("| ")
+    ]
