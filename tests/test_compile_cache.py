@@ -21,14 +21,14 @@ def test_it_lies_in_the_users_cache_and_keeps_other_flags(environment, tmp_path)
     environment.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
     folder = compile_cache.turn_on()
     assert folder.is_dir()
-    assert folder.parent == tmp_path / "cache" / "bytenet" / "xla"
+    assert folder.parent == tmp_path / "cache" / "bytenet-xla"
     flags = os.environ["TF_XLA_FLAGS"].split()
     assert flags[:2] == ["--tf_xla_auto_jit=0", f"--tf_xla_persistent_cache_directory={folder}"]
 
 
 def test_another_place_can_be_named(environment, tmp_path):
     environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "elsewhere"))
-    assert compile_cache.turn_on().parent == tmp_path / "elsewhere"
+    assert compile_cache.turn_on().parent == tmp_path / "elsewhere" / "bytenet-xla"
 
 
 @pytest.mark.parametrize(("name", "value"), [
@@ -43,20 +43,37 @@ def test_it_can_be_turned_off_and_leaves_a_users_own_place(environment, tmp_path
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_place_that_cannot_be_written_to_only_costs_time(environment, tmp_path):
+@pytest.mark.parametrize("place", ["file/below", "with a space"])
+def test_a_place_that_cannot_be_used_only_costs_time(environment, tmp_path, place):
     (tmp_path / "file").write_text("in the way")
-    environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "file" / "below"))
+    environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / place))
     assert compile_cache.turn_on() is None
     assert "TF_XLA_FLAGS" not in os.environ
 
 
-def test_what_was_used_longest_ago_goes_first_when_it_is_too_much(tmp_path):
-    for age, name in enumerate(["newest", "middle", "oldest"]):
+def test_a_user_without_a_home_has_no_cache(environment):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    environment.delenv("XDG_CACHE_HOME")
+    environment.setattr(compile_cache.Path, "home", no_home)
+    assert compile_cache.turn_on() is None
+
+
+def test_flags_of_the_cache_can_be_taken_out_again(environment):
+    environment.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
+    compile_cache.turn_on()
+    assert compile_cache.flags_without_cache(os.environ["TF_XLA_FLAGS"]) == "--tf_xla_auto_jit=0"
+
+
+def test_of_what_xla_left_the_oldest_goes_first_and_nothing_else(tmp_path):
+    for age, name in enumerate(["xla_compile_cache_b", "xla_compile_cache_c", "xla_compile_cache_a", "thesis.tex"]):
         path = tmp_path / name
         path.write_bytes(b"x" * 10)
         os.utime(path, (1000 - age, 1000 - age))
     compile_cache._remove_oldest(tmp_path, most_bytes=20)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["middle", "newest"]
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["thesis.tex", "xla_compile_cache_b", "xla_compile_cache_c"]
 
 
 def test_tensorflow_keeps_compiled_code_there(environment, tmp_path):
