@@ -75,7 +75,9 @@ def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], rep
     """
     random = np.random.default_rng(0)
     rerun = _whole_prefix_functions(model)
-    runs, steps, first_seconds = {}, {}, {}
+    runs: dict[DecodingCase, Callable[[], None]] = {}
+    steps: dict[DecodingCase, int] = {}
+    first_seconds: dict[DecodingCase, float] = {}
     for case in cases:
         source_ids = random.integers(EOS_ID + 1, model.vocab_size, (case.batch_size, case.length)).astype("int32")
         if case.method == "cached":

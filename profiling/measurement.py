@@ -2,9 +2,11 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,13 @@ class Spread:
         return f"{self.median:.4g} ({self.least:.4g} to {self.most:.4g})"
 
 
-def seconds_in_turns(runs: Mapping[str, Callable[[], object]], repeats: int, warmup: int = 1) -> dict[str, list[float]]:
+def seconds_in_turns(
+    runs: Mapping[Name, Callable[[], object]], repeats: int, warmup: int = 1
+) -> dict[Name, list[float]]:
     """Time several things, each in its turn and then all over again, so that a slow minute slows all of them.
 
     Args:
-        runs: what to time, by name; each call has to come back only when its work is done.
+        runs: what to time, by name or whatever tells them apart; each call has to come back only when its work is done.
         repeats: measurements of each.
         warmup: calls of each beforehand that are not counted.
 
@@ -49,7 +53,7 @@ def seconds_in_turns(runs: Mapping[str, Callable[[], object]], repeats: int, war
     for run in runs.values():
         for _ in range(warmup):
             run()
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    seconds: dict[Name, list[float]] = {name: [] for name in runs}
     for _ in range(repeats):
         for name, run in runs.items():
             began = time.perf_counter()

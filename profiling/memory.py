@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+import tensorflow as tf
+
 from bytenet.errors import InputError
-from bytenet.profiling.training import TrainingCase
+from bytenet.memory_allocator import keep_freed_memory
+from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
+from bytenet.profiling.training import SCHEDULED_STEPS, TrainingCase, replica_devices
+from bytenet.training.compilation import make_compiled_model, set_up_keras
+from bytenet.training.strategies import make_strategy
 
 _STEPS = 2  # some libraries take the memory they keep only in the second
-_TOTAL_STEPS = 10_000
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class MemoryCost:
 
     Attributes:
         case: its name.
-        variant, dim, batch_size, length, xla: what was measured.
+        variant, dim, batch_size, length, xla, vocab_size: what was measured.
         parameter_bytes: of the model's weights, running statistics counted.
         optimizer_bytes: of the optimiser's own state.
         before_bytes: resident memory of the process before the model: Python, TensorFlow, the pipeline.
@@ -38,6 +43,7 @@ class MemoryCost:
     batch_size: int
     length: int
     xla: bool
+    vocab_size: int
     parameter_bytes: int
     optimizer_bytes: int
     before_bytes: int
@@ -46,55 +52,51 @@ class MemoryCost:
     gpu_peak_bytes: int | None
 
 
-def measure_memory(
-    cases: Sequence[TrainingCase], vocab_size: int = 105, say: Callable[[str], None] = lambda line: None
-) -> list[MemoryCost]:
+def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = lambda line: None) -> list[MemoryCost]:
     """Train two steps of each case, each in a process of its own, and see how much memory it took.
 
     Args:
         cases: on one device, and not of the stock model.
-        vocab_size: ids of the random text, those with a meaning counted.
         say: told what is going on.
 
     Returns:
         A cost for each case, in their order.
 
     Raises:
-        InputError: a case that does not fit into the memory of this machine, or that cannot be measured.
+        InputError: a case that does not fit into the memory of this machine or of its GPU, or that cannot be measured.
     """
     costs = []
     for case in cases:
         if case.stock or case.replicas != 1:
             raise InputError(f"{case.name}: memory is measured for ByteNet on one device.")
         say(f"{case.name} ...")
-        # A fresh interpreter, as memory that was once used stays with a process.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        # A fresh interpreter, as memory that was once used stays with a process; it keeps what it frees as the
+        # command `bytenet train` does.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=keep_freed_memory) as pool:
             try:
-                costs.append(pool.submit(measure_in_this_process, case, vocab_size).result())
+                costs.append(pool.submit(measure_in_this_process, case).result())
             except BrokenProcessPool as error:
                 raise InputError(
                     f"{case.name}: the process that trained it was killed, most likely because the memory of this "
                     "machine did not suffice. Take a smaller batch."
                 ) from error
+            except tf.errors.ResourceExhaustedError as error:
+                raise InputError(
+                    f"{case.name}: the memory of the device did not suffice. Take a smaller batch. TensorFlow says: "
+                    f"{error.message.strip().splitlines()[0]}"
+                ) from error
     return costs
 
 
-def measure_in_this_process(case: TrainingCase, vocab_size: int) -> MemoryCost:
+def measure_in_this_process(case: TrainingCase) -> MemoryCost:
     """Train two steps and see how much memory they took; only right in a process that did nothing before."""
-    import tensorflow as tf
-
-    from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
-    from bytenet.profiling.training import replica_devices
-    from bytenet.training.compilation import make_compiled_model, set_up_keras
-    from bytenet.training.strategies import make_strategy
-
     set_up_keras(case.config)
     strategy = make_strategy(replica_devices(1))
-    vocabulary = synthetic_vocabulary(vocab_size)
+    vocabulary = synthetic_vocabulary(case.vocab_size)
     dataset = full_length_batches(case.config, vocabulary, case.batch_size, case.length)
     next(iter(dataset))
     before = resident_bytes()
-    model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, _TOTAL_STEPS)
+    model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
     model.fit(dataset, steps_per_epoch=_STEPS, shuffle=False, verbose=0)
     peak = peak_resident_bytes()
     has_gpu = bool(tf.config.list_physical_devices("GPU"))
@@ -105,6 +107,7 @@ def measure_in_this_process(case: TrainingCase, vocab_size: int) -> MemoryCost:
         batch_size=case.batch_size,
         length=case.length,
         xla=case.jit_compile,
+        vocab_size=case.vocab_size,
         parameter_bytes=_bytes(model.weights),
         optimizer_bytes=_bytes(model.optimizer.variables),
         before_bytes=before,

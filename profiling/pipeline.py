@@ -39,14 +39,16 @@ class PaddingCost:
         buckets: their number, which is the number of batch shapes.
         batches: an epoch.
         padding_share: share of the padded positions, those of filler rows counted, beyond their pair's length.
-        times_optimal: `padding_share` as a multiple of that of "optimal" with as many buckets (for "none": with as
-            many as "histogram" makes); None if that is 0.
+        least_pairs: in the smallest bucket.
+        times_optimal: `padding_share` as a multiple of the least that any as many buckets can have, however few
+            pairs are in them (for the rows by name: as many as "histogram" makes); None if that is 0.
     """
 
     bucketing: str
     buckets: int
     batches: int
     padding_share: float
+    least_pairs: int
     times_optimal: float | None
 
 
@@ -87,15 +89,24 @@ def measure_pipeline(pairs: Pairs, vocabulary: Vocabulary, data_config: Any, rep
 def compare_bucketing(lengths: np.ndarray, data_config: Any) -> list[PaddingCost]:
     """The padding of the buckets that are set, and of each way with as many buckets as "histogram" makes.
 
+    The last is "optimal, any size": the buckets with the least padding, without a fewest number of pairs in each. To
+    it all are compared; it is no way that can be set, but as `data.bucket_min_size: 1`.
+
     Args:
         lengths: int `(pairs,)`, `pair_lengths` of the training pairs.
         data_config: a `DataConfig`: the size of the batches, and the limits of a bucket.
     """
 
     def cost(name: str, plan: BatchPlan, num_buckets: int) -> PaddingCost:
-        optimal = plan_from_config(lengths, data_config, bucketing="optimal", num_buckets=num_buckets)
-        ratio = plan.padding_share / optimal.padding_share if optimal.padding_share else None
-        return PaddingCost(name, len(plan.buckets), plan.num_batches, plan.padding_share, ratio)
+        least = best(num_buckets).padding_share
+        return PaddingCost(
+            name, len(plan.buckets), plan.num_batches, plan.padding_share,
+            least_pairs=min(bucket.rows for bucket in plan.buckets),
+            times_optimal=plan.padding_share / least if least else None,
+        )  # fmt: skip
+
+    def best(num_buckets: int) -> BatchPlan:
+        return plan_from_config(lengths, data_config, bucketing="optimal", num_buckets=num_buckets, min_size=1)
 
     as_set = plan_from_config(lengths, data_config)
     num_buckets = len(plan_from_config(lengths, data_config, bucketing="histogram").buckets)
@@ -103,4 +114,4 @@ def compare_bucketing(lengths: np.ndarray, data_config: Any) -> list[PaddingCost
     for bucketing in reversed(get_args(Bucketing)):
         plan = plan_from_config(lengths, data_config, bucketing=bucketing, num_buckets=num_buckets)
         costs.append(cost(bucketing, plan, num_buckets))
-    return costs
+    return [*costs, cost("optimal, any size", best(num_buckets), num_buckets)]

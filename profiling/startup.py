@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.profiling.measurement import Spread
 
@@ -102,12 +103,11 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
         marks_path = Path(run_folder) / "marks.json"
         arguments = ["train", preset_or_file, "--run", str(Path(run_folder) / "run")]
         arguments += [argument for setting in settings for argument in ("--set", setting)]
-        environment = os.environ | {"BYTENET_COMPILE_CACHE": "off" if way == "no XLA" else str(cache)}
         # Linux's and macOS's monotonic clock is the same in all processes.
         began = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-m", __name__, str(marks_path), *arguments],
-            env=environment, capture_output=True, text=True,
+            env=_environment(way, cache), capture_output=True, text=True,
         )  # fmt: skip
         if not marks_path.exists():
             last = "\n".join(done.stderr.strip().split("\n")[-10:])
@@ -120,9 +120,15 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
     return seconds
 
 
+def _environment(way: Way, cache: Path) -> dict[str, str]:
+    """The environment of a run that keeps what XLA compiles in `cache`, or nowhere."""
+    # A place that this process was given, or has chosen when it began, would count for the run as well.
+    flags = compile_cache.flags_without_cache(os.environ.get("TF_XLA_FLAGS", ""))
+    return os.environ | {"TF_XLA_FLAGS": flags, "BYTENET_COMPILE_CACHE": "off" if way == "no XLA" else str(cache)}
+
+
 def _run_and_note(marks_path: str, arguments: list[str]) -> None:
     """Be the command `bytenet`; end after the first training step."""
-    from bytenet import compile_cache
     from bytenet.cli import main
 
     marks: dict[str, float] = {}

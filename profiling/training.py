@@ -21,7 +21,9 @@ from bytenet.training.strategies import make_strategy
 STATED_RUN_SECONDS = 20 * 60
 """The run that compilation is set against."""
 
-_TOTAL_STEPS = 10_000  # that learning rates are scheduled for; none comes near
+SCHEDULED_STEPS = 10_000
+"""What the learning rates of models that are measured are scheduled for; none comes near."""
+
 _MOST_STEPS_A_TURN = 50
 
 
@@ -37,6 +39,7 @@ class TrainingCase:
         replicas: devices that share each batch.
         stock: measure the stock Keras model of the same sizes instead, as `fit` trains it by default (whatever
             `jit_compile` says of this one) or compiled with XLA.
+        vocab_size: ids of the random text, those with a meaning counted.
     """
 
     config: Config
@@ -45,6 +48,7 @@ class TrainingCase:
     jit_compile: bool
     replicas: int = 1
     stock: bool = False
+    vocab_size: int = 105
 
     @property
     def dim(self) -> int:
@@ -70,14 +74,15 @@ class TrainingCost:
 
     Attributes:
         case: its name.
-        variant, dim, batch_size, length, xla, replicas, stock: what was measured.
+        variant, dim, batch_size, length, xla, replicas, stock, vocab_size: what was measured.
         trainable_parameters: number of them.
         gigaflops_a_step: 10^9 floating point operations a step, see `bytenet.profiling.flops`.
         seconds: a step.
         observations: sentence pairs trained on.
         characters: target characters trained on, end symbols counted.
         peak_gigaflops: of a product of matrices right before each turn, the best of each turn.
-        share_of_peak: the step's operations a second over those of the product right before it.
+        share_of_peak: the step's operations a second over those of the product right before it; None where the two
+            do not compare, since that is float32 on one device: several GPUs, or `training.mixed_precision`.
         first_step_seconds: from the call of `fit` to the end of the first step: tracing, compiling, computing.
         compile_seconds: the same without a step's own time.
         compile_share: `compile_seconds` over the 20 minutes of the run that is stated; a further shape costs as
@@ -93,13 +98,14 @@ class TrainingCost:
     xla: bool
     replicas: int
     stock: bool
+    vocab_size: int
     trainable_parameters: int
     gigaflops_a_step: float
     seconds: Spread
     observations: Spread
     characters: Spread
     peak_gigaflops: Spread
-    share_of_peak: Spread
+    share_of_peak: Spread | None
     first_step_seconds: float
     compile_seconds: float
     compile_share: float
@@ -132,11 +138,11 @@ class _Trainee:
     peaks: list[float] = field(default_factory=list)
 
     @classmethod
-    def make(cls, case: TrainingCase, vocab_size: int) -> "_Trainee":
+    def make(cls, case: TrainingCase) -> "_Trainee":
         set_up_keras(case.config)
-        vocabulary = synthetic_vocabulary(vocab_size)
+        vocabulary = synthetic_vocabulary(case.vocab_size)
         strategy = make_strategy(replica_devices(case.replicas))
-        model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, _TOTAL_STEPS)
+        model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
         flops = training_step_flops(model, case.batch_size, case.length, case.length)
         dataset = full_length_batches(case.config, vocabulary, case.batch_size, case.length, case.replicas)
         if case.stock:
@@ -176,13 +182,16 @@ class _Trainee:
             xla=case.jit_compile,
             replicas=case.replicas,
             stock=case.stock,
+            vocab_size=case.vocab_size,
             trainable_parameters=sum(weight.shape.num_elements() for weight in self.model.trainable_weights),
             gigaflops_a_step=self.flops / 1e9,
             seconds=Spread.of(self.seconds),
             observations=observations,
             characters=observations.scaled(case.length),
             peak_gigaflops=Spread.of(self.peaks).scaled(1e-9),
-            share_of_peak=Spread.of([self.flops * rate / peak for rate, peak in turns]),
+            share_of_peak=Spread.of([self.flops * rate / peak for rate, peak in turns])
+            if _compares_with_peak(case)
+            else None,
             first_step_seconds=self.first_step_seconds,
             compile_seconds=compile_seconds,
             compile_share=compile_seconds / STATED_RUN_SECONDS,
@@ -199,9 +208,14 @@ def replica_devices(replicas: int) -> tuple[str, ...] | None:
     return tuple(f"CPU:{index}" for index in range(replicas)) if replicas > 1 else None
 
 
+def _compares_with_peak(case: TrainingCase) -> bool:
+    """Whether a step does the arithmetic of `MatrixProduct` on as many devices; logical CPUs are one machine."""
+    several_gpus = case.replicas > 1 and bool(tf.config.list_physical_devices("GPU"))
+    return not several_gpus and not case.config.training.mixed_precision
+
+
 def measure_training(
     cases: Sequence[TrainingCase],
-    vocab_size: int = 105,
     repeats: int = 5,
     seconds_a_turn: float = 2.0,
     say: Callable[[str], None] = lambda line: None,
@@ -214,7 +228,6 @@ def measure_training(
 
     Args:
         cases: what to measure. A stock case serves as the baseline of the cases of its sizes.
-        vocab_size: ids of the random text, those with a meaning counted.
         repeats: turns of each case.
         seconds_a_turn: about how long a turn takes, at least a step.
         say: told what is going on.
@@ -233,7 +246,7 @@ def measure_training(
     product = MatrixProduct()
     # All are made before any is warmed up: a model begins with setting the seed, after which TensorFlow prepares
     # every function anew that it has run before.
-    trainees = [_Trainee.make(case, vocab_size) for case in cases]
+    trainees = [_Trainee.make(case) for case in cases]
     for trainee in trainees:
         say(f"{trainee.case.name}: first steps ...")
         trainee.warm_up(seconds_a_turn)
@@ -241,7 +254,7 @@ def measure_training(
     for turn in range(repeats):
         say(f"turn {turn + 1} of {repeats} ...")
         for trainee in trainees:
-            trainee.peaks.append(product.measure().best)
+            trainee.peaks.append(product.measure())
             trainee.seconds.append(trainee.train(trainee.steps_a_turn))
     return [trainee.cost(_baseline_of(trainee, trainees)) for trainee in trainees]
 

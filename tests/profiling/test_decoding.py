@@ -2,11 +2,13 @@
 
 import json
 
+import keras
 import pytest
 from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
 from bytenet.models import ByteNet
+from bytenet.profiling import decoding
 from bytenet.profiling.decoding import DecodingCase, measure_decoding
 
 SMALL = ["--set", "model.dim=4", "--set", "model.num_sets=1", "--set", "model.dilations=[1,2]", "--repeats", "1"]
@@ -82,3 +84,15 @@ def test_the_command_prints_json_of_both_compilers():
     costs = json.loads(CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout)
     assert [cost["case"]["jit_compile"] for cost in costs] == [False, True]
     assert costs[0]["milliseconds"]["repeats"] == 1
+
+
+@pytest.mark.parametrize(("mixed_precision", "dtype"), [("true", "bfloat16"), ("false", "float32")])
+def test_the_command_computes_in_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
+    found = []
+    monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: found.append(model) or [])
+    arguments = ["decoding", "numbers", *SMALL, "--set", f"training.mixed_precision={mixed_precision}"]
+    try:
+        CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+    assert [model.compute_dtype for model in found] == [dtype]

@@ -1,5 +1,6 @@
 """The memory that training is measured to take."""
 
+import importlib
 import json
 import os
 from dataclasses import replace
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
 from bytenet.config import load_config
+from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.errors import ConfigError, InputError
 from bytenet.profiling import memory
 from bytenet.profiling.memory import MemoryCost, measure_in_this_process, measure_memory
@@ -20,11 +22,11 @@ SMALL = ["model.dim=4", "model.num_sets=1", "model.dilations=[1,2]"]
 
 @pytest.fixture(scope="module")
 def case():
-    return TrainingCase(load_config("numbers", SMALL), batch_size=2, length=6, jit_compile=False)
+    return TrainingCase(load_config("numbers", SMALL), batch_size=2, length=6, jit_compile=False, vocab_size=8)
 
 
 def test_sizes(case):
-    cost = measure_in_this_process(case, vocab_size=8)
+    cost = measure_in_this_process(case)
     embeddings, head = 2 * 7 * 4, 8 * 8 + 8
     encoder = 2 * (4 * 2 + 5 * 2 * 2 + 2 * 4 + 4 + (4 + 2 + 2))
     decoder = 2 * (8 * 4 + 3 * 4 * 4 + 4 * 8 + 8 + (8 + 4 + 4))
@@ -60,6 +62,24 @@ def test_a_killed_process_is_explained(case, monkeypatch):
         measure_memory([case])
 
 
+def test_a_full_gpu_is_explained(case, monkeypatch, tmp_path):
+    (tmp_path / "full_gpu.py").write_text(
+        "import tensorflow as tf\n\n"
+        "def measure(case):\n"
+        "    raise tf.errors.ResourceExhaustedError(None, None, 'OOM when allocating tensor\\nand much more')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)  # which the process that is started inherits
+    monkeypatch.setattr(memory, "measure_in_this_process", importlib.import_module("full_gpu").measure)
+    with pytest.raises(InputError, match=r"d=4, 2 x 6.*did not suffice.*OOM when allocating tensor$"):
+        measure_memory([case])
+
+
+def test_memory_is_kept_as_training_keeps_it(case, monkeypatch):
+    monkeypatch.setattr(memory, "keep_freed_memory", _die)
+    with pytest.raises(InputError, match="was killed"):
+        measure_memory([case])
+
+
 def test_one_device_only(case):
     with pytest.raises(InputError, match="one device"):
         measure_memory([replace(case, replicas=2)])
@@ -68,7 +88,7 @@ def test_one_device_only(case):
 @pytest.mark.slow
 def test_a_wider_model_needs_more_memory_in_its_own_process(case):
     wide = replace(case, config=load_config("numbers", [*SMALL, "model.dim=64"]), batch_size=64, length=200)
-    large, small = measure_memory([wide, case], vocab_size=8)
+    large, small = measure_memory([wide, case])
     assert large.training_bytes > small.training_bytes + 10 * 64 * 200 * 64 * 4
     assert large.before_bytes < 1.5 * small.before_bytes
 
@@ -78,9 +98,9 @@ def cases(monkeypatch):
     """Runs the command, which only notes what it is to measure."""
     asked = []
 
-    def note(cases, vocab_size, say):
+    def note(cases, say):
         asked[:] = cases
-        return [MemoryCost("a case", "bytenet", 4, 2, 6, False, 1_000_000, 2, 3, 4, 5_400_000_000, None)]
+        return [MemoryCost("a case", "bytenet", 4, 2, 6, False, 8, 1_000_000, 2, 3, 4, 5_400_000_000, None)]
 
     monkeypatch.setattr(memory, "measure_memory", note)
 
@@ -109,11 +129,13 @@ def test_the_command_finds_the_largest_batch_of_a_corpus(cases):
     assert (found.batch_size, found.length) == (16, len("three three three") + 1)
     ((found,), _) = cases("numbers", "--largest", "--no-xla", "--set", "data.batch_chars=1000")
     assert 900 < found.batch_size * found.length <= 1000
+    pairs = load_corpus(found.config.data).train
+    assert found.vocab_size == Vocabulary.from_texts(pairs.source, pairs.target).size != 105
 
 
-@pytest.mark.parametrize("arguments", [["--largest", "--length", "9"], ["--largest", "--batch-size", "9"]])
-def test_wrong_use(arguments):
-    result = CliRunner().invoke(benchmark, ["memory", *arguments])
+@pytest.mark.parametrize("option", ["--length", "--batch-size", "--vocab-size"])
+def test_wrong_use(option):
+    result = CliRunner().invoke(benchmark, ["memory", "--largest", option, "9"])
     assert result.exit_code == 2
     assert "leave those options out" in result.stderr
 

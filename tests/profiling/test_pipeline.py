@@ -52,14 +52,25 @@ def test_whole_epochs_are_timed_and_all_characters_counted(monkeypatch):
 def test_ways_of_bucketing_are_compared_with_as_many_buckets():
     lengths = np.random.default_rng(0).gamma(4, 12, 700).astype(int) + 1
     costs = measuring.compare_bucketing(lengths, DataConfig(batch_size=8, num_buckets=3))
-    assert [cost.bucketing for cost in costs] == ["as set: optimal", "none", "fixed_width", "histogram", "optimal"]
-    as_set, none, fixed_width, histogram, optimal = costs
+    assert [cost.bucketing for cost in costs] == [
+        "as set: optimal", "none", "fixed_width", "histogram", "optimal", "optimal, any size",
+    ]  # fmt: skip
+    as_set, none, fixed_width, histogram, optimal, any_size = costs
     assert as_set.buckets == 3
     assert none.buckets == 1
     assert max(fixed_width.buckets, optimal.buckets) <= histogram.buckets
-    assert optimal.times_optimal == as_set.times_optimal == 1
-    assert 1 < histogram.times_optimal < none.times_optimal
-    assert histogram.times_optimal == histogram.padding_share / optimal.padding_share
+    assert any_size.times_optimal == 1
+    assert 1 <= optimal.times_optimal < histogram.times_optimal < none.times_optimal
+    assert histogram.times_optimal == histogram.padding_share / any_size.padding_share
+    assert none.least_pairs == 700
+
+
+def test_the_optimum_may_have_buckets_that_are_too_small_to_be_set():
+    lengths = np.array([10] * 60 + [11] * 60 + [100] * 4)
+    as_set, *_, optimal, any_size = measuring.compare_bucketing(lengths, DataConfig(batch_size=8, num_buckets=2))
+    assert (any_size.buckets, any_size.least_pairs) == (2, 4)
+    assert min(as_set.least_pairs, optimal.least_pairs) >= 16
+    assert as_set.times_optimal == as_set.padding_share / any_size.padding_share > 2
 
 
 def test_no_padding_at_all_is_no_division_by_zero():
@@ -70,9 +81,9 @@ def test_no_padding_at_all_is_no_division_by_zero():
 def test_the_command_prints_both_tables_or_json(short):
     arguments = ["digits", "--set", "data.batch_size=8", "--repeats", "2"]
     printed = CliRunner().invoke(pipeline, arguments, catch_exceptions=False).stdout.split("\n\n")
-    assert [table.count("\n") for table in printed] == [3, 6]
+    assert [table.count("\n") for table in printed] == [3, 7]
     assert "deliver batches" in printed[0]
     assert "as set: optimal" in printed[1]
     found = json.loads(CliRunner().invoke(pipeline, [*arguments, "--json"], catch_exceptions=False).stdout)
     assert [row["pairs_per_second"]["repeats"] for row in found["rates"]] == [2, 2, 2]
-    assert found["padding"][-1]["bucketing"] == "optimal"
+    assert found["padding"][-1]["bucketing"] == "optimal, any size"

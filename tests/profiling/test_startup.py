@@ -1,10 +1,12 @@
 """Where the time goes before the first training step: that it is all accounted for, not how long it is."""
 
 import json
+import os
 
 import pytest
 from click.testing import CliRunner
 
+from bytenet import compile_cache
 from bytenet.cli.benchmark import benchmark
 from bytenet.errors import ConfigError, InputError
 from bytenet.profiling import startup
@@ -57,6 +59,21 @@ def test_caches_are_empty_and_warm_when_they_should_be(starts):
     costs = measure_startup("digits", ways=["XLA, warm cache"])
     assert starts == [("XLA, warm cache", False), ("XLA, warm cache", True)]
     assert costs[0].seconds == Spread(18.0, 18.0, 18.0, 1), "the run that filled the cache does not count"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_has_no_cache_but_its_own(monkeypatch, tmp_path, way):
+    """The command `bytenet` itself has one, which its child would inherit and prefer."""
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
+    monkeypatch.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "users"))
+    users = compile_cache.turn_on()
+    assert str(users) in os.environ["TF_XLA_FLAGS"]
+    environment = startup._environment(way, tmp_path / "own")
+    assert environment["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
+    for name in ("TF_XLA_FLAGS", "BYTENET_COMPILE_CACHE"):
+        monkeypatch.setenv(name, environment[name])
+    folder = compile_cache.turn_on()
+    assert folder is None if way == "no XLA" else folder.is_relative_to(tmp_path / "own")
 
 
 def test_the_command(starts):

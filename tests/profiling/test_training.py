@@ -1,10 +1,12 @@
 """Timing of training: what is trained and how numbers follow from each other, not how long it takes."""
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
 
+import keras
 import pytest
 from click.testing import CliRunner
 
@@ -56,8 +58,8 @@ def test_costs_of_both_models(config, monkeypatch):
         return train(trainee, steps)
 
     monkeypatch.setattr(training._Trainee, "train", noted)
-    case = TrainingCase(config, batch_size=3, length=5, jit_compile=False)
-    mine, stock = measure_training([case, replace(case, stock=True)], vocab_size=8, repeats=3, seconds_a_turn=0)
+    case = TrainingCase(config, batch_size=3, length=5, jit_compile=False, vocab_size=8)
+    mine, stock = measure_training([case, replace(case, stock=True)], repeats=3, seconds_a_turn=0)
     warm_up, turns = [(False, 1)] * 3 + [(True, 1)] * 3, [(False, 1), (True, 1)]
     assert fitted == warm_up + 3 * turns
     assert (mine.stock, stock.stock) == (False, True)
@@ -76,10 +78,56 @@ def test_costs_of_both_models(config, monkeypatch):
     assert mine.times_stock.least <= stock.seconds.median / mine.seconds.median <= mine.times_stock.most
 
 
+def test_only_float32_on_one_device_is_a_share_of_the_peak(config, monkeypatch):
+    one = TrainingCase(config, batch_size=2, length=4, jit_compile=False)
+    two = replace(one, replicas=2)
+    assert training._compares_with_peak(one)
+    assert training._compares_with_peak(two), "logical CPUs share the cores that the product has"
+    bfloat16 = replace(one, config=load_config("numbers", [*SMALL, "training.mixed_precision=true"]))
+    assert not training._compares_with_peak(bfloat16)
+    monkeypatch.setattr(training.tf.config, "list_physical_devices", lambda kind: [kind] * 2)
+    assert training._compares_with_peak(one)
+    assert not training._compares_with_peak(two)
+
+
+@pytest.fixture
+def _float32_afterwards():
+    yield
+    keras.mixed_precision.set_global_policy("float32")
+
+
+@pytest.mark.usefixtures("_float32_afterwards")
+def test_the_command_leaves_the_share_of_the_peak_blank():
+    settings = [argument for setting in [*SMALL, "training.mixed_precision=true"] for argument in ("--set", setting)]
+    arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
+    header, row = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
+    place = header.index("share of peak")
+    assert row[place:].split()[0] == "-"
+
+
+def test_nothing_is_read_from_or_left_in_the_compile_cache(tmp_path):
+    """Not even where a user has turned it on for TensorFlow: what is measured is compiling."""
+    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    arguments = ["numbers", *settings, "--batch-size", "2", "--length", "4", "--vocab-size", "8", "--repeats", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "bytenet", "benchmark", "training", *arguments, "--xla"],
+        capture_output=True, text=True, env=os.environ | {"BYTENET_COMPILE_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert ", XLA  " in done.stdout
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_other_flags_of_xla_stay(cases, monkeypatch):
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0 --tf_xla_persistent_cache_directory=/full")
+    cases()
+    assert os.environ["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
+
+
 @pytest.mark.slow
 def test_compiled_with_xla(config):
-    case = TrainingCase(config, batch_size=2, length=4, jit_compile=True)
-    cost, stock = measure_training([case, replace(case, stock=True)], vocab_size=8, repeats=1, seconds_a_turn=0)
+    case = TrainingCase(config, batch_size=2, length=4, jit_compile=True, vocab_size=8)
+    cost, stock = measure_training([case, replace(case, stock=True)], repeats=1, seconds_a_turn=0)
     assert cost.xla
     assert stock.xla
     assert cost.times_stock is None, "the baseline is Keras's default"
@@ -116,7 +164,7 @@ def cases(monkeypatch):
     """Runs the command, which only notes what it is to measure."""
     asked = []
 
-    def note(cases, vocab_size, repeats, say):
+    def note(cases, repeats, say):
         asked.extend(cases)
         return []
 
@@ -134,6 +182,7 @@ def cases(monkeypatch):
 def test_the_command_measures_the_thesis_model_by_default(cases):
     (case,) = cases()
     assert case.name == "bytenet, d=400, 64 x 100, XLA"
+    assert case.vocab_size == 105
     (case,) = cases("multi30k", "--length", "50")
     assert case.name == "bytenet, d=128, 51 x 50, XLA"
     assert case.config == load_config("multi30k")
@@ -158,7 +207,8 @@ def test_the_command_combines_what_is_repeated(cases):
 def test_the_command_never_compiles_for_several_replicas(cases):
     found = cases("--replicas", "1", "--replicas", "2", "--xla")
     assert [(case.replicas, case.jit_compile) for case in found] == [(1, True), (2, False)]
-    found = cases("--replicas", "2", "--xla", "--no-xla", "--baseline", "--baseline-xla")
+    found = cases("--replicas", "2", "--xla", "--no-xla", "--baseline", "--baseline-xla", "--vocab-size", "60")
+    assert {case.vocab_size for case in found} == {60}
     assert [(case.stock, case.replicas, case.jit_compile) for case in found] == [
         (False, 2, False), (True, 1, False), (True, 1, True),
     ]  # fmt: skip
@@ -180,7 +230,8 @@ def test_the_command_prints_a_row_a_case():
 def test_the_command_counts_the_products_of_its_model(config):
     from bytenet.models import build_model
 
-    (cost,) = measure_training([TrainingCase(config, 2, 6, jit_compile=False)], 8, repeats=1, seconds_a_turn=0)
+    case = TrainingCase(config, 2, 6, jit_compile=False, vocab_size=8)
+    (cost,) = measure_training([case], repeats=1, seconds_a_turn=0)
     assert cost.gigaflops_a_step * 1e9 == pytest.approx(training_step_flops(build_model(config.model, 8), 2, 6, 6))
 
 

@@ -1,7 +1,10 @@
 """`bytenet benchmark`: how fast things are on this machine; one module a thing that is measured."""
 
+import os
+
 import click
 
+from bytenet import compile_cache
 from bytenet.cli.lazy_group import LazyGroup
 
 _MEASURED = {
@@ -20,5 +23,9 @@ def benchmark() -> None:
     """Measure how fast things are on this machine.
 
     Every measurement is warmed up, repeated, and given as median, least and most; what is compared takes turns
-    within one run. Ratios within one run mean more than times, which differ between machines and hours.
+    within one run. Ratios within one run mean more than times, which differ between machines and hours. What was
+    compiled before is not used, so that compiling always takes its whole time.
     """
+    # The command has just turned the cache on; TensorFlow will read the environment only when it is imported.
+    if "TF_XLA_FLAGS" in os.environ:
+        os.environ["TF_XLA_FLAGS"] = compile_cache.flags_without_cache(os.environ["TF_XLA_FLAGS"])

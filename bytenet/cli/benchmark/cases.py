@@ -1,9 +1,36 @@
 """What the benchmarks of training make of their options."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
+import click
+
 from bytenet.config import Config, load_config
+
+VOCAB_SIZE = 105
+
+_POSITIVE = click.IntRange(min=1)
+_OPTIONS = (
+    click.option(
+        "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`."
+    ),
+    click.option("--variant", "variants", multiple=True, help="A variant; this and the next three may be repeated."),
+    click.option("--dim", "dims", multiple=True, type=click.IntRange(min=2), help="Width of the encoder."),
+    click.option("--batch-size", "batch_sizes", multiple=True, type=_POSITIVE, help="Sentences a step."),
+    click.option("--length", "lengths", multiple=True, type=_POSITIVE, help="Ids a sentence.  [default: 100]"),
+    click.option(
+        "--xla", is_flag=True, help="Compile the step; with --no-xla too, measure both.  [default: if possible]"
+    ),
+    click.option("--no-xla", is_flag=True, help="Do not compile it."),
+    click.option("--vocab-size", type=click.IntRange(min=5), help=f"Symbols.  [default: {VOCAB_SIZE}]"),
+)
+
+
+def training_case_options(command: Callable) -> Callable:
+    """Give a command the options that say which steps of which models are measured."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 def configurations(

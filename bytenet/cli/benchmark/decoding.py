@@ -43,16 +43,22 @@ def decoding(
 ) -> None:
     """Time the decoding of a character, by every combination of length, batch and beam.
 
-    The model is that of a preset or configuration file, untrained: the weights do not matter for the time. All
+    The model is that of a preset or configuration file, untrained: the weights do not matter for the time. It
+    computes in bfloat16 where training.mixed_precision is set, as the model of such a run does when translating. All
     searches take turns in one run, so their ratios hold even where the machine's speed drifts. What the cache saves
     (--uncached) is to be read against the cheaper of the two ways to do without it: on the prefix as it grows, or
     padded to its final length, which XLA can compile once.
     """
     from bytenet.config import load_config
+
+    config = load_config(preset_or_file, overrides)
+
     from bytenet.models import build_model
     from bytenet.profiling.decoding import DecodingCase, measure_decoding
+    from bytenet.training.compilation import set_up_keras
 
-    model = build_model(load_config(preset_or_file, overrides).model, vocab_size)
+    set_up_keras(config)
+    model = build_model(config.model, vocab_size)
     compilers = (False, True) if xla is None else (xla,)
     cases = [DecodingCase(*case) for case in product(lengths, batch_sizes, beam_sizes, compilers)]
     if uncached:

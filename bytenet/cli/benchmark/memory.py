@@ -4,7 +4,15 @@ from itertools import product
 
 import click
 
+from bytenet.cli.benchmark.cases import (
+    VOCAB_SIZE,
+    batch_size_of,
+    compiled_choices,
+    configurations,
+    training_case_options,
+)
 from bytenet.cli.benchmark.output import print_rows
+from bytenet.config import Config
 
 _COLUMNS = {
     "case": lambda cost: cost.case,
@@ -19,15 +27,8 @@ _COLUMNS = {
 
 @click.command()
 @click.argument("presets_or_files", nargs=-1)
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
-@click.option("--variant", "variants", multiple=True, help="A variant; this and the next three may be repeated.")
-@click.option("--dim", "dims", multiple=True, type=click.IntRange(min=2), help="Width of the encoder.")
-@click.option("--batch-size", "batch_sizes", multiple=True, type=click.IntRange(min=1), help="Sentences a step.")
-@click.option("--length", "lengths", multiple=True, type=click.IntRange(min=1), help="Ids a sentence.  [default: 100]")
-@click.option("--largest", is_flag=True, help="Take the largest batch of the preset's corpus instead of a length.")
-@click.option("--xla", is_flag=True, help="Compile the step; with --no-xla too, measure both.  [default: if possible]")
-@click.option("--no-xla", is_flag=True, help="Do not compile it.")
-@click.option("--vocab-size", type=click.IntRange(min=5), default=105, show_default=True, help="Symbols.")
+@training_case_options
+@click.option("--largest", is_flag=True, help="Take the largest batch of the preset's corpus, and its symbols.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, with all numbers in bytes.")
 def memory(
     presets_or_files: tuple[str, ...],
@@ -39,7 +40,7 @@ def memory(
     largest: bool,
     xla: bool,
     no_xla: bool,
-    vocab_size: int,
+    vocab_size: int | None,
     as_json: bool,
 ) -> None:
     """Measure the most memory that training needs, in MB (10^6 bytes), by preset and batch.
@@ -47,10 +48,10 @@ def memory(
     Every combination of what is repeated trains two steps in a process of its own, on random sentences of full
     length. Without PRESETS_OR_FILES it is the thesis's ByteNet (europarl).
     """
-    if largest and (batch_sizes or lengths):
-        raise click.UsageError("--largest takes batch size and length from the corpus; leave those options out.")
-    from bytenet.cli.benchmark.cases import batch_size_of, compiled_choices, configurations
-
+    if largest and (batch_sizes or lengths or vocab_size):
+        raise click.UsageError(
+            "--largest takes batch size, length and vocabulary size from the corpus; leave those options out."
+        )
     configs = list(configurations(presets_or_files or ("europarl",), overrides, variants, dims))
 
     from bytenet.profiling.memory import measure_memory
@@ -59,30 +60,29 @@ def memory(
     cases = []
     for config in configs:
         if largest:
-            shapes = [_largest_batch(config)]
+            sizes = [_largest_batch(config)]
         else:
-            shapes = [
-                (batch_size, length)
+            sizes = [
+                (batch_size, length, vocab_size or VOCAB_SIZE)
                 for length in lengths or (100,)
                 for batch_size in batch_sizes or (batch_size_of(config, length),)
             ]
-        for (batch_size, length), compiled in product(shapes, compiled_choices(config, xla, no_xla)):
-            cases.append(TrainingCase(config, batch_size, length, compiled))
-    costs = measure_memory(cases, vocab_size, say=lambda line: click.echo(line, err=True))
+        for (batch_size, length, symbols), compiled in product(sizes, compiled_choices(config, xla, no_xla)):
+            cases.append(TrainingCase(config, batch_size, length, compiled, vocab_size=symbols))
+    costs = measure_memory(cases, say=lambda line: click.echo(line, err=True))
     print_rows(costs, _COLUMNS, as_json)
 
 
-def _largest_batch(config) -> tuple[int, int]:
-    """Rows and padded length of the batch with most positions, and of those the longest, that the corpus gives."""
+def _largest_batch(config: Config) -> tuple[int, int, int]:
+    """Rows and padded length of the largest batch that the corpus gives, and the size of its vocabulary."""
     from bytenet.datasets import Vocabulary, pair_lengths, plan_from_config, read_corpus, select_training_pairs
 
     pairs = select_training_pairs(read_corpus(config.data).train, config.data)
     vocabulary = Vocabulary.from_texts(
         pairs.source, pairs.target, unknown=config.data.unknown, min_count=config.data.min_character_count
     )
-    plan = plan_from_config(pair_lengths(pairs, vocabulary), config.data)
-    bucket = max(plan.buckets, key=lambda bucket: (bucket.batch_size * bucket.upper, bucket.upper))
-    return bucket.batch_size, bucket.upper
+    bucket = plan_from_config(pair_lengths(pairs, vocabulary), config.data).largest_bucket
+    return bucket.batch_size, bucket.upper, vocabulary.size
 
 
 def _megabytes(size: int) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -17,7 +17,7 @@ def print_rows(rows: Sequence[Any], columns: Mapping[str, Any], as_json: bool) -
         as_json: which of the two.
     """
     if as_json:
-        click.echo(json.dumps([asdict(row) if is_dataclass(row) else row for row in rows], indent=2))
+        click.echo(json.dumps([asdict(row) for row in rows], indent=2))
         return
     table = [list(columns), *([str(text(row)) for text in columns.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

@@ -17,7 +17,8 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     """Time the batches of a preset or configuration file as `bytenet train` gets them, shuffled and bucketed.
 
     Its corpus is needed. No model is made: whatever a training step takes on top of this is the model's. The second
-    table compares ways of bucketing: the one that is set, and each with as many buckets as "histogram" makes.
+    table compares ways of bucketing: the one that is set, and each with as many buckets as "histogram" makes. The
+    optimum they are measured against is that of as many buckets of any size, the last row.
     """
     from bytenet.config import load_config
 
@@ -47,6 +48,7 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
         "bucketing": lambda cost: cost.bucketing,
         "buckets": lambda cost: cost.buckets,
         "batches": lambda cost: f"{cost.batches:,}",
+        "least pairs in a bucket": lambda cost: f"{cost.least_pairs:,}",
         "padding": lambda cost: f"{cost.padding_share:.2%}",
         "times the optimal": lambda cost: "" if cost.times_optimal is None else f"{cost.times_optimal:.3f}",
     }

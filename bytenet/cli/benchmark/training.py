@@ -4,6 +4,13 @@ from itertools import product
 
 import click
 
+from bytenet.cli.benchmark.cases import (
+    VOCAB_SIZE,
+    batch_size_of,
+    compiled_choices,
+    configurations,
+    training_case_options,
+)
 from bytenet.cli.benchmark.output import print_rows
 
 _COLUMNS = {
@@ -13,7 +20,7 @@ _COLUMNS = {
     "chars/s": lambda cost: f"{cost.characters.median:,.0f}",
     "GFLOP a step": lambda cost: f"{cost.gigaflops_a_step:.1f}",
     "peak GFLOP/s": lambda cost: f"{cost.peak_gigaflops.median:.0f}",
-    "share of peak": lambda cost: f"{cost.share_of_peak.median:.3f}",
+    "share of peak": lambda cost: "-" if cost.share_of_peak is None else f"{cost.share_of_peak.median:.3f}",
     "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
     "of 20 min": lambda cost: f"{cost.compile_share:.1%}",
     "times stock": lambda cost: "" if cost.times_stock is None else f"{cost.times_stock.median:.2f}",
@@ -22,18 +29,11 @@ _COLUMNS = {
 
 @click.command()
 @click.argument("preset_or_file", default="europarl")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
-@click.option("--variant", "variants", multiple=True, help="A variant; this and the next three may be repeated.")
-@click.option("--dim", "dims", multiple=True, type=click.IntRange(min=2), help="Width of the encoder.")
-@click.option("--batch-size", "batch_sizes", multiple=True, type=click.IntRange(min=1), help="Sentences a step.")
-@click.option("--length", "lengths", multiple=True, type=click.IntRange(min=1), help="Ids a sentence.  [default: 100]")
-@click.option("--xla", is_flag=True, help="Compile the step; with --no-xla too, measure both.  [default: if possible]")
-@click.option("--no-xla", is_flag=True, help="Do not compile it.")
+@training_case_options
 @click.option("--replicas", multiple=True, type=click.IntRange(min=1), help="Devices; may be repeated.  [default: 1]")
 @click.option("--baseline", is_flag=True, help="Also measure ByteNet in stock Keras layers with a plain `fit`.")
 @click.option("--baseline-xla", is_flag=True, help="Also measure that one compiled with XLA.")
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each case.")
-@click.option("--vocab-size", type=click.IntRange(min=5), default=105, show_default=True, help="Symbols.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, which has more columns.")
 def training(
     preset_or_file: str,
@@ -48,29 +48,29 @@ def training(
     baseline: bool,
     baseline_xla: bool,
     repeats: int,
-    vocab_size: int,
+    vocab_size: int | None,
     as_json: bool,
 ) -> None:
     """Time training steps on random sentences of full length, all combinations of what is repeated taking turns.
 
     Model and training are those of a preset or configuration file, by default the thesis's ByteNet (europarl);
     the options change single settings. The share of the peak is that of a product of two matrices of
-    2048 x 2048 numbers, measured before every turn. XLA cannot compile the step of several replicas, so those
+    2048 x 2048 float32 numbers on one device, measured before every turn; there is none for several GPUs and for
+    training.mixed_precision, whose arithmetic is another. XLA cannot compile the step of several replicas, so those
     are measured without it.
     """
-    from bytenet.cli.benchmark.cases import batch_size_of, compiled_choices, configurations
-
     configs = list(configurations([preset_or_file], overrides, variants, dims))
 
     from bytenet.profiling.training import TrainingCase, measure_training
 
+    symbols = vocab_size or VOCAB_SIZE
     cases = []
     for config, length in product(configs, lengths or (100,)):
         for batch_size in batch_sizes or (batch_size_of(config, length),):
             for count in replicas or (1,):
                 for compiled in compiled_choices(config, xla, no_xla, count):
-                    cases.append(TrainingCase(config, batch_size, length, compiled, count))
+                    cases.append(TrainingCase(config, batch_size, length, compiled, count, vocab_size=symbols))
             for compiled in [False] * baseline + [True] * baseline_xla:
-                cases.append(TrainingCase(config, batch_size, length, compiled, stock=True))
-    costs = measure_training(cases, vocab_size, repeats, say=lambda line: click.echo(line, err=True))
+                cases.append(TrainingCase(config, batch_size, length, compiled, stock=True, vocab_size=symbols))
+    costs = measure_training(cases, repeats, say=lambda line: click.echo(line, err=True))
     print_rows(costs, _COLUMNS, as_json)
