@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bytenet.errors import InputError
 from bytenet.profiling.grouping import INPUT, LEVELS, folded_name, place_of
 from bytenet.profiling.nesting import shared_seconds, union_seconds
 from bytenet.profiling.trace import Operation, Segment, Step, Trace
@@ -74,9 +75,9 @@ class Gaps:
     Attributes:
         unnamed: scheduling, operations too cheap for TensorFlow's profiler to note (many in the loops of a plain
             graph), threads of which is not known what for, and instructions without a name.
-        ungrouped: named operations that belong to no part of the model, to no pass and to no kind ("other"
-            throughout).
-        python: share of the steps' time that Python spends outside of TensorFlow.
+        ungrouped: named operations that belong to no pass and no part of the model; at most their kind is known.
+        python: share of the steps' time that Python spends outside of TensorFlow; None where the trace notes no calls
+            of Python within the steps, so that it is not known.
         fused: time in compiled instructions that hold more than one operation; 0 in a plain graph.
         mixed: for each level, time in instructions whose operations belong to more than one group.
         misplaced: for each level, the part of that time that belongs to other groups than the one it is counted
@@ -85,7 +86,7 @@ class Gaps:
 
     unnamed: float
     ungrouped: float
-    python: float
+    python: float | None
     fused: float
     mixed: dict[str, float]
     misplaced: dict[str, float]
@@ -102,7 +103,7 @@ class Breakdown:
         is_compiled: whether XLA compiled the operations.
         devices: one by one.
         gaps: what is not covered.
-        warnings: of the profiler and the reader.
+        warnings: of the profiler.
         capture: what is known of how it was captured, if it was here.
     """
 
@@ -133,8 +134,16 @@ def breakdown(trace: Trace) -> Breakdown:
 
     Args:
         trace: as `read_trace` gives it.
+
+    Raises:
+        InputError: nothing runs in the steps.
     """
     clipped = _clip(trace)
+    if not any(end > start for _, start, end in clipped):
+        raise InputError(
+            f"{trace.path} holds no operations in the steps{'' if trace.has_steps else ' (none is marked)'}. Its steps "
+            "must lie around work of TensorFlow; capture it again."
+        )
     count = len(trace.steps)
     devices = []
     seconds_of: dict[Operation, float] = defaultdict(float)
@@ -206,7 +215,9 @@ def _label(operation: Operation) -> tuple[str, str]:
 def _gaps(trace: Trace, seconds_of: dict[Operation, float]) -> Gaps:
     busy = sum(seconds_of.values()) or 1.0
     unnamed = sum(seconds for found, seconds in seconds_of.items() if not found.path and found.kind != INPUT)
-    ungrouped = sum(seconds for found, seconds in seconds_of.items() if found.path and set(found.place) == {"other"})
+    ungrouped = sum(
+        seconds for found, seconds in seconds_of.items() if found.path and set(found.place[:3]) == {"other"}
+    )
     fused = 0.0
     mixed, misplaced = dict.fromkeys(LEVELS, 0.0), dict.fromkeys(LEVELS, 0.0)
     for operation, seconds in seconds_of.items():
@@ -224,7 +235,7 @@ def _gaps(trace: Trace, seconds_of: dict[Operation, float]) -> Gaps:
     return Gaps(unnamed / busy, ungrouped / busy, _python_share(trace), fused, mixed, misplaced)
 
 
-def _python_share(trace: Trace) -> float:
+def _python_share(trace: Trace) -> float | None:
     inside = [
         (max(start, step.start), min(end, step.end))
         for step in trace.steps
@@ -232,7 +243,7 @@ def _python_share(trace: Trace) -> float:
         if start < step.end and end > step.start
     ]
     if not inside:
-        return 0.0
+        return None
     starts, ends = (np.array(column) for column in zip(*inside, strict=True))
     wall = sum(step.seconds for step in trace.steps)
     return 1 - union_seconds(starts, ends) / wall

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from bytenet.config import Config
 from bytenet.datasets import (
     EOS_ID,
     PAD_ID,
+    Pairs,
     Vocabulary,
     pair_lengths,
     plan_from_config,
@@ -35,6 +37,7 @@ from bytenet.files import write_text_atomic
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.trace_file import CAPTURE_FILE, find_trace
 from bytenet.training import train
+from bytenet.training.compilation import set_up_keras
 from bytenet.training.strategies import make_strategy
 
 _LEAST_WARM_UP = 5
@@ -52,8 +55,9 @@ def capture_training(
 ) -> Path:
     """Train as the configuration says and capture some steps; the training ends with them.
 
-    It is the training of `bytenet train`, with its data, callbacks and `fit`, but for the validation on the
-    way. The run itself is thrown away.
+    It is the training of `bytenet train`, with its data, callbacks and `fit`. Only the evaluation within an epoch
+    (`evaluation.continuous_every_seconds`, `..._steps`) is off; the one at the end of an epoch takes place, between
+    steps, where steps after it are asked for. The run itself is thrown away.
 
     Args:
         config: of the training.
@@ -85,12 +89,6 @@ def capture_training(
             f"The training has only {callback.step} steps, so steps {first} to {last} could not be captured. Give "
             "earlier ones as --steps, or more with training.epochs and training.max_steps."
         )
-    of_interest = set(shapes[first - 1 : last])
-    unwatched = [
-        seconds
-        for index, (shape, seconds) in enumerate(zip(shapes, callback.seconds, strict=False))
-        if shape in of_interest and shape in shapes[:index]  # the first of a shape is slower, and tells nothing
-    ]
     return _finish(
         folder,
         {
@@ -98,7 +96,7 @@ def capture_training(
             "steps": [first, last],
             "batch_shapes": [list(shape) for shape in shapes[first - 1 : last]],
             "seconds_before": callback.seconds,
-            "settled_seconds_before": statistics.median(unwatched) if unwatched else None,
+            "settled_seconds_before": _settled_seconds(shapes[: first - 1], callback.seconds, shapes[first - 1 : last]),
             "compiled": callback.compiled,
             "settings": _settings(config),
         },
@@ -177,12 +175,14 @@ def capture_decoding(
 
 
 def capture_decoding_of(config: Config, folder: str | os.PathLike[str], search: Search = Search()) -> Path:
-    """Capture searches of an untrained model of a configuration on sentences of its corpus; see `capture_decoding`."""
-    corpus = read_corpus(config.data)
-    pairs = select_training_pairs(corpus.train, config.data)
-    vocabulary = Vocabulary.from_texts(pairs.source, pairs.target, unknown=config.data.unknown)
+    """Capture searches of an untrained model of a configuration on sentences of its corpus; see `capture_decoding`.
+
+    Where the corpus has fewer sentences than a batch takes, they are repeated.
+    """
+    pairs, vocabulary = _training_data(config)
+    set_up_keras(config)
     model = build_model(config.model, vocabulary.size)
-    encoded = [vocabulary.encode(text) for text in pairs.source[: search.batch_size]]
+    encoded = [vocabulary.encode(text) for text in islice(cycle(pairs.source), search.batch_size)]
     source_ids = keras.utils.pad_sequences(encoded, padding="post", dtype="int32")
     return capture_decoding(model, source_ids, folder, search, _settings(config))
 
@@ -244,10 +244,7 @@ def _ending_with(callback: _CaptureSteps) -> Iterator[None]:
 
 def _batch_shapes(config: Config, least: int) -> list[_Shape]:
     """Rows and length of each batch of so many epochs that there are at least so many batches, if there are."""
-    pairs = select_training_pairs(read_corpus(config.data).train, config.data)
-    vocabulary = Vocabulary.from_texts(
-        pairs.source, pairs.target, unknown=config.data.unknown, min_count=config.data.min_character_count
-    )
+    pairs, vocabulary = _training_data(config)
     replicas = make_strategy(config.training.devices).num_replicas_in_sync
     plan = plan_from_config(pair_lengths(pairs, vocabulary), config.data, replicas)
     epochs = min(config.training.epochs, -(-least // plan.num_batches))
@@ -256,6 +253,33 @@ def _batch_shapes(config: Config, least: int) -> list[_Shape]:
         for epoch in range(epochs)
         for batch in plan.epoch(config.training.seed, epoch)
     ]
+
+
+def _training_data(config: Config) -> tuple[Pairs, Vocabulary]:
+    """What a training of the configuration reads."""
+    pairs = select_training_pairs(read_corpus(config.data).train, config.data)
+    return pairs, Vocabulary.from_texts(
+        pairs.source, pairs.target, unknown=config.data.unknown, min_count=config.data.min_character_count
+    )
+
+
+def _settled_seconds(shapes: Sequence[_Shape], seconds: Sequence[float], captured: Sequence[_Shape]) -> float | None:
+    """What a captured step would take on average if nobody watched: the median of its own shape, before.
+
+    Args:
+        shapes, seconds: of the steps before; the first of a shape sets up for it, and does not count.
+        captured: shapes of the captured steps.
+
+    Returns:
+        Seconds, or None where a shape among `captured` has not settled before.
+    """
+    settled: dict[_Shape, list[float]] = {}
+    for index, (shape, taken) in enumerate(zip(shapes, seconds, strict=True)):
+        if shape in shapes[:index]:
+            settled.setdefault(shape, []).append(taken)
+    if not set(captured) <= set(settled):
+        return None
+    return statistics.fmean(statistics.median(settled[shape]) for shape in captured)
 
 
 def _settled_steps(shapes: Sequence[_Shape], count: int) -> tuple[int, int]:

@@ -39,7 +39,8 @@ class Place(NamedTuple):
     kind: str
 
 
-_REPLICA = re.compile(r"(?:^|/)(?:replica|update)_(\d+)(?=/|$)")
+_REPLICA = re.compile(r"(?:^|/)replica_(\d+)(?=/|$)")
+_UPDATE = re.compile(r"(?:^|/)update_(\d+)(?=/|$)")
 # What executing a graph puts around and between the names of the layers.
 _WRAPPER = re.compile(
     r"(StatefulPartitionedCall|PartitionedCall|while|body|cond|then|else|replica|update|jit\(.*\)|)(_\d+)*|_+\d+"
@@ -81,6 +82,15 @@ def replica_of(path: str) -> int:
     return int(found.group(1)) if found else 0
 
 
+def update_of(path: str) -> int:
+    """Which copy of the model the optimiser updates with an operation, if there are copies; 0 where it does not say.
+
+    Without copies, an older Keras numbers the variables so.
+    """
+    found = _UPDATE.search(path)
+    return int(found.group(1)) if found else 0
+
+
 @lru_cache(maxsize=100_000)
 def place_of(path: str, kind: str) -> Place:
     """The place of an operation.
@@ -95,15 +105,17 @@ def place_of(path: str, kind: str) -> Place:
     if kind == INPUT or kind.startswith(("Iterator", "MultiDeviceIterator")):
         return Place("input", "other", "other", "input pipeline")
     words = path.split("/")
-    is_backward = "gradient_tape" in words or words[0] == "gradients"
-    scopes = [_NUMBERED.sub("", word) for word in words if not _WRAPPER.fullmatch(word) and word != "gradient_tape"]
+    scopes = [_NUMBERED.sub("", word) for word in words if not _WRAPPER.fullmatch(word)]
+    # Gradients that are written out (those of normalisation) have numbered tapes.
+    is_backward = "gradient_tape" in scopes or words[0] == "gradients"
+    scopes = [scope for scope in scopes if scope != "gradient_tape"]
     is_communication = bool(_COMMUNICATION.search(kind))
     if any(scope in _OPTIMISERS for scope in scopes):
         return Place("optimiser", "other", "other", "communication" if is_communication else "optimiser")
     part = next((_PARTS[scope] for scope in reversed(scopes) if scope in _PARTS), "other")
     half = next((scope for scope in scopes if scope in ("encoder", "decoder")), "other")
     if half == "other" and part not in ("other", "embedding"):
-        half = "decoder"  # a step of decoding calls the blocks by themselves, and only the decoder has steps
+        half = "decoder"  # where a block is called by itself, it takes a step, and only the decoder has steps
     if kind == "AddN" and len(scopes) == 1:  # so TensorFlow adds up the gradients of a tensor used twice
         return Place("backward", "other", "other", "sum of gradients")
     pass_ = "backward" if is_backward else "forward" if len(scopes) > 1 else "other"

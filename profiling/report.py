@@ -78,13 +78,16 @@ def _heading(result: Breakdown) -> str:
     if shapes:
         text += f"; batches of {', '.join(' x '.join(map(str, shape)) for shape in shapes)}"
     if before := result.capture.get("settled_seconds_before"):
-        text += f"; {_ms(before)} ms (median) before the profiler was on"
+        text += f"; {_ms(before)} ms (median of each shape) before the profiler was on"
     if characters := result.capture.get("characters"):
         text += f"; {_ms(result.step_seconds / characters)} ms a character"
     return text
 
 
 def _device(device: DeviceTime, step_seconds: float) -> Iterable[str]:
+    if not device.busy_seconds:
+        yield f"{device.device}: no work within the steps"
+        return
     yield (
         f"{device.device}: busy {_ms(device.busy_seconds)} ms ({device.busy_seconds / step_seconds:.0%}), idle "
         f"{_ms(device.idle_seconds)} ms; {device.threads:.2f} threads or streams at work while busy"
@@ -130,7 +133,10 @@ def _gaps(result: Breakdown) -> Iterable[str]:
         "and what has no name"
     )
     yield f"  {gaps.ungrouped:.1%} has a name that belongs to no group"
-    yield f"  {gaps.python:.1%} of the steps' time is Python outside of TensorFlow"
+    if gaps.python is None:
+        yield "  how much of the steps' time is Python outside of TensorFlow is not known: none of its calls is in them"
+    else:
+        yield f"  {gaps.python:.1%} of the steps' time is Python outside of TensorFlow"
     if before := result.capture.get("settled_seconds_before"):
         yield f"  the profiler made steps {result.step_seconds / before - 1:+.0%} slower"
     if result.is_compiled:

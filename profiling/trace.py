@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bytenet.profiling.compiled import Source, instruction_sources
-from bytenet.profiling.grouping import INPUT, RUNTIME, Place, place_of, replica_of
+from bytenet.profiling.grouping import INPUT, RUNTIME, Place, place_of, replica_of, update_of
 from bytenet.profiling.nesting import innermost
 from bytenet.profiling.trace_file import RawEvent, RawLine, RawTrace, read_trace_file
 
@@ -85,7 +85,7 @@ class Trace:
         segments: of all devices, in no order.
         host_calls: start and end of Python's calls into TensorFlow, in seconds.
         is_compiled: whether operations were compiled by XLA.
-        warnings: of the profiler and the reader.
+        warnings: of the profiler.
     """
 
     path: Path
@@ -143,16 +143,19 @@ class _Reader:
         self._operations: dict[tuple, Operation] = {}
         self._asked_by: dict[int, object] = {}
         # The copies of a model share the threads of the host; only the names of the operations tell them apart.
-        self._is_split = not any(line.plane.startswith("/device:") for line in raw.lines) and any(
-            replica_of(event.name.rpartition(":")[0]) for line in raw.lines for event in line.events
-        )
+        names = {event.name.rpartition(":")[0] for line in raw.lines for event in line.events}
+        self._replicas = {replica_of(name) for name in names}
+        self._is_split = any(self._replicas) and not any(line.plane.startswith("/device:") for line in raw.lines)
+        self._planes_of_streams = {line.plane for line in raw.lines if line.name.startswith("Stream")}
         host = "CPU:0" if self._is_split else "CPU"
         self._runtime = self._operation("", RUNTIME, host)
         self._input = self._operation("", INPUT, host)
         self._waiting = object()
 
     def trace(self) -> Trace:
-        pieces = [(line, list(innermost(self._intervals(line)))) for line in self._raw.lines if not _is_derived(line)]
+        pieces = [
+            (line, list(innermost(self._intervals(line)))) for line in self._raw.lines if not self._is_derived(line)
+        ]
         for line, found in pieces:
             self._note_askers(line, found)
         segments = [
@@ -161,10 +164,8 @@ class _Reader:
             for piece in found
             if (owner := self._resolve(piece.owner)) is not None
         ]
-        steps = sorted(self._steps(), key=lambda step: step.start)
-        warnings = list(self._raw.warnings)
+        steps = list(self._steps())
         if not steps:
-            warnings.append("no step is marked in the trace; the whole capture counts as one step")
             first = min((s.start for s in segments), default=0.0)
             steps_or_all = [Step(0, first, max((s.end for s in segments), default=0.0))]
         calls = [
@@ -178,14 +179,20 @@ class _Reader:
             segments=segments,
             host_calls=calls,
             is_compiled=any(segment.operation.instruction for segment in segments),
-            warnings=warnings,
+            warnings=list(self._raw.warnings),
         )
 
     def _steps(self) -> Iterable[Step]:
-        for line in self._raw.lines:
-            for event in line.events:
-                if "step_num" in event.stats and line.plane.startswith("/host"):
-                    yield Step(int(event.stats["step_num"]), event.start, event.end)
+        """The marked steps in order; of marks inside others, or reaching into others, the first and outermost."""
+        marks = [
+            event for line in self._raw.lines if line.plane.startswith("/host") for event in line.events
+            if "step_num" in event.stats
+        ]  # fmt: skip
+        last = float("-inf")
+        for mark in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
+            if mark.start >= last:
+                yield Step(int(mark.stats["step_num"]), mark.start, mark.end)
+                last = mark.end
 
     def _intervals(self, line: RawLine):
         region: RawEvent | None = None
@@ -222,7 +229,11 @@ class _Reader:
     def _device(self, plane: str, path: str) -> str:
         if plane.startswith("/device:"):
             return plane.removeprefix("/device:").partition(" ")[0]
-        return f"CPU:{replica_of(path)}" if self._is_split else "CPU"
+        if not self._is_split:
+            return "CPU"
+        number = replica_of(path) or update_of(path)
+        # An `update_N` may also be the Nth variable's.
+        return f"CPU:{number if number in self._replicas else 0}"
 
     def _operation(self, path: str, kind: str, device: str) -> Operation:
         key = (path, kind, device)
@@ -259,7 +270,11 @@ class _Reader:
             return None
         return owner if isinstance(owner, Operation) else self._runtime
 
+    def _is_derived(self, line: RawLine) -> bool:
+        """Whether a line of an accelerator only repeats others in another order, as `Steps` or `XLA Modules`.
 
-def _is_derived(line: RawLine) -> bool:
-    """Whether a line of an accelerator only repeats others in another order, as `Steps` or `XLA Modules`."""
-    return line.plane.startswith("/device:") and not re.match(r"Stream|XLA Ops", line.name)
+        `XLA Ops` is what a TPU notes, but on a GPU TensorFlow makes it of the kernels in the streams.
+        """
+        if not line.plane.startswith("/device:"):
+            return False
+        return not line.name.startswith("Stream" if line.plane in self._planes_of_streams else "XLA Ops")

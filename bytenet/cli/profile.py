@@ -30,15 +30,15 @@ class _Steps(click.ParamType):
     type=_Steps(),
     help="Training steps to capture, counted from 1.  [default: the first few of which no batch shape is new]",
 )
-@click.option("--xla/--no-xla", default=None, help="Compile with XLA, or not.  [default: as training does]")
+@click.option(
+    "--xla/--no-xla",
+    default=None,
+    help="Compile with XLA, or not.  [default: as training does; with --decode, not]",
+)
 @click.option("--decode", is_flag=True, help="Capture searches for translations instead of training.")
-@click.option(
-    "--beam-size", type=click.IntRange(min=1), default=1, show_default=True, help="With --decode; 1 is greedy."
-)
-@click.option(
-    "--batch-size", type=click.IntRange(min=1), default=1, show_default=True, help="With --decode: sentences."
-)
-@click.option("--length", type=click.IntRange(min=1), default=100, show_default=True, help="Characters, with --decode.")
+@click.option("--beam-size", type=click.IntRange(min=1), help="With --decode; 1 is greedy.  [default: 1]")
+@click.option("--batch-size", type=click.IntRange(min=1), help="With --decode: sentences.  [default: 1]")
+@click.option("--length", type=click.IntRange(min=1), help="With --decode: characters.  [default: 100]")
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
@@ -52,9 +52,9 @@ def profile(
     steps: tuple[int, int] | None,
     xla: bool | None,
     decode: bool,
-    beam_size: int,
-    batch_size: int,
-    length: int,
+    beam_size: int | None,
+    batch_size: int | None,
+    length: int | None,
     trace: Path | None,
     as_json: bool,
 ) -> None:
@@ -72,13 +72,18 @@ def profile(
         raise click.UsageError("--trace captures nothing: --set, --steps, --decode and --xla have no meaning with it.")
     if steps is not None and decode:
         raise click.UsageError("--steps is for training; with --decode three searches are captured.")
-    name = "trace" if trace else "decoding" if decode else "training"
-    if trace is None:
+    if not decode and (beam_size or batch_size or length):
+        raise click.UsageError(
+            "--beam-size, --batch-size and --length are for decoding; add --decode, or leave them out."
+        )
+    captures = trace is None
+    name = "decoding" if decode else "training" if captures else "trace"
+    if captures:
         config = _config(preset_or_file, overrides, xla)
         from bytenet.profiling.capture import Search, capture_decoding_of, capture_training
 
         if decode:
-            search = Search(beam_size, batch_size, length, jit_compile=bool(xla))
+            search = Search(beam_size or 1, batch_size or 1, length or 100, jit_compile=bool(xla))
             trace = capture_decoding_of(config, out / name, search)
         else:
             trace = capture_training(config, out / name, steps, say=_say)
@@ -94,13 +99,13 @@ def profile(
     if out is not None:
         saved = save_report(read, result, out, name)
         _say(f"saved {', '.join(map(str, saved))}")
-    _say_how_to_look(read.path, out)
+    _say_how_to_look(read.path, out if captures else None)
 
 
 def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -> "Config":
-    from bytenet.config import load_config
+    from bytenet.config import load_config, preset_names
 
-    if Path(preset_or_file).is_dir():
+    if preset_or_file not in preset_names() and Path(preset_or_file).is_dir():
         from bytenet.run_folder import RunFolder
 
         preset_or_file = str(RunFolder.open(preset_or_file).config_path)
@@ -108,8 +113,8 @@ def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -
     return load_config(preset_or_file, (*overrides, *compiled))
 
 
-def _say_how_to_look(trace: Path, out: Path | None) -> None:
-    """Print the line that opens the trace in TensorBoard, or what is missing for it."""
+def _say_how_to_look(trace: Path, logdir: Path | None) -> None:
+    """Print the line that opens the trace in TensorBoard, from `logdir` if given, or what is missing for it."""
     from bytenet.errors import InputError
     from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
 
@@ -122,7 +127,7 @@ def _say_how_to_look(trace: Path, out: Path | None) -> None:
     except InputError as error:
         _say(str(error))
     else:
-        _say(f"To look at it in a browser (tab Profile): {tensorboard_command(out or folder)}")
+        _say(f"To look at it in a browser (tab Profile): {tensorboard_command(logdir or folder)}")
 
 
 def _say(text: str) -> None:

@@ -96,9 +96,10 @@ class DilatedConvolution(keras.layers.Layer):
         Returns:
             float `(batch, filters)`, equal to `call(...)[:, t]`.
         """
-        outputs = ops.matmul(ops.cast(inputs, self.compute_dtype), present_kernel)
-        outputs = outputs if from_past is None else outputs + from_past
-        return outputs if self.bias is None else outputs + ops.cast(self.bias, self.compute_dtype)
+        with keras.name_scope(self.name):  # as a call of the layer has it
+            outputs = ops.matmul(ops.cast(inputs, self.compute_dtype), present_kernel)
+            outputs = outputs if from_past is None else outputs + from_past
+            return outputs if self.bias is None else outputs + ops.cast(self.bias, self.compute_dtype)
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], self.filters)

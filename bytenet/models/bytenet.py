@@ -210,13 +210,18 @@ class ByteNet(TranslationModel):
             current = ops.where(position < length, current, ops.zeros_like(current))
             outputs = self._join(current, self.target_embedding(previous_ids))
 
-            # What earlier steps give to this one does not wait for any block, so it is one product for all.
-            all_from_past = ops.matmul(self._ring.read(state, position), past_kernels)  # (blocks, batch, width)
-            hiddens = []
-            for index, block in enumerate(blocks):
-                outputs, hidden = block.step(outputs, all_from_past[index], kernels[index])
-                hiddens.append(hidden)
-            return self.head.step(outputs, head_kernel), self._ring.write(state, position, hiddens)
+            # Named as in `call`: profiles take a step apart by its names.
+            with keras.name_scope("decoder"):
+                past = self._ring.read(state, position)
+                # What earlier steps give to this one does not wait for any block, so it is one product for all.
+                with keras.name_scope("conv_dilated"):
+                    all_from_past = ops.matmul(past, past_kernels)  # (blocks, batch, width)
+                hiddens = []
+                for index, block in enumerate(blocks):
+                    outputs, hidden = block.step(outputs, all_from_past[index], kernels[index])
+                    hiddens.append(hidden)
+                state = self._ring.write(state, position, hiddens)
+            return self.head.step(outputs, head_kernel), state
 
         return step
 

@@ -5,7 +5,7 @@ import json
 import click
 import pytest
 
-from bytenet.cli.profile import profile
+from bytenet.cli.profile import _config, profile
 from bytenet.errors import MissingFileError
 from bytenet.profiling import tensorboard
 from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
@@ -53,6 +53,21 @@ def test_a_trace_is_read_again_with_the_same_result(out, invoke):
     assert f"tensorboard --logdir {folder / 'training'}" in result.stderr
 
 
+def test_tables_of_a_trace_that_lies_elsewhere(out, invoke, tmp_path):
+    folder, _ = out
+    result = invoke(profile, "--trace", folder / "training", "--out", tmp_path / "tables")
+    assert (tmp_path / "tables" / "trace.txt").read_text() == result.stdout
+    assert f"tensorboard --logdir {folder / 'training'}" in result.stderr
+
+
+def test_a_preset_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
+    (tmp_path / "digits").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert _config("digits", (), None).data.corpus == "digits"
+    with pytest.raises(MissingFileError):
+        _config("./digits", (), None)  # the folder, which is no run
+
+
 def test_without_the_plugin_the_tables_come_and_the_message_says_what_to_install(out, invoke, monkeypatch):
     folder, _ = out
     monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
@@ -87,6 +102,10 @@ def test_the_folder_of_tensorboard(tmp_path):
         (["digits", "--out", "x", "--steps", "0:4"], "two step numbers"),
         (["digits", "--out", "x", "--decode", "--steps", "1:2"], "--steps is for training"),
         (["--trace", "x", "--xla"], "--trace captures nothing"),
+        (["--trace", "x", "--length", "100"], "are for decoding"),
+        (["digits", "--out", "x", "--beam-size", "1"], "are for decoding; add --decode"),
+        (["digits", "--out", "x", "--batch-size", "4"], "are for decoding"),
+        (["digits", "--out", "x", "--length", "9"], "are for decoding"),
     ],
 )
 def test_wrong_use(arguments, message, capsys):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +72,50 @@ def test_what_lies_between_steps_does_not_count(raw_trace):
     (device,) = breakdown(interpret(raw)).devices
     assert device.busy_seconds == pytest.approx(1)
     assert device.groups[0].executions == pytest.approx(0.5)
+
+
+def test_what_is_known_by_kind_alone_is_ungrouped(raw_trace):
+    events = [("MatMul_3:MatMul", 0, 1), ("bytenet/encoder/add:AddV2", 1, 4)]
+    steps = [("search", 0, 4, {"step_num": 1})]
+    result = breakdown(interpret(raw_trace(("/host:CPU", "python", steps), ("/host:CPU", "t", events))))
+    assert [group.group[3] for group in result.devices[0].groups if group.seconds == 1] == ["dense"]
+    assert result.gaps.ungrouped == pytest.approx(1 / 4)
+
+
+def test_python_is_unknown_without_its_calls(raw_trace):
+    result = breakdown(interpret(raw_trace(("/host:CPU", "t", [("bytenet/encoder/add:AddV2", 0, 1)]))))
+    assert result.gaps.python is None
+    assert json.loads(to_json(result))["gaps"]["python"] is None
+    text = to_text(result)
+    assert "is Python outside of TensorFlow is not known" in text
+    assert text.count("marks no steps") == 1
+    assert "the profiler says" not in text
+
+
+def test_a_device_without_work_in_the_steps(raw_trace, tmp_path):
+    raw = raw_trace(
+        ("/host:CPU", "python", [("train", 0, 2, {"step_num": 1})]),
+        ("/host:CPU", "t", [("a/b/Mul:Mul", 0, 1)]),
+        ("/device:GPU:0", "Stream #1", [("Memset", 3, 4)]),
+    )
+    result = breakdown(interpret(raw))
+    assert "GPU:0: no work within the steps\n" in to_text(result)
+    assert len(save_report(interpret(raw), result, tmp_path, "idle")) == 5
+
+
+@pytest.mark.parametrize("marks", [[("train", 5, 6, {"step_num": 1})], []])
+def test_steps_without_operations(raw_trace, marks):
+    raw = raw_trace(("/host:CPU", "python", [*marks, ("TFE_Py_Execute", 5, 6)]))
+    if marks:
+        raw.lines.extend(raw_trace(("/host:CPU", "t", [("a/b/Mul:Mul", 0, 1)])).lines)
+    with pytest.raises(InputError, match="holds no operations in the steps"):
+        breakdown(interpret(raw))
+
+
+def test_the_profilers_own_cost_is_told_only_where_it_is_known(result):
+    known = replace(result, capture={"settled_seconds_before": 8.0})
+    assert "the profiler made steps +25% slower" in to_text(known)
+    assert "slower" not in to_text(replace(result, capture={"settled_seconds_before": None}))
 
 
 def test_the_text_names_groups_and_gaps(result):

@@ -6,8 +6,10 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
+from bytenet.profiling import capture
 from bytenet.profiling.breakdown import breakdown
-from bytenet.profiling.capture import Search, capture_decoding_of, capture_training
+from bytenet.profiling.capture import Search, _settled_seconds, capture_decoding_of, capture_training
+from bytenet.profiling.grouping import place_of
 from bytenet.profiling.trace import read_trace
 
 _SMALL = (
@@ -22,7 +24,7 @@ def captured(tmp_path_factory):
     """A function that captures training with further settings, once each, and gives trace and breakdown."""
     made = {}
 
-    def capture(*settings, steps=None):
+    def make(*settings, steps=None):
         if settings not in made:
             folder = tmp_path_factory.mktemp("profile") / "training"
             file = capture_training(load_config("digits", (*_SMALL, *settings)), folder, steps)
@@ -31,7 +33,7 @@ def captured(tmp_path_factory):
             made[settings] = trace, breakdown(trace)
         return made[settings]
 
-    return capture
+    return make
 
 
 def paths(trace):
@@ -52,6 +54,9 @@ def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
             for part in _PARTS[:-1]:
                 groups = {group.group: group.seconds for group in device.level("pass", "half", "part")}
                 assert groups.get((pass_, half, part), 0) > 0, (pass_, half, part)
+    written_out = {group.group for group in device.level("pass", "part", "kind")}
+    for part in ("pre-normalization", "reduce-dim", "conv-dilated"):
+        assert ("backward", part, "normalisation") in written_out
     kinds = {group.group[0] for group in device.level("kind")}
     assert {"normalisation", "convolution", "dense", "activation", "optimiser", "data movement", "dropout"} <= kinds
     assert {"forward", "backward", "optimiser", "input"} <= {group.group[0] for group in device.level("pass")}
@@ -78,6 +83,7 @@ def test_blocks_keep_their_names_in_forward_and_backward_operations(captured, xl
         named = [path for path in paths(trace) if f"/{name}" in path]
         assert any("gradient_tape" in path for path in named)
         assert any("gradient_tape" not in path for path in named)
+    assert {place_of(path, "Mul").pass_ for path in paths(trace) if "gradient_tape" in path} == {"backward"}
 
 
 def test_xla_says_how_much_it_fused(captured):
@@ -105,8 +111,53 @@ def test_decoding(tmp_path):
     assert len(trace.steps) == 2
     assert result.capture["characters"] == 12
     (device,) = result.devices
-    assert {"encoder", "decoder"} <= {group.group[0] for group in device.level("half")} | {"decoder"}
-    assert device.busy_seconds > 0
+    places = {group.group for group in device.level("half", "part", "kind")}
+    for part in ("reduce-dim", "conv-dilated", "recover-dim"):
+        assert ("decoder", part, "dense") in places
+    assert "encoder" in {half for half, _, _ in places}
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """A function that gives the model and the sentences whose searches would be captured."""
+    import keras
+
+    policy = keras.mixed_precision.global_policy()
+    found = {}
+
+    def note(model, source_ids, *_):
+        found.update(model=model, source_ids=source_ids)
+
+    monkeypatch.setattr(capture, "capture_decoding", note)
+
+    def search(*settings, batch_size=1):
+        capture_decoding_of(load_config("digits", (*_SMALL, *settings)), "nowhere", Search(batch_size=batch_size))
+        return found["model"], found["source_ids"]
+
+    yield search
+    keras.mixed_precision.set_global_policy(policy)
+
+
+def test_the_model_of_a_search_is_that_of_training(searched):
+    whole, _ = searched()
+    fewer, _ = searched("data.unknown=symbol", "data.min_character_count=200", "training.mixed_precision=true")
+    assert fewer.vocab_size < whole.vocab_size
+    assert (whole.compute_dtype, fewer.compute_dtype) == ("float32", "bfloat16")
+
+
+def test_sentences_are_repeated_where_there_are_too_few(searched):
+    _, source_ids = searched("data.num_train=64", batch_size=150)
+    assert len(source_ids) == 150
+    assert (source_ids[128] == source_ids[64]).all()
+    assert (source_ids[64] == source_ids[0]).all()
+
+
+def test_a_step_is_compared_with_those_of_its_own_shape():
+    small, large = (32, 10), (32, 50)
+    before, seconds = [small, large, small, large, small, small], [9.0, 9.0, 1.0, 5.0, 2.0, 3.0]
+    assert _settled_seconds(before, seconds, [small, large, small]) == pytest.approx((2 + 5 + 2) / 3)
+    assert _settled_seconds(before, seconds, [small, (8, 8)]) is None
+    assert _settled_seconds(before[:2], seconds[:2], [small]) is None  # the first of a shape does not count
 
 
 def test_a_folder_in_use_and_steps_that_never_come(tmp_path):

@@ -2,9 +2,10 @@
 
 import pytest
 
-from bytenet.profiling.grouping import INPUT, RUNTIME, folded_name, place_of, replica_of
+from bytenet.profiling.grouping import INPUT, RUNTIME, folded_name, place_of, replica_of, update_of
 
 _BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
+_TAPE = "StatefulPartitionedCall/gradient_tape"
 _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block_0_dilation_1_1"
 
 
@@ -36,7 +37,15 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
         # as XLA notes it, without the call around it; and a step of decoding, in a loop
         ("bytenet/decoder/set_0/block_1_dilation_2/conv_dilated/convolution/BatchToSpaceND", "BatchToSpaceND",
          "forward decoder conv-dilated data-movement"),
-        ("while/body/_1/while/block_1_dilation_2/reduce_dim/MatMul", "MatMul", "forward decoder reduce-dim dense"),
+        ("search/while/body/_1/search/while/decoder/reduce_dim_1/MatMul", "_MklMatMul",
+         "forward decoder reduce-dim dense"),
+        ("search/while/body/_1/search/while/decoder/conv_dilated/MatMul", "_MklBatchMatMulV2",
+         "forward decoder conv-dilated dense"),
+        # normalisation, whose gradients are written out
+        (f"{_TAPE}/bytenet/decoder/set_0/block_1_dilation_2/reduce_dim_normalization/normalization/mul_1", "Mul",
+         "backward decoder reduce-dim normalisation"),
+        (f"{_TAPE}_11/bytenet/encoder/set_0/block_0_dilation_1/pre_normalization/normalization/Sum", "Sum",
+         "backward encoder pre-normalization normalisation"),
         ("bytenet/encoder/set_0/block_0_dilation_1/reduce_dim/convert", "convert",
          "forward encoder reduce-dim data-movement"),
     ],
@@ -50,12 +59,17 @@ def test_places(path, kind, place):
     [
         ("StatefulPartitionedCall/replica_1/bytenet_1/encoder_1/add", 1),
         ("StatefulPartitionedCall/gradient_tape/replica_3/bytenet_1/add", 3),
-        ("StatefulPartitionedCall/adam/update_1/norm/Sum", 1),
+        ("StatefulPartitionedCall/adam/update_1/norm/Sum", 0),
         ("StatefulPartitionedCall/bytenet_1/encoder_1/add", 0),
     ],
 )
 def test_the_replica_is_read_off_the_name(path, replica):
     assert replica_of(path) == replica
+
+
+def test_updates_are_numbered_by_themselves():
+    assert update_of("StatefulPartitionedCall/adam/update_1/norm/Sum") == 1
+    assert update_of("StatefulPartitionedCall/bytenet_1/encoder_1/update_1_norm") == 0
 
 
 def test_replicas_are_in_the_same_groups():

@@ -65,7 +65,14 @@ def test_without_marks_everything_is_one_step(raw_trace):
     trace = interpret(raw_trace(("/host:CPU", "t", [("a/b/Mul:Mul", 2, 3), ("a/b/Add:AddV2", 4, 6)])))
     assert not trace.has_steps
     assert [(step.start, step.end) for step in trace.steps] == [(2, 6)]
-    assert "no step is marked" in trace.warnings[0]
+    assert trace.warnings == []  # those are the profiler's
+
+
+def test_of_nested_and_overlapping_marks_the_outer_and_first_count(raw_trace):
+    marks = [(1, 0, 10), (100, 0, 4), (101, 5, 10), (2, 10, 20), (102, 19, 25), (3, 25, 30)]
+    python = [("train", start, end, {"step_num": number}) for number, start, end in reversed(marks)]
+    trace = interpret(raw_trace(("/host:CPU", "python", python), ("/host:CPU", "t", [("a/b/Mul:Mul", 0, 30)])))
+    assert [(step.number, step.start, step.end) for step in trace.steps] == [(1, 0, 10), (2, 10, 20), (3, 25, 30)]
 
 
 def test_copies_of_the_model_on_one_host_are_devices(raw_trace):
@@ -75,6 +82,16 @@ def test_copies_of_the_model_on_one_host_are_devices(raw_trace):
         ]))
     )  # fmt: skip
     assert trace.devices == ["CPU:0", "CPU:1"]
+
+
+def test_numbered_updates_are_of_copies_only_where_there_are_copies(raw_trace):
+    updates = [("S/adam/adam/update_1/mul:Mul", 0, 1), ("S/adam/adam/update_2/mul:Mul", 1, 2)]
+    assert interpret(raw_trace(("/host:CPU", "t", updates))).devices == ["CPU"]
+    copy = ("S/replica_1/bytenet_1/encoder_1/add:AddV2", 2, 3)
+    trace = interpret(raw_trace(("/host:CPU", "t", [*updates, copy])))
+    assert [(segment.operation.device, segment.start) for segment in trace.segments] == [
+        ("CPU:1", 0), ("CPU:0", 1), ("CPU:1", 2),
+    ]  # fmt: skip
 
 
 def test_an_accelerator_has_streams_and_the_host_stays_one_device(raw_trace):
@@ -92,6 +109,18 @@ def test_an_accelerator_has_streams_and_the_host_stays_one_device(raw_trace):
         ("convolution", 2),
         ("data movement", 1),
     ]
+
+
+@pytest.mark.parametrize(("line", "seconds"), [("Stream #13(Compute)", 2), ("XLA Modules", 3)])
+def test_the_line_of_xla_counts_only_where_there_are_no_streams(raw_trace, line, seconds):
+    stats = {"tf_op": "bytenet/encoder/set_0/block_0_dilation_1/conv_dilated/convolution:Conv2D"}
+    trace = interpret(
+        raw_trace(
+            ("/device:GPU:0", line, [("kernel", 0, 2, stats)]),
+            ("/device:GPU:0", "XLA Ops", [("fusion", 0, 3, stats)]),
+        )
+    )
+    assert seconds_by_kind(trace) == pytest.approx({"convolution": seconds})
 
 
 def test_no_file_and_an_empty_folder(tmp_path):
