@@ -13,6 +13,7 @@ for _variable, _value in {
     "TF_NUM_INTEROP_THREADS": "1",
     "OMP_NUM_THREADS": "2",
     "TF_FORCE_GPU_ALLOW_GROWTH": "true",
+    "BYTENET_COMPILE_CACHE": "off",  # tests that run the command leave nothing in the user's
 }.items():
     os.environ.setdefault(_variable, _value)
 

@@ -20,6 +20,7 @@ VERBS = ("data", "train", "translate", "score", "evaluate", "benchmark", "profil
 def command(monkeypatch, capsys):
     """A function that runs the command in this process and gives exit code, stdout and stderr."""
     monkeypatch.delenv("BYTENET_TRACEBACK", raising=False)
+    monkeypatch.setattr("bytenet.cli.keep_freed_memory", lambda: True)  # would stay on in the tests that follow
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["bytenet", *arguments])
