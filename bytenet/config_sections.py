@@ -189,6 +189,7 @@ class EvaluationConfig:
     continuous_every_seconds: PositiveFloat | None = 60.0
     continuous_every_steps: Positive | None = None
     continuous_batch_size: Positive = 64
+    continuous_train: bool = False  # random batches of the training pairs, too, as in the thesis's curves
     smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
     every_epochs: Positive = 1
     beam_size: Positive = 1

@@ -39,10 +39,14 @@ class CsvLog:
             self._write(kept)
 
     def _lines(self) -> list[str]:
-        """The rows there are, without the header."""
+        """The rows there are, without the header, in this log's columns, which a resumed run may have changed."""
         if not self.path.exists():
             return []
-        return self.path.read_text(encoding="utf-8").split("\n")[1:-1]
+        header, *lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
+        if header == ",".join(self.columns):
+            return lines
+        rows = (dict(zip(header.split(","), line.split(","), strict=True)) for line in lines)
+        return [",".join(row.get(name, "") for name in self.columns) for row in rows]
 
     def _write(self, lines: list[str]) -> None:
         write_text_atomic(self.path, "".join(f"{line}\n" for line in [",".join(self.columns), *lines]))

@@ -30,3 +30,9 @@ def test_an_absent_file_has_no_columns(tmp_path):
     assert read_csv_log(tmp_path / "log.csv") == {}
     CsvLog(tmp_path / "log.csv", ["step"]).drop_after(3)
     assert not (tmp_path / "log.csv").exists()
+
+
+def test_rows_keep_their_names_when_a_resumed_run_has_other_columns(tmp_path):
+    CsvLog(tmp_path / "log.csv", ["step", "bleu", "seconds"]).append({"step": 1, "bleu": 2.0, "seconds": 3})
+    CsvLog(tmp_path / "log.csv", ["step", "loss", "seconds"]).append({"step": 4, "loss": 0.5, "seconds": 6})
+    assert (tmp_path / "log.csv").read_text() == "step,loss,seconds\n1,,3\n4,0.5,6\n"

@@ -13,29 +13,39 @@ from bytenet.training.checkpoints import save_model
 from bytenet.training.optimizers import averaged_weights
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
-from bytenet.training.validation import Validator
+from bytenet.training.validation import BatchSampler, Validator
 
 
 class ContinuousEvaluation(keras.callbacks.Callback):
-    """Measures random validation batches while training goes on; raw and smoothed values to TensorBoard and CSV.
+    """Measures random batches while training goes on; raw and smoothed values to TensorBoard and CSV.
 
     Args:
         folder: of the run; values go to `continuous.csv` and the logs.
         validator: does the measuring.
+        samplers: what to draw the batches from, by the prefix of the values' names: "" for validation pairs.
         state: step and time.
         config: of the run.
     """
 
-    NAMES = ("cross_entropy", "misclassification", "bleu")
+    NAMES = ("cross_entropy", "sentence_cross_entropy", "misclassification", "bleu")
 
-    def __init__(self, folder: RunFolder, validator: Validator, state: TrainingState, config: Config):
+    def __init__(
+        self,
+        folder: RunFolder,
+        validator: Validator,
+        samplers: dict[str, BatchSampler],
+        state: TrainingState,
+        config: Config,
+    ):
         super().__init__()
         self._validator = validator
+        self._samplers = samplers
         self._state = state
         self._config = config.evaluation
         self._measured_at = time.monotonic()
         self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
-        columns = ["step", "seconds", *self.NAMES, *(f"{name}_smoothed" for name in self.NAMES)]
+        self._names = [f"{prefix}{name}" for prefix in samplers for name in self.NAMES]
+        columns = ["step", "seconds", *self._names, *(f"{name}_smoothed" for name in self._names)]
         self._log = CsvLog(folder.path / "continuous.csv", columns)
         self._log.drop_after(state.step)
         self._values = read_csv_log(self._log.path)
@@ -46,8 +56,11 @@ class ContinuousEvaluation(keras.callbacks.Callback):
         by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
         if not (by_steps or by_time):
             return
-        values = self._validator.random_batch(self._state.step)
-        for name in self.NAMES:
+        values = {}
+        for prefix, sampler in self._samplers.items():
+            scores = self._validator.random_batch(sampler, self._state.step)
+            values |= {f"{prefix}{name}": value for name, value in scores.items()}
+        for name in self._names:
             self._values.setdefault(name, []).append(values[name])
             values[f"{name}_smoothed"] = float(smooth(self._values[name], self._config.smoothing)[-1])
         self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)

@@ -34,7 +34,7 @@ from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEva
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 from bytenet.training.strategies import make_strategy
-from bytenet.training.validation import Validator
+from bytenet.training.validation import BatchSampler, Validator
 
 _SHARE_OF_LONG_TARGETS = 0.01
 
@@ -148,7 +148,7 @@ def _fit(
     validator = Validator(model, vocabulary, corpus.validation, config) if corpus.validation else None
     callbacks = [
         keeper,
-        *([ContinuousEvaluation(folder, validator, state, config)] if validator else []),
+        *([_continuous_evaluation(config, corpus, vocabulary, folder, validator, state)] if validator else []),
         EpochEvaluation(folder, validator, state, config, total_steps, progress),
         TrainingLog(folder, state),
         progress,
@@ -177,6 +177,22 @@ def _fit(
     if progress.compile_seconds:
         share = progress.compile_seconds / state.seconds
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
+
+
+def _continuous_evaluation(
+    config: Config,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    folder: RunFolder,
+    validator: Validator,
+    state: TrainingState,
+) -> ContinuousEvaluation:
+    drawn_from = {"": validator.pairs}
+    if config.evaluation.continuous_train:
+        drawn_from["train_"] = corpus.train
+    batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
+    samplers = {name: BatchSampler(pairs, vocabulary, batch_size, seed) for name, pairs in drawn_from.items()}
+    return ContinuousEvaluation(folder, validator, samplers, state, config)
 
 
 @contextmanager

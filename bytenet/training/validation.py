@@ -27,6 +27,34 @@ from bytenet.training.optimizers import averaged_weights
 _LENGTH_GROUPS = 4
 
 
+class BatchSampler:
+    """Draws random batches of pairs of like length.
+
+    Args:
+        pairs: to draw from, at least one.
+        vocabulary: of the run.
+        batch_size: pairs a batch; where a group of like length has fewer, some come twice.
+        seed: which pairs are drawn at a step depends on it, the step and the pairs alone.
+    """
+
+    def __init__(self, pairs: Pairs, vocabulary: Vocabulary, batch_size: int, seed: int):
+        self._pairs = pairs
+        self._batch_size = batch_size
+        self._seed = seed
+        lengths = pair_lengths(pairs, vocabulary)
+        self._groups = np.array_split(np.argsort(lengths, kind="stable"), min(_LENGTH_GROUPS, len(lengths)))
+        self._padded_lengths = [int(lengths[group].max()) for group in self._groups]
+
+    def batch(self, step: int) -> tuple[Pairs, int]:
+        """The pairs drawn at a step, and the length to pad them to, end symbol counted."""
+        random = np.random.default_rng([self._seed, step])
+        sizes = np.array([len(group) for group in self._groups])
+        chosen = random.choice(len(sizes), p=sizes / sizes.sum())
+        group = self._groups[chosen]
+        rows = random.choice(group, size=self._batch_size, replace=len(group) < self._batch_size)
+        return self._pairs.take(rows), self._padded_lengths[chosen]
+
+
 class Validator:
     """Measures a model on the validation set.
 
@@ -42,12 +70,8 @@ class Validator:
         self._vocabulary = vocabulary
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
-        self._seed = config.training.seed
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
-        lengths = pair_lengths(self.pairs, vocabulary)
-        self._groups = np.array_split(np.argsort(lengths, kind="stable"), min(_LENGTH_GROUPS, len(lengths)))
-        self._padded_lengths = [int(lengths[group].max()) for group in self._groups]
         self._language = config.data.target_language
         forbidden = forbidden_symbols(config.model, vocabulary)
         beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
@@ -86,21 +110,18 @@ class Validator:
         }
         return scores, hypotheses
 
-    def random_batch(self, step: int) -> dict[str, float]:
-        """Scores on a random batch of pairs of like length, translated greedily, as the thesis watched training.
+    def random_batch(self, sampler: "BatchSampler", step: int) -> dict[str, float]:
+        """Scores on a random batch, translated greedily, as the thesis watched training.
 
         Args:
-            step: of the training; which pairs are taken depends on it and the seed alone.
+            sampler: chooses the pairs.
+            step: of the training.
 
         Returns:
-            `cross_entropy` (nats a character), `misclassification` (pooled over symbols) and `bleu` (the thesis's).
+            `cross_entropy` (nats a character), `sentence_cross_entropy` (nats a sentence, the thesis's),
+            `misclassification` (pooled over symbols) and `bleu` (the thesis's).
         """
-        random = np.random.default_rng([self._seed, step])
-        sizes = np.array([len(group) for group in self._groups])
-        chosen = random.choice(len(sizes), p=sizes / sizes.sum())
-        group, length = self._groups[chosen], self._padded_lengths[chosen]
-        rows = random.choice(group, size=self._batch_size, replace=len(group) < self._batch_size)
-        batch = self.pairs.take(rows)
+        batch, length = sampler.batch(step)
         inputs = {
             "source_ids": self._vocabulary.encode_graph(tf.constant(batch.source), length),
             "target_ids": self._vocabulary.encode_graph(tf.constant(batch.target), length),
@@ -109,8 +130,10 @@ class Validator:
             losses = self._sentence_losses(inputs)
             predicted_ids = self._translate(self._greedy, inputs["source_ids"])
         target_ids = inputs["target_ids"].numpy()
+        nats = float(tf.reduce_sum(losses))
         return {
-            "cross_entropy": float(tf.reduce_sum(losses)) / int(np.count_nonzero(target_ids)),
+            "cross_entropy": nats / int(np.count_nonzero(target_ids)),
+            "sentence_cross_entropy": nats / len(batch),
             "misclassification": pooled_misclassification(predicted_ids, target_ids).value,
             "bleu": thesis_bleu(
                 self._vocabulary.decode_batch(predicted_ids),

@@ -54,6 +54,17 @@ def test_a_run_leaves_all_that_later_commands_need(smallest_config, tmp_path):
     assert smooth[1] == pytest.approx((raw[1] + keep * raw[0]) / (1 + keep), rel=1e-5)
 
 
+def test_training_pairs_are_watched_as_validation_pairs_are(smallest_config, tmp_path):
+    settings = ("evaluation.continuous_every_steps=3", "evaluation.continuous_train=true", "training.epochs=1")
+    continuous = read_csv_log(train(smallest_config(*settings), tmp_path / "run").path / "continuous.csv")
+    for name in ("cross_entropy", "sentence_cross_entropy", "misclassification", "bleu"):
+        assert len(continuous[f"train_{name}"]) == len(continuous[name]) >= 1
+        assert len(continuous[f"train_{name}_smoothed"]) == len(continuous[name])
+    # A sentence of more than one character costs more than a character of it.
+    assert continuous["train_sentence_cross_entropy"][0] > 2 * continuous["train_cross_entropy"][0]
+    assert continuous["train_cross_entropy"] != continuous["cross_entropy"]
+
+
 def test_tensorboard_shows_scalars_and_sample_translations(smallest_config, tmp_path, monkeypatch):
     monkeypatch.setattr("bytenet.training.callbacks.TrainingLog.EVERY_STEPS", 2)
     folder = train(smallest_config("evaluation.continuous_every_steps=3"), tmp_path / "run")
