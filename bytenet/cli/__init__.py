@@ -22,6 +22,7 @@ _VERBS = {
     "evaluate": "Translate a test set and score it.",
     "benchmark": "Measure how fast things are on this machine.",
     "profile": "Show where the time of training or decoding goes.",
+    "reproduce": "Regenerate the thesis's figures and tables.",
     "report": "Write what a run did and how good it is, with curves.",
 }
 

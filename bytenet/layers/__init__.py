@@ -1,7 +1,7 @@
 """Keras layers of ByteNet; written in `keras.ops`, so they run on every Keras backend."""
 
 from bytenet.layers.convolution import DilatedConvolution
-from bytenet.layers.dropout import PairedDropout
+from bytenet.layers.dropout import PairedAlphaDropout, PairedDropout
 from bytenet.layers.embedding import ZeroPaddedEmbedding
 from bytenet.layers.initializers import ThesisCodeUniform, initializers_for
 from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization
@@ -13,6 +13,7 @@ __all__ = [
     "LayerNormalization",
     "MaskedBatchNormalization",
     "NormalizedActivation",
+    "PairedAlphaDropout",
     "PairedDropout",
     "ResidualBlock",
     "ResidualSet",

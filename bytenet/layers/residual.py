@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.convolution import DilatedConvolution
-from bytenet.layers.dropout import PairedDropout
+from bytenet.layers.dropout import PairedAlphaDropout, PairedDropout
 from bytenet.layers.initializers import initializers_for
 from bytenet.layers.normalized_activation import NormalizedActivation
 
@@ -29,7 +29,9 @@ class ResidualBlock(keras.layers.Layer):
         size: "full" or "small".
         normalization: "batch", "layer" or "none".
         activation: "relu" or "selu".
-        dropout: share of the convolution's activated output (its input, in a small block) set to zero in training.
+        dropout: share of the convolution's activated output (its input, in a small block) dropped in training: set to
+            zero, or, where the activation is SELU and nothing normalises, by alpha dropout, which keeps the variance
+            of 1 that SELU works towards.
         epsilon, momentum: of the normalisation.
         initializer: name of the scheme, see `initializers_for`.
         num_blocks: blocks in the stack, for the initial scale of what this one adds.
@@ -94,7 +96,8 @@ class ResidualBlock(keras.layers.Layer):
             self.recover_dim = DilatedConvolution(
                 dim, 1, kernel_initializer=initial.residual(), name="recover_dim", dtype=self.dtype_policy
             )
-        self.dropout = PairedDropout(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
+        dropout_class = PairedAlphaDropout if activation == "selu" and no_norm else PairedDropout
+        self.dropout = dropout_class(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
 
     def build(self, input_shape):
         hidden_shape = (*input_shape[:-1], self.hidden_dim)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -33,16 +34,23 @@ def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: i
         commands = folder.environment().get("commands", [])
     environment = {
         "commands": [*commands, shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])],
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES},
-        "git_commit": _git_commit(),
+        **describe_environment(),
         "seed": seed,
         "vocabulary": folder.vocabulary.fingerprint(),
         "trainable_parameters": parameters,
         "devices": [device.name for device in tf.config.list_logical_devices()],
         "replicas": replicas,
-        "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
     }
     write_text_atomic(folder.environment_path, json.dumps(environment, indent=2) + "\n")
+
+
+def describe_environment() -> dict[str, Any]:
+    """Versions, commit and machine, ready for JSON."""
+    return {
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES},
+        "git_commit": _git_commit(),
+        "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
+    }
 
 
 def num_trainable(model: keras.Model) -> int:

@@ -4,12 +4,23 @@ import keras
 import numpy as np
 import pytest
 
-from bytenet.layers import PairedDropout
+from bytenet.layers import PairedAlphaDropout, PairedDropout
+
+SELU_FLOOR = -1.0507009873554805 * 1.6732632423543772
+KINDS = pytest.mark.parametrize("kind", [PairedDropout, PairedAlphaDropout])
 
 
-def kept(rate, shape=(200, 100, 8), seed=1):
-    outputs = keras.ops.convert_to_numpy(PairedDropout(rate, seed=seed)(np.ones(shape, "float32"), training=True))
-    return outputs != 0, outputs
+def kept(rate, kind=PairedDropout):
+    outputs = dropped_out(kind, rate, np.ones((200, 100, 8), "float32"))
+    return outputs > 0, outputs
+
+
+def dropped_out(kind, rate, inputs, dtype="float32"):
+    return keras.ops.convert_to_numpy(kind(rate, seed=1, dtype=dtype)(inputs, training=True))
+
+
+def normal_values(shape=(200, 100, 8)):
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.15, 0.5, 0.9])
@@ -22,9 +33,10 @@ def test_units_are_dropped_at_the_rate_and_the_mean_is_kept(rate):
     assert len(np.unique(outputs)) == 2
 
 
+@KINDS
 @pytest.mark.parametrize("rate", [0.15, 0.5])
-def test_units_that_share_a_draw_are_independent(rate):
-    is_kept, _ = kept(rate)
+def test_units_that_share_a_draw_are_independent(kind, rate):
+    is_kept, _ = kept(rate, kind)
     correlations = np.corrcoef(is_kept.reshape(-1, 8), rowvar=False)
     assert np.abs(correlations - np.eye(8)).max() < 5 / np.sqrt(20_000)
 
@@ -38,12 +50,64 @@ def test_each_call_draws_anew_and_a_seed_draws_the_same():
     np.testing.assert_array_equal(first, again(ones, training=True))
 
 
-def test_nothing_is_dropped_outside_of_training_or_at_rate_0():
-    values = np.random.default_rng(0).normal(size=(2, 3, 4)).astype("float32")
-    np.testing.assert_array_equal(PairedDropout(0.5)(values), values)
-    np.testing.assert_array_equal(PairedDropout(0.0)(values, training=True), values)
+@KINDS
+def test_nothing_is_dropped_outside_of_training_or_at_rate_0(kind):
+    values = normal_values((2, 3, 4))
+    np.testing.assert_array_equal(kind(0.5)(values), values)
+    np.testing.assert_array_equal(kind(0.0)(values, training=True), values)
 
 
-def test_a_rate_of_1_is_refused():
+@KINDS
+def test_a_rate_close_to_1_keeps_one_unit_of_2048(kind):
+    is_kept, outputs = kept(0.99999, kind)
+    assert is_kept.mean() == pytest.approx(1 / 2048, abs=5 * np.sqrt(1 / 2048 / is_kept.size))
+    assert np.isfinite(outputs).all()
+
+
+@KINDS
+def test_a_rate_of_1_is_refused(kind):
     with pytest.raises(ValueError, match="below 1; found 1"):
-        PairedDropout(1)
+        kind(1)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("activation", ["linear", "selu"])
+def test_alpha_dropout_keeps_mean_0_and_variance_1(activation, rate):
+    inputs = keras.activations.get(activation)(normal_values())
+    outputs = dropped_out(PairedAlphaDropout, rate, inputs).astype("float64")
+    assert outputs.mean() == pytest.approx(0, abs=5 / np.sqrt(outputs.size))
+    deviation = np.sqrt(((outputs**4).mean() - 1) / outputs.size)
+    assert (outputs**2).mean() == pytest.approx(1, abs=5 * deviation)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float16", 5e-3), ("mixed_bfloat16", 4e-2)])
+def test_alpha_dropout_gives_one_value_to_what_is_dropped_and_maps_the_rest(dtype, tolerance):
+    share = round(0.7 * 2048) / 2048  # kept, as rounded
+    scale = 1 / np.sqrt(share + SELU_FLOOR**2 * share * (1 - share))
+    shift = -scale * (1 - share) * SELU_FLOOR
+    inputs = keras.ops.convert_to_numpy(keras.activations.selu(normal_values())) + 0.01  # none at the floor
+    outputs = dropped_out(PairedAlphaDropout, 0.3, inputs, dtype).astype("float32")
+    dropped = outputs.flat[np.abs(outputs - (scale * SELU_FLOOR + shift)).argmin()]
+    assert dropped == pytest.approx(scale * SELU_FLOOR + shift, abs=tolerance)
+    is_dropped = outputs == dropped
+    np.testing.assert_allclose(outputs[~is_dropped], (scale * inputs + shift)[~is_dropped], atol=tolerance, rtol=1e-2)
+    assert is_dropped.mean() == pytest.approx(1 - share, abs=5e-3)
+
+
+@KINDS
+def test_configuration_round_trip(kind):
+    layer = kind(0.3, seed=5, name="dropout")
+    copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
+    assert type(copy) is kind
+    assert copy.get_config() == layer.get_config()
+    ones = np.ones((2, 5, 7), "float32")
+    np.testing.assert_array_equal(copy(ones, training=True), layer(ones, training=True))
+
+
+def test_alpha_dropout_is_saved_with_a_model(tmp_path):
+    model = keras.Sequential([keras.Input((5, 8)), PairedAlphaDropout(0.3, seed=5)])
+    values = normal_values((2, 5, 8))
+    model.save(tmp_path / "model.keras")
+    copy = keras.saving.load_model(tmp_path / "model.keras")
+    assert type(copy.layers[-1]) is PairedAlphaDropout
+    np.testing.assert_array_equal(copy(values, training=True), model(values, training=True))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.layers import ResidualBlock, ResidualSet, ResidualStack
+from bytenet.layers import PairedAlphaDropout, PairedDropout, ResidualBlock, ResidualSet, ResidualStack
 
 SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batch", "layer", "none")]
 
@@ -140,6 +140,33 @@ def test_dropout_works_in_training_only(size):
     block, plain = make_block(size=size, dropout=0.5), make_block(size=size)
     np.testing.assert_array_equal(block(inputs), plain(inputs))
     assert np.abs(convert_to_numpy(block(inputs, training=True)) - convert_to_numpy(plain(inputs))).max() > 0.1
+
+
+@pytest.mark.parametrize(("size", "norm"), SIZES_AND_NORMS)
+def test_dropout_is_alpha_dropout_where_selu_alone_keeps_mean_and_variance(size, norm):
+    selu = make_block(size=size, normalization=norm, activation="selu", dropout=0.5)
+    relu = make_block(size=size, normalization=norm, activation="relu", dropout=0.5)
+    assert type(selu.dropout) is (PairedAlphaDropout if norm == "none" else PairedDropout)
+    assert type(relu.dropout) is PairedDropout
+
+
+@pytest.mark.parametrize("size", ["full", "small"])
+def test_selu_block_drops_to_the_least_value_of_selu(size):
+    block = make_block(dim=64, causal=False, size=size, normalization="none", activation="selu", dropout=0.5)
+    into_dropout, out_of_dropout = [], []
+    dropout = block.dropout.call
+
+    def watched(inputs, training=False):
+        into_dropout.append(convert_to_numpy(inputs))
+        out_of_dropout.append(convert_to_numpy(dropout(inputs, training=training)))
+        return out_of_dropout[-1]
+
+    block.dropout.call = watched
+    block(random_values(8, 9, 64), training=True)
+    assert len(into_dropout) == 1
+    assert into_dropout[0].min() >= -1.7581  # SELU's outputs
+    dropped = -1.7580993408473766 * 0.5 / (0.5 + 1.7580993408473766**2 / 4) ** 0.5
+    assert np.isclose(out_of_dropout[0], dropped).mean() > 0.4
 
 
 def test_stack_names_every_part_in_the_words_of_the_thesis():

@@ -1,0 +1,111 @@
+"""`bytenet reproduce`: the thesis's figures and tables again, and what comes of them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bytenet.experiments import Experiment, Verdict
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command(short_help="Regenerate the thesis's figures and tables.")
+@click.argument("names", nargs=-1)
+@click.option("--list", "show_list", is_flag=True, help="List the figures and tables and what each needs.")
+@click.option("--all", "take_all", is_flag=True, help="Take every one that this version can do.")
+@click.option(
+    "--scale", type=click.Choice(["smoke", "cpu", "thesis"]), default="cpu", show_default=True,
+    help="smoke: seconds, numbers mean nothing; cpu: what two cores can do; thesis: its own settings.",
+)  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=1), help="Trainings of each model.  [default: the experiment's own]")
+@click.option("--jobs", type=click.IntRange(min=1), help="Trainings side by side.  [default: one a core; thesis: 1]")
+@click.option(
+    "--out", type=_PATH, default="reproduction", show_default=True, help="Folder for data, pictures and verdicts."
+)
+@click.option(
+    "--runs", type=_PATH, default="runs/reproduce", show_default=True,
+    help="Folder for the trainings, which are not done twice.",
+)  # fmt: skip
+@click.option("--plot-only", is_flag=True, help="Draw and judge again from the data in --out, without training.")
+@click.option("--page", type=_PATH, help="Then write a page of Markdown on all results in --out.")
+def reproduce(
+    names: tuple[str, ...],
+    show_list: bool,
+    take_all: bool,
+    scale: str,
+    seeds: int | None,
+    jobs: int | None,
+    out: Path,
+    runs: Path,
+    plot_only: bool,
+    page: Path | None,
+) -> None:
+    """Regenerate figures and tables of the thesis by NAME, such as fig-3.3.1, and compare with what it printed.
+
+    Each leaves its data (CSV), picture (PNG) and verdicts (JSON) in the folder given as --out. Trainings are kept in
+    --runs: figures that show the same training share it, and what was stopped goes on. Verdicts go to stdout.
+    """
+    from bytenet.experiments.registry import all_experiments, find_experiment
+
+    if show_list:
+        _print_list(all_experiments())
+        return
+    if take_all and names:
+        raise click.UsageError("Give either NAMES or --all.")
+    if take_all:
+        chosen = [experiment for experiment in all_experiments() if not experiment.unavailable]
+    else:
+        chosen = [find_experiment(name) for name in dict.fromkeys(names)]
+    if not chosen and page is None:
+        raise click.UsageError("Missing NAMES, for example: bytenet reproduce fig-3.3.1 --scale smoke. See --list.")
+
+    from bytenet.experiments.reproduction import redraw
+    from bytenet.experiments.reproduction import reproduce as run
+
+    if plot_only:
+        verdicts = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}
+    else:
+        verdicts = run(chosen, scale, out, runs, seeds, jobs, say=lambda line: click.echo(line, err=True))
+    if verdicts:
+        _print_verdicts(verdicts)
+    if page is not None:
+        from bytenet.experiments.page import write_page
+
+        write_page(page, out)
+        click.echo(f"wrote {page}", err=True)
+
+
+def _print_list(experiments: "list[Experiment]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from bytenet.experiments.experiment import SCALES
+
+    table = Table("name", "shows", "corpus", "smoke", "cpu", "thesis", box=None, pad_edge=False)
+    for experiment in experiments:
+        needs = experiment.needs
+        times = (
+            [experiment.unavailable, "", ""]
+            if experiment.unavailable
+            else map(needs.time.get, ("smoke", "cpu", "thesis"))
+        )
+        table.add_row(experiment.name, experiment.title, needs.corpus or "none", *(time or "" for time in times))
+    Console(width=None if Console().is_terminal else 200, highlight=False).print(table)
+
+
+def _print_verdicts(verdicts: "dict[str, list[Verdict]]") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from bytenet.experiments.verdict_text import interval_text, number_text
+
+    table = Table("", "quantity", "thesis", "measured", "95 % interval", "seeds", "verdict", box=None, pad_edge=False)
+    for name, found in verdicts.items():
+        for verdict in found:
+            table.add_row(
+                name, verdict.quantity, number_text(verdict.printed), number_text(verdict.measured),
+                interval_text(verdict.interval), str(verdict.seeds), verdict.outcome,
+            )  # fmt: skip
+    Console(width=None if Console().is_terminal else 200, highlight=False).print(table)

@@ -1,0 +1,12 @@
+"""The experiments of the thesis: what regenerates each figure and table, and how it is judged.
+
+Every figure and table is an `Experiment` of the registry. Its trainings are ordinary runs of `bytenet train`, shared
+between the figures that show the same run; what they measured becomes a CSV file, from which the picture and the
+verdict follow without training again.
+"""
+
+from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.training_runs import TrainingRun
+from bytenet.experiments.verdict import Verdict
+
+__all__ = ["Experiment", "Needs", "Scale", "Table", "TrainingRun", "Verdict", "Work"]

@@ -1,0 +1,89 @@
+"""What an experiment is: the trainings it needs, the data it makes of them, its picture and its verdict."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from bytenet.experiments.training_runs import TrainingRun, run_folder_of
+from bytenet.experiments.verdict import Verdict
+
+if TYPE_CHECKING:
+    from bytenet.run_folder import RunFolder
+
+Scale = Literal["smoke", "cpu", "thesis"]
+SCALES: tuple[Scale, ...] = ("smoke", "cpu", "thesis")
+
+Table = list[dict[str, float | int | str]]
+"""Rows with the same columns; what is kept as CSV."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What an experiment takes.
+
+    Attributes:
+        corpus: the text, "" where there is none.
+        time: by scale, in words: "10 s", "25 min", "3.8 days on 4 GPUs (the thesis)".
+    """
+
+    corpus: str = ""
+    time: Mapping[Scale, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What `Experiment.measure` works with.
+
+    Attributes:
+        scale: of the experiment.
+        seeds: of every training, 1 to n.
+        runs: the folder of all finished trainings.
+        scratch: a folder for what need not be kept.
+        say: prints a line of progress.
+    """
+
+    scale: Scale
+    seeds: Sequence[int]
+    runs: Path
+    scratch: Path
+    say: Callable[[str], None] = lambda line: None
+
+    def folders(self, run: TrainingRun) -> "list[RunFolder]":
+        """The folders of a finished training, one a seed."""
+        from bytenet.run_folder import RunFolder
+
+        return [RunFolder.open(run_folder_of(run, seed, self.runs)) for seed in self.seeds]
+
+
+def _no_runs(scale: Scale) -> list[TrainingRun]:
+    return []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A figure or table.
+
+    Attributes:
+        name: as on the command line: "fig-3.3.1", "tab-3.3.1".
+        title: what it shows.
+        thesis: what the thesis shows there or says about it, in our words.
+        needs: what it takes.
+        measure: makes the data, once `runs` are finished.
+        verdicts: compares data with what the thesis printed; sees nothing but the data.
+        plot: draws the data into a PNG file, with the thesis's axes; None for tables, which are their own picture.
+        runs: the trainings at a scale. Runs of one name are the same run, whichever experiment asks for them.
+        seeds: number of trainings of each run, by scale, unless the user says otherwise; 1 where not given.
+        unavailable: why it cannot be run in this version; "" where it can.
+    """
+
+    name: str
+    title: str
+    thesis: str
+    needs: Needs
+    measure: Callable[[Work], Table] | None = None
+    verdicts: Callable[[Table, Scale], list[Verdict]] = lambda table, scale: []
+    plot: Callable[[Table, Path], None] | None = None
+    runs: Callable[[Scale], list[TrainingRun]] = _no_runs
+    seeds: Mapping[Scale, int] = field(default_factory=dict)
+    unavailable: str = ""

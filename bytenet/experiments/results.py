@@ -1,0 +1,102 @@
+"""The files that an experiment leaves: data, picture and verdict."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bytenet.errors import InputError, MissingFileError
+from bytenet.experiments.experiment import Scale, Table
+from bytenet.experiments.verdict import Verdict
+from bytenet.files import write_text_atomic
+
+_INTEGER = re.compile("0|-?[1-9][0-9]*")  # "007" is a text
+_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?|nan")
+
+
+@dataclass(frozen=True)
+class ResultFiles:
+    """Paths of the results of an experiment at a scale.
+
+    Attributes:
+        folder: of all results.
+        name: of the experiment.
+        scale: of this run of it.
+    """
+
+    folder: Path
+    name: str
+    scale: Scale
+
+    @property
+    def data(self) -> Path:
+        """The CSV file."""
+        return self._path("csv")
+
+    @property
+    def picture(self) -> Path:
+        """The PNG file."""
+        return self._path("png")
+
+    @property
+    def record(self) -> Path:
+        """The JSON file of verdicts and settings."""
+        return self._path("json")
+
+    def _path(self, suffix: str) -> Path:
+        return self.folder / f"{self.name}-{self.scale}.{suffix}"
+
+
+def write_table(path: Path, table: Table) -> None:
+    """Save rows as CSV; numbers to six digits.
+
+    Raises:
+        InputError: there are no rows, or they differ in columns.
+    """
+    if not table:
+        raise InputError(f"There is nothing to write to {path}: the experiment measured nothing.")
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in table:
+        writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+    write_text_atomic(path, text.getvalue())
+
+
+def read_table(path: Path) -> Table:
+    """Read what `write_table` wrote; cells that look like numbers are numbers.
+
+    Raises:
+        MissingFileError: there is no such file.
+    """
+    if not path.is_file():
+        raise MissingFileError(f"{path} is missing: run the experiment at this scale first, without --plot-only.")
+    with open(path, encoding="utf-8", newline="") as file:
+        return [{key: _value(text) for key, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _value(text: str) -> float | int | str:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def write_record(files: ResultFiles, verdicts: list[Verdict], facts: dict[str, Any]) -> None:
+    """Save the verdicts, and the facts of how they came about."""
+    record = {**facts, "verdicts": [asdict(verdict) for verdict in verdicts]}
+    write_text_atomic(files.record, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_record(files: ResultFiles) -> tuple[list[Verdict], dict[str, Any]] | None:
+    """The verdicts and facts of a result; None where there is none."""
+    if not files.record.is_file():
+        return None
+    record = json.loads(files.record.read_text(encoding="utf-8"))
+    verdicts = [
+        Verdict(**{**verdict, "interval": tuple(verdict["interval"]) if verdict["interval"] else None})
+        for verdict in record.pop("verdicts")
+    ]
+    return verdicts, record

@@ -1,0 +1,15 @@
+"""Numbers of verdicts as people read them."""
+
+
+def number_text(value: float | str) -> str:
+    """Three or so digits; whole numbers whole; texts as they are."""
+    if isinstance(value, str):
+        return value
+    if float(value).is_integer() and abs(value) < 1e6:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def interval_text(interval: tuple[float, float] | None) -> str:
+    """ "low to high", or nothing."""
+    return "" if interval is None else f"{number_text(interval[0])} to {number_text(interval[1])}"
