@@ -3,10 +3,10 @@
 import difflib
 
 from bytenet.errors import ConfigError
-from bytenet.experiments import digits
+from bytenet.experiments import digits, europarl, memorise
 from bytenet.experiments.experiment import Experiment
 
-_MODULES = (digits,)
+_MODULES = (digits, memorise, europarl)
 
 
 def all_experiments() -> list[Experiment]:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bytenet.config import Config, load_config
+from bytenet.config import PATH_KEYS, Config, load_config
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
 
@@ -98,7 +98,7 @@ def _is_finished(run: TrainingRun, seed: int, runs: Path) -> bool:
         return False
     saved = load_config(folder / "config.yaml")
     asked = run.config(seed, runs / run.name)
-    if changed := saved.differences(asked):
+    if changed := [change for change in saved.differences(asked) if change[0] not in PATH_KEYS]:
         told = "; ".join(f"{key} was {old!r} and is {new!r}" for key, old, new in changed)
         raise InputError(
             f"{folder} was trained with other settings: {told}. Remove it to train again, or give another --runs."

@@ -5,11 +5,11 @@ from typing import Any
 from bytenet.datasets.corpora.archives import read_members
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
 from bytenet.datasets.corpora.holding_out import hold_out_tail
-from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.lookup import DATA_VARIABLE, fetch, local_pairs
 from bytenet.datasets.corpora.newstest import newstest
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text_files import split_lines
-from bytenet.errors import InputError
+from bytenet.errors import InputError, MissingFileError
 
 # The publisher gives no checksum; the archive's own and the number of pairs are checked instead.
 _ARCHIVE = RemoteFile("europarl/de-en.tgz", "https://www.statmt.org/europarl/v7/de-en.tgz")
@@ -30,6 +30,21 @@ def _read(config: Any) -> Corpus:
     if config.test_years is not None:
         test = newstest(config.test_years, *languages)
     return Corpus("europarl", train, validation, test, *languages)
+
+
+def sample(source_language: str, target_language: str) -> Pairs:
+    """Training pairs of a Europarl under `BYTENET_DATA`, however few; never a download.
+
+    Raises:
+        MissingFileError: there are none.
+    """
+    pairs = local_pairs("europarl", "train", source_language, target_language)
+    if pairs is None:
+        raise MissingFileError(
+            f"No europarl/train.{source_language}[.gz] under {DATA_VARIABLE}; put some pairs of Europarl there, or take "
+            "the corpus europarl, which is downloaded."
+        )
+    return pairs
 
 
 def _from_archive(source_language: str, target_language: str) -> Pairs:

@@ -1,0 +1,50 @@
+"""Training, validation and test files cut from corpora, for experiments at less than the thesis's size."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bytenet.config import load_config
+from bytenet.datasets import Pairs, read_corpus
+from bytenet.files import write_text_atomic
+
+
+def within(pairs: Pairs, min_length: int, max_length: int, count: int | None = None) -> Pairs:
+    """The first `count` (None: all) of the pairs with `min_length` to `max_length` characters on both sides."""
+    kept = [
+        index
+        for index, pair in enumerate(zip(pairs.source, pairs.target, strict=True))
+        if all(min_length <= len(text) <= max_length for text in pair)
+    ]
+    return pairs.take(kept[:count])
+
+
+def joined(parts: Sequence[Pairs]) -> Pairs:
+    """Several corpora one after the other."""
+    return Pairs([text for part in parts for text in part.source], [text for part in parts for text in part.target])
+
+
+def number_words(num_train: int = 24, num_validation: int = 8) -> tuple[Pairs, Pairs]:
+    """Generated training and validation pairs, which stand in for a corpus where only the code is tried."""
+    settings = (f"data.num_train={num_train}", f"data.num_validation={num_validation}")
+    corpus = read_corpus(load_config("numbers", settings).data)
+    return corpus.train, corpus.validation
+
+
+def as_files(folder: Path, train: Pairs, validation: Pairs) -> list[str]:
+    """Save the pairs, and give the settings that name the files.
+
+    Args:
+        folder: for the files.
+        train, validation: German to English, or whatever the experiment translates.
+
+    Returns:
+        `section.key=value` of `data.corpus` and the four paths.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = ["data.corpus=files"]
+    for split, pairs in (("train", train), ("validation", validation)):
+        for side, texts in (("source", pairs.source), ("target", pairs.target)):
+            path = folder / f"{split}.{side}.txt"
+            write_text_atomic(path, "".join(f"{text}\n" for text in texts))
+            settings.append(f"data.{split}_{side}={path.absolute()}")
+    return settings
