@@ -20,6 +20,7 @@ _VERBS = {
     "translate": "Translate lines of text.",
     "score": "Give the log-probability of translations.",
     "evaluate": "Translate a test set and score it.",
+    "compare": "Show good and bad translations of one or two systems.",
     "benchmark": "Measure how fast things are on this machine.",
     "profile": "Show where the time of training or decoding goes.",
     "reproduce": "Regenerate the thesis's figures and tables.",

@@ -1,6 +1,7 @@
 """How good translations are, as scores that carry their settings and print themselves. No TensorFlow."""
 
 from bytenet.evaluation.bleu import bleu, chrf
+from bytenet.evaluation.compare import Comparison, compare_translations
 from bytenet.evaluation.evaluate_run import evaluate_run, pairs_of_split, text_scores
 from bytenet.evaluation.evaluation import Evaluation, samples_table
 from bytenet.evaluation.likelihood import bits_per_character
@@ -14,11 +15,13 @@ from bytenet.evaluation.smoothing import smooth
 from bytenet.evaluation.thesis_bleu import thesis_bleu
 
 __all__ = [
+    "Comparison",
     "Evaluation",
     "Score",
     "bits_per_character",
     "bleu",
     "chrf",
+    "compare_translations",
     "evaluate_run",
     "exact_match",
     "pairs_of_split",

@@ -1,13 +1,15 @@
 """BLEU and chrF as sacreBLEU computes them, with signature and bootstrap interval."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.metrics.base import Metric
 
 from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
 from bytenet.evaluation.scores import Score
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345) -> Score:
@@ -28,6 +30,8 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 
     Reference:
         Papineni et al. 2002; Post 2018, "A Call for Clarity in Reporting BLEU Scores".
     """
+    from sacrebleu.metrics import BLEU
+
     # force: no warning about tokenised text, which sacreBLEU suspects wherever lines end in " .".
     return _score("BLEU", BLEU(force=True), hypotheses, references, bootstrap, seed)
 
@@ -40,11 +44,13 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 
     Reference:
         Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
     """
+    from sacrebleu.metrics import CHRF
+
     return _score("chrF2", CHRF(), hypotheses, references, bootstrap, seed)
 
 
 def _score(
-    name: str, metric: Metric, hypotheses: Sequence[str], references: Sequence[str], bootstrap: int, seed: int
+    name: str, metric: "Metric", hypotheses: Sequence[str], references: Sequence[str], bootstrap: int, seed: int
 ) -> Score:
     check_parallel(hypotheses, references)
     # sacreBLEU's public call gives the width of the interval but not its ends, so its sums are taken here.

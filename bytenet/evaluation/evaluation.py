@@ -8,6 +8,7 @@ from typing import Any
 
 from bytenet.evaluation.scores import Score
 from bytenet.files import write_text_atomic
+from bytenet.markdown import cell, table
 
 NUM_SAMPLES = 20
 
@@ -73,13 +74,5 @@ def samples_table(
     sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], count: int = NUM_SAMPLES
 ) -> str:
     """A Markdown table of the first `count` translations, unpicked, beside their sources and references."""
-    rows = [("source", "reference", "translation"), ("---", "---", "---")]
-    rows += list(zip(sources, references, hypotheses, strict=True))[:count]
-    return "".join("| " + " | ".join(map(_cell, row)) + " |\n" for row in rows)
-
-
-def _cell(text: str) -> str:
-    """Text that Markdown shows as it is, within one cell of one line."""
-    # splitlines() also knows U+2028, "\r" and the like, at which a viewer might break the row.
-    text = " ".join(text.splitlines())
-    return "".join("\\" + character if character in "\\|`*_<[~" else character for character in text)
+    rows = list(zip(sources, references, hypotheses, strict=True))[:count]
+    return table(("source", "reference", "translation"), [[cell(text) for text in row] for row in rows]) + "\n"

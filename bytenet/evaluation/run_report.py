@@ -8,6 +8,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.errors import MissingFileError
 from bytenet.evaluation.curves import plot_curves
 from bytenet.files import write_text_atomic
+from bytenet.markdown import table
 from bytenet.run_folder import RunFolder
 
 
@@ -96,5 +97,4 @@ def _evaluation(file: Path) -> str:
 
 
 def _table(header, rows) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return table(header, [[str(value).replace("|", "\\|") for value in row] for row in rows])

@@ -49,15 +49,15 @@ def thesis_bleu(
         Madsen 2017, section 3.3.3; its `multi_bleu.py` and `bleu_score.py`.
     """
     check_parallel(hypotheses, references)
-    tokens = [[_tokenize(text, language, split_last_period) for text in texts] for texts in (hypotheses, references)]
-    statistics = np.array([_sentence_counts(*sides) for sides in zip(*tokens, strict=True)], np.float64)
+    tokens = [[moses_tokens(text, language, split_last_period) for text in texts] for texts in (hypotheses, references)]
+    statistics = np.array([sentence_counts(*sides) for sides in zip(*tokens, strict=True)], np.float64)
     last = "split" if split_last_period else "moses"
     return Score(
         name="thesis-BLEU",
-        value=_bleu_of_counts(statistics.sum(axis=0)),
+        value=bleu_of_counts(statistics.sum(axis=0)),
         num_sentences=len(hypotheses),
         settings=f"case:mixed|tok:moses-{language}-no-escape|last-period:{last}|smooth:none",
-        interval=bootstrap_interval(statistics, _bleu_of_counts, bootstrap, seed),
+        interval=bootstrap_interval(statistics, bleu_of_counts, bootstrap, seed),
     )
 
 
@@ -68,7 +68,8 @@ def _tokenizer(language: str) -> "MosesTokenizer":
     return MosesTokenizer(lang=language)
 
 
-def _tokenize(text: str, language: str, split_last_period: bool) -> list[str]:
+def moses_tokens(text: str, language: str, split_last_period: bool = False) -> list[str]:
+    """Tokens of `tokenizer.perl -no-escape`, the last period split off as `thesis_bleu` says."""
     tokens = _tokenizer(language).tokenize(text, escape=False)
     if split_last_period and tokens and len(tokens[-1]) > 1 and tokens[-1].endswith("."):
         tokens[-1:] = [tokens[-1][:-1], "."]
@@ -79,7 +80,7 @@ def _ngrams(tokens: list[str], order: int) -> Iterable[tuple[str, ...]]:
     return zip(*(tokens[start:] for start in range(order)), strict=False)
 
 
-def _sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
+def sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
     """Lengths of both sides, then for each order the matched and all n-grams of the hypothesis."""
     counts = [len(hypothesis), len(reference)]
     for order in range(1, _MAX_ORDER + 1):
@@ -89,7 +90,8 @@ def _sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
     return counts
 
 
-def _bleu_of_counts(counts: np.ndarray) -> float:
+def bleu_of_counts(counts: np.ndarray) -> float:
+    """BLEU, 0 to 100, of `sentence_counts` summed over sentences, `(10,)`."""
     hypothesis_length, reference_length, *ngrams = counts.tolist()
     matched, total = ngrams[0::2], ngrams[1::2]
     if not all(matched):

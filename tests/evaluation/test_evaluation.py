@@ -43,7 +43,7 @@ def test_samples_are_the_first_ones_in_order():
     ("text", "cell"),
     [
         ("a|b", r"a\|b"),
-        ("*a* _b_ `c` <d>", r"\*a\* \_b\_ \`c\` \<d>"),
+        ("*a* _b_ `c` <d>", r"\*a\* \_b\_ \`c\` \<d\>"),
         ("a\u2028b\rc\nd", "a b c d"),
         ("\\|", r"\\\|"),
     ],

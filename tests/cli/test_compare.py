@@ -1,0 +1,82 @@
+"""`bytenet compare`: scores and tables of one or two files of translations."""
+
+import csv
+import gzip
+
+import click
+import pytest
+
+from bytenet.cli.compare import compare
+from bytenet.errors import InputError, MissingFileError
+
+_TEXTS = {
+    "source": ["Die Katze schläft auf der Matte.", "Zwei Hunde spielen im Schnee."],
+    "reference": ["The cat sleeps on the mat.", "Two dogs play in the snow."],
+    "a": ["The cat sleeps on the mat.", "Some birds."],
+    "b": ["The cat sleeps.", "Two dogs play in the snow."],
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, lines in _TEXTS.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+def test_two_systems(invoke, files):
+    result = invoke(
+        compare, files / "a", files / "b", "--source", files / "source", "--reference", files / "reference",
+        "--bootstrap", 10, "--csv", files / "rows.csv",
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert result.stdout.startswith("| system | BLEU | chrF2 | thesis-BLEU | empty |\n")
+    assert "Sentences by chrF2: a higher in 1, b in 1, equal in 0." in result.stdout
+    with open(files / "rows.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["table"], row["line"]) for row in rows] == [
+        ("good", "1"), ("good", "2"), ("bad", "2"), ("worst", "2"), ("worst", "1"),
+    ]  # fmt: skip
+    assert rows[0]["source"] == _TEXTS["source"][0]
+    assert rows[0]["a thesis-BLEU"] == "100.0"
+
+
+def test_one_system_and_one_table(invoke, files):
+    (files / "a.gz").write_bytes(gzip.compress((files / "a").read_bytes()))
+    result = invoke(compare, files / "a.gz", "--reference", files / "reference", "--table", "worst", "--count", 1)
+    assert "difference" not in result.stdout
+    assert result.stdout.count("\n## ") == 1
+    assert "| 2 | Two dogs play in the snow. | Some birds. |" in result.stdout
+    again = invoke(compare, files / "a.gz", "--reference", files / "reference", "--table", "worst", "--count", 1)
+    assert again.stdout == result.stdout
+
+
+def test_files_of_the_same_name_are_told_apart(invoke, files):
+    (files / "other").mkdir()
+    (files / "other" / "a").write_text("The cat sleeps.\nTwo dogs play.\n")
+    result = invoke(
+        compare, files / "a", files / "other" / "a", "--reference", files / "reference", "--bootstrap", 0,
+    )  # fmt: skip
+    assert f"{files}/a" in result.stdout.replace("\\", "")
+    assert f"{files}/other/a" in result.stdout.replace("\\", "")
+
+
+def test_unequal_line_counts_name_both_files(invoke, files):
+    (files / "a").write_text("The cat sleeps.\n")
+    with pytest.raises(InputError, match=r"a has 1 lines but .*reference has 2"):
+        invoke(compare, files / "a", "--reference", files / "reference")
+
+
+def test_wrong_use(invoke, files):
+    assert invoke(compare, "--reference", files / "reference").exit_code == 2
+    assert invoke(compare, files / "a").exit_code == 2
+    assert invoke(compare, *[files / "a"] * 3, "--reference", files / "reference").exit_code == 2
+    assert invoke(compare, *[files / "a"] * 2, "--reference", files / "reference").exit_code == 2
+    with pytest.raises(MissingFileError):
+        invoke(compare, files / "nowhere", "--reference", files / "reference")
+
+
+def test_the_verb_is_listed():
+    from bytenet.cli import _group
+
+    assert "compare" in _group.list_commands(click.Context(_group))
