@@ -1,0 +1,248 @@
+"""Figure 3.4.1: the residual blocks of ByteNet and Simplified ByteNet, and how many weights they make."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.verdict import Verdict, compare, statement
+
+if TYPE_CHECKING:
+    from bytenet.layers import ResidualBlock
+
+_DIMS = {"bytenet": 400, "simplified": 200}
+_NETWORKS = (  # variant, width, number of ids: on digits and on Europarl
+    ("bytenet", 20, 28),
+    ("simplified", 20, 28),
+    ("bytenet", 400, 300),
+    ("simplified", 200, 300),
+)
+
+
+def _measure_blocks(work: Work) -> Table:
+    """The maps of a block of each kind, in the order in which they are called, and the weights of whole networks."""
+    from bytenet.models import ByteNet
+
+    rows: Table = []
+    for variant, dim, vocab_size in _NETWORKS:
+        model = ByteNet.from_variant(variant, vocab_size, thesis=True, dim=dim)
+        model.build({"source_ids": (None, None), "target_ids": (None, None)})
+        for part in ("encoder", "decoder"):
+            blocks = getattr(model, part).blocks
+            if dim == _DIMS[variant]:
+                for place, layer in enumerate(_called_layers(blocks[1]), start=1):
+                    rows.append({"model": variant, "dim": dim, "part": f"{part} block", "place": place, **layer})
+            rows.append(_total(variant, dim, f"{part}, {len(blocks)} blocks", blocks))
+        rows.append(_total(variant, dim, "network", [model]))
+    return rows
+
+
+def _total(variant: str, dim: int, part: str, layers: Sequence) -> dict[str, Any]:
+    return {
+        "model": variant, "dim": dim, "part": part, "place": "", "layer": "", "kind": "", "width": "", "taps": "",
+        "dilation": "", "kernel_weights": sum(map(_kernel_weights, layers)),
+        "trained_weights": sum(int(np.prod(weight.shape)) for layer in layers for weight in layer.trainable_weights),
+    }  # fmt: skip
+
+
+def _kernel_weights(layer: Any) -> int:
+    """Weights of the kernels alone: what the thesis's formulas count."""
+    kernels = [weight for weight in layer.trainable_weights if weight.name == "kernel"]
+    return sum(int(np.prod(kernel.shape)) for kernel in kernels)
+
+
+def _called_layers(block: "ResidualBlock") -> list[dict[str, Any]]:
+    """What a block does to an input: its layers in the order of the calls, read from the layers themselves."""
+    from bytenet.layers import DilatedConvolution
+
+    called: list[tuple[Any, int]] = []
+    children = [layer for layer in vars(block).values() if hasattr(layer, "trainable_weights")]
+    with _recording(children, called):
+        block(np.zeros((1, 4, block.get_config()["dim"]), "float32"))
+    rows = []
+    for layer, width in called:
+        is_map = isinstance(layer, DilatedConvolution)
+        kind = "convolution" if is_map else f"{layer.kind} norm, {layer.activation_name}"
+        rows.append(
+            {
+                "layer": layer.name, "kind": kind, "width": width, "taps": layer.kernel_size if is_map else "",
+                "dilation": layer.dilation_rate if is_map else "", "kernel_weights": _kernel_weights(layer),
+                "trained_weights": sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights),
+            }
+        )  # fmt: skip
+    return rows
+
+
+@contextmanager
+def _recording(layers: Sequence, called: list) -> Iterator[None]:
+    """Note each call of `layers` with the width of what it gives."""
+
+    def recorded(layer: Any, call: Callable) -> Callable:
+        def replacement(inputs, **arguments):
+            outputs = call(inputs, **arguments)
+            called.append((layer, int(outputs.shape[-1])))
+            return outputs
+
+        return replacement
+
+    originals = [(layer, layer.call) for layer in layers]
+    for layer, call in originals:
+        object.__setattr__(layer, "call", recorded(layer, call))
+    try:
+        yield
+    finally:
+        for layer, _ in originals:
+            object.__delattr__(layer, "call")
+
+
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    def weights(variant: str, dim: int, part: str, column: str = "kernel_weights") -> int:
+        return sum(
+            int(row[column])
+            for row in table
+            if row["model"] == variant and row["dim"] == dim and str(row["part"]).startswith(part)
+        )
+
+    def blocks(variant: str, dim: int) -> int:
+        return weights(variant, dim, "encoder,") + weights(variant, dim, "decoder,")
+
+    def unmasked(variant: str, dim: int) -> float:
+        """As `blocks`, were the decoder's convolutions as wide as the encoder's."""
+        rows = [row for row in table if row["model"] == variant and row["layer"] == "conv_dilated"]
+        encoder, decoder = sorted(rows, key=lambda row: row["part"], reverse=True)
+        more = int(decoder["kernel_weights"]) * (int(encoder["taps"]) / int(decoder["taps"]) - 1)
+        return blocks(variant, dim) + _NUM_BLOCKS * more
+
+    dim, taps = 400, 5
+    ratio = blocks("simplified", 200) / blocks("bytenet", 400)
+    unmasked_ratio = unmasked("simplified", 200) / unmasked("bytenet", 400)
+    small, full = (blocks(variant, 20) for variant in ("simplified", "bytenet"))
+    whole_small, whole_full = (
+        weights(variant, 20, "network", "trained_weights") for variant in ("simplified", "bytenet")
+    )
+    millions = weights("bytenet", 400, "network", "trained_weights") / 1e6
+    return [
+        compare(
+            "thousand kernel weights of ByteNet's encoder block, d = 400 (eq. 2.6.1)",
+            (taps / 4 + 1) * dim**2 / 1000,
+            [weights("bytenet", dim, "encoder block") / 1000],
+        ),
+        compare(
+            "thousand of its decoder block (eq. 2.6.2)",
+            ((taps + 1) / 8 + 1) * (2 * dim) ** 2 / 1000,
+            [weights("bytenet", dim, "decoder block") / 1000],
+        ),
+        compare(
+            "weights of Simplified to ByteNet, blocks of d = 200 and 400",
+            5 / 9,
+            [ratio],
+            tolerance=0.005,
+            note=f"{unmasked_ratio:.3f} if the decoder's masked taps are counted, too",
+            contradicts=abs(ratio - 5 / 9) > 0.005,
+        ),
+        compare(
+            "millions of weights of ByteNet, d = 400",
+            27,
+            [millions],
+            tolerance=0.5,
+            note=f"{unmasked('bytenet', 400) / 1e6:.1f} in the blocks if the decoder's masked taps are counted, too",
+            contradicts=abs(millions - 27) > 0.5,
+        ),
+        compare(
+            "weights of ByteNet, d = 20, blocks",
+            73_500,
+            [full],
+            note=f"{whole_full:,} with embeddings, head, offsets and biases",
+            contradicts=full != 73_500,
+        ),
+        statement(
+            "weights of Simplified to ByteNet, both of d = 20, as on Synthetic Digits",
+            "fewer, so that it overfits less there",
+            holds=small < full,
+            measured=small / full,
+            note=f"{whole_small:,} against {whole_full:,} in the whole networks",
+            contradicts=small >= full,
+        ),
+    ]
+
+
+_NUM_BLOCKS = 15
+_COLOURS = {"convolution": "C0", "batch": "C2", "layer": "C1"}
+
+
+def _plot(table: Table, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    kinds = [(variant, part) for part in ("encoder block", "decoder block") for variant in _DIMS]
+    figure = Figure(figsize=(11, 5.6), layout="constrained")
+    for axes, (variant, part) in zip(figure.subplots(1, len(kinds)), kinds, strict=True):
+        rows = [row for row in table if row["model"] == variant and row["part"] == part]
+        name = "ByteNet" if variant == "bytenet" else "Simplified ByteNet"
+        axes.set_title(f"{name}, {part}", fontsize="medium")
+        axes.set(xlim=(-1.25, 1.35), ylim=(-0.8, 7.6))
+        axes.axis("off")
+        _draw_block(axes, rows)
+        total = sum(int(row["kernel_weights"]) for row in rows)
+        axes.text(0, -0.7, f"{total:,} weights in kernels", ha="center", fontsize="small")
+    figure.savefig(path, dpi=100)
+
+
+def _draw_block(axes: Any, rows: Table) -> None:
+    """Boxes from the bottom up, with the input's way around them."""
+    width = rows[0]["width"]
+    heights = np.linspace(0, 7, len(rows) + 2) if len(rows) > 3 else np.array([0, 2.2, 4.8, 7])
+    _draw_box(axes, heights[0], f"input, {width}", "white")
+    for height, row in zip(heights[1:-1], rows, strict=True):
+        if row["kind"] == "convolution":
+            single = row["taps"] == 1
+            shape = "1 tap" if single else f"{row['taps']} taps, dilation r"
+            text = f"{row['layer']}\nconvolution, {shape} → {row['width']}"
+            colour = _COLOURS["convolution"]
+        else:
+            norm, activation = str(row["kind"]).split(" norm, ")
+            text = f"{row['layer']}\n{norm} norm, {activation}"
+            colour = _COLOURS[norm]
+        _draw_box(axes, height, text, colour)
+    arrow = {"arrowstyle": "-|>", "color": "black", "shrinkA": 0, "shrinkB": 0}
+    for below, above in pairwise(heights):
+        gap = _PLUS if above == heights[-1] else _HALF
+        axes.annotate("", (0, above - gap), (0, below + _HALF), arrowprops=arrow)
+    axes.text(0, heights[-1], "+", ha="center", va="center", fontsize=14,
+              bbox={"boxstyle": "circle,pad=0.15", "facecolor": "white"})  # fmt: skip
+    side = 1.2
+    axes.plot([0.95, side, side], [heights[0], heights[0], heights[-1]], color="black", linewidth=1)
+    axes.annotate("", (0.17, heights[-1]), (side, heights[-1]), arrowprops=arrow)
+
+
+# Half the height of a box, and the radius of the plus, in the units of the axes.
+_HALF, _PLUS = 0.3, 0.18
+
+
+def _draw_box(axes: Any, height: float, text: str, colour: str) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    axes.add_patch(
+        FancyBboxPatch(
+            (-0.95, height - _HALF), 1.9, 2 * _HALF, boxstyle="round,pad=0,rounding_size=0.08",
+            facecolor="white" if colour == "white" else (colour, 0.25), edgecolor="black",
+        )
+    )  # fmt: skip
+    axes.text(0, height, text, ha="center", va="center", fontsize=7.5)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="fig-3.4.1",
+        title="The residual blocks of Simplified ByteNet beside ByteNet's, and the weights of the networks",
+        thesis="Simplified ByteNet keeps the dilated convolution and the normalisation before it, and leaves out the "
+        "two maps that narrow and widen; called 5/9 of the weights, and fewer on Synthetic Digits, too.",
+        needs=Needs(time={"smoke": "15 s", "cpu": "15 s", "thesis": "15 s"}),
+        measure=_measure_blocks,
+        verdicts=_verdicts,
+        plot=_plot,
+    ),
+)
