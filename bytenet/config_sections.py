@@ -3,7 +3,7 @@
 Every setting has its default here and nowhere else.
 """
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -36,6 +36,17 @@ Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_emp
 Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
 
 
+ByteNetVariant = Literal["bytenet", "simplified", "selu", "no_norm", "simplified_selu", "simplified_no_norm", "v2"]
+AttentionVariant = Literal["dense", "bounded"]
+FAMILY_VARIANTS = {"bytenet": get_args(ByteNetVariant), "attention": get_args(AttentionVariant)}
+"""The named variants of each family of models, the one taken by default first."""
+
+_ONLY_BYTENET = (
+    "num_sets", "dilations", "encoder_kernel_size", "decoder_kernel_size", "initializer", "norm_epsilon",
+    "batch_norm_momentum",
+)  # fmt: skip
+
+
 @checked
 class ModelConfig:
     """The network: `bytenet.models.build_model(config.model, vocab_size)`.
@@ -44,19 +55,18 @@ class ModelConfig:
     (2017) published with. A value given here always wins.
     """
 
-    family: Literal["bytenet"] = "bytenet"
-    variant: Literal["bytenet", "simplified", "selu", "no_norm", "simplified_selu", "simplified_no_norm", "v2"] = (
-        "bytenet"
-    )
+    family: Literal["bytenet", "attention"] = "bytenet"
+    # One of the family's own; None is its first.
+    variant: ByteNetVariant | AttentionVariant | None = None
     # Sizes; None is the variant's own. Blocks halve dim; an even encoder kernel would have no centre.
     dim: Annotated[int, Field(ge=2, multiple_of=2)] | None = None
     num_sets: Positive | None = None
     dilations: Positives | None = None
     encoder_kernel_size: Odd | None = None
     decoder_kernel_size: Positive | None = None
-    # How the decoder is given the source beside its own input.
+    # How ByteNet's decoder is given the source beside its own input.
     join: Literal["concat", "add"] = "concat"
-    dropout: Share = 0.0
+    dropout: Share = 0.0  # alpha dropout where the activation is SELU without normalisation
     settings: Literal["default", "thesis"] = "default"
     mask_padding: bool | None = None
     initializer: Literal["he", "lecun", "thesis_code", "auto"] | None = None
@@ -66,6 +76,26 @@ class ModelConfig:
     length_rule: Literal["pair", "unfold"] | None = None
     unfold_scale: Annotated[float, Field(ge=0.01)] = 1.2
     unfold_offset: NonNegative = 24
+
+    @property
+    def variant_name(self) -> str:
+        """`variant`, or the family's first one where none is given."""
+        return self.variant or FAMILY_VARIANTS[self.family][0]
+
+    @model_validator(mode="after")
+    def _check_family(self) -> Self:
+        if self.variant_name not in FAMILY_VARIANTS[self.family]:
+            known = ", ".join(FAMILY_VARIANTS[self.family])
+            raise ValueError(f"variant {self.variant!r} is not of family {self.family!r}, whose variants are {known}")
+        if self.family != "bytenet":
+            given = [key for key in _ONLY_BYTENET if getattr(self, key) is not None]
+            given += ["join"] if self.join != "concat" else []
+            if given:
+                raise ValueError(
+                    f"family {self.family!r} has no {', '.join(given)}; leave out what only ByteNet has, or set it to "
+                    "null (join to concat)"
+                )
+        return self
 
 
 @checked

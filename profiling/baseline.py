@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+from bytenet.errors import InputError
 from bytenet.layers import ResidualBlock
 from bytenet.models import ByteNet
 
@@ -147,7 +148,12 @@ def make_stock_model(model: ByteNet, learning_rate: float = 1e-3) -> StockByteNe
     """A stock model of the sizes and weights of `model`, compiled with Keras's defaults.
 
     It has nothing that `fit` could do without: neither clipping, nor averages, nor metrics.
+
+    Raises:
+        InputError: the model is no ByteNet.
     """
+    if not isinstance(model, ByteNet):
+        raise InputError(f"There is a stock Keras model of ByteNet only; {type(model).__name__} has none.")
     stock = StockByteNet(model)
     ids = keras.KerasTensor((None, None), "int32")
     stock({"source_ids": ids, "target_ids": ids})

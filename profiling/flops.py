@@ -85,7 +85,9 @@ def _inner_flops(operation: tf.Operation) -> int:
         return flops
     if operation.type in _LOOPS:
         # What tf.while_loop is given as `maximum_iterations` is its loop's second input; scans always give it.
-        rounds = tf.get_static_value(operation.inputs[1])
+        limit = operation.inputs[1]
+        # Keras's recurrent layers give the greatest of their one length.
+        rounds = tf.get_static_value(limit.op.inputs[0] if limit.op.type == "Max" else limit)
         if rounds is not None and rounds.ndim == 0 and rounds >= 0:
             return flops * int(rounds)
         raise ValueError(f"{operation.name}: it is not known how often this loop around products goes round.")

@@ -4,7 +4,7 @@
 | --- | --- |
 | 0 pass | forward, backward, optimiser, input, other |
 | 1 half | encoder, decoder, other |
-| 2 part | pre-normalization, reduce-dim, conv-dilated, recover-dim, embedding, other |
+| 2 part | pre-normalization, reduce-dim, conv-dilated, recover-dim, recurrent, attention, embedding, other |
 | 3 kind | normalisation, activation, convolution, dense, optimiser, data movement, ... |
 
 As in the thesis, the normalisation and activation that follow a map belong to that map's part (`reduce-dim` is map,
@@ -54,11 +54,18 @@ _PARTS = {
     "conv_dilated": "conv-dilated",
     "conv_dilated_normalization": "conv-dilated",
     "recover_dim": "recover-dim",
+    "forward": "recurrent",
+    "backward": "recurrent",
+    "lower_gru": "recurrent",
+    "upper_gru": "recurrent",
+    "attention_keys": "attention",
+    "attention_context": "attention",
+    "attention_vector": "attention",
     "source_embedding": "embedding",
     "target_embedding": "embedding",
 }
 _OPTIMISERS = {"adam", "adamw", "sgd", "rmsprop", "momentum", "optimizer", "optimiser", "Adam", "SGD", "RMSprop"}
-_DENSE_SCOPES = {"reduce_dim", "recover_dim", "head", "dense"}
+_DENSE_SCOPES = {"reduce_dim", "recover_dim", "head", "dense", "attention_keys", "attention_vector"}
 
 _ACTIVATION = re.compile(r"_?(Mkl|Fused)?(Relu|Relu6|Selu|Elu|Gelu|LeakyRelu|Tanh|Sigmoid)(Grad)?$", re.IGNORECASE)
 _CONVOLUTION = re.compile(r"Conv[123]D|^convolution", re.IGNORECASE)

@@ -34,6 +34,7 @@ def yaml_file(tmp_path, monkeypatch):
 def test_the_presets_of_the_package():
     assert preset_names() == [
         "digits",
+        "digits-attention",
         "digits-thesis",
         "europarl",
         "multi30k",
@@ -60,15 +61,70 @@ def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
     differences = {key: thesis for key, _, thesis in load_config("digits").differences(load_config("digits-thesis"))}
     assert differences == {
         "model.settings": "thesis",
+        "model.dropout": 0.0,
         "data.min_length": 0,
         "data.unknown": "drop",
         "data.bucketing": "histogram",
+        "training.schedule": "constant",
         "training.loss": "sentence",
         "training.clip_norm": None,
         "evaluation.continuous_batch_size": 128,
         "evaluation.batch_norm_statistics": "batch",
         "decoding.length_penalty": 0.0,
     }
+
+
+def test_the_preset_of_the_attention_baseline_differs_from_digits_in_the_thesiss_choices_only():
+    differences = {key: here for key, _, here in load_config("digits").differences(load_config("digits-attention"))}
+    assert differences == {
+        "model.family": "attention",
+        "model.variant": "bounded",
+        "model.settings": "thesis",
+        "model.dropout": 0.0,
+        "data.min_length": 0,
+        "data.unknown": "drop",
+        "data.bucketing": "histogram",
+        "training.epochs": 1001,
+        "training.learning_rate": 1e-4,
+        "training.schedule": "constant",
+        "training.beta_2": 0.99,
+        "training.loss": "sentence",
+        "training.clip_norm": None,
+        "evaluation.continuous_batch_size": 128,
+        "decoding.beam_size": 1,
+        "decoding.length_penalty": 0.0,
+    }
+
+
+def test_each_family_has_variants_of_its_own_of_which_the_first_is_taken():
+    assert ModelConfig().variant_name == "bytenet"
+    assert ModelConfig(variant="selu").variant_name == "selu"
+    assert ModelConfig(family="attention").variant_name == "dense"
+    assert ModelConfig(family="attention", variant="bounded").variant_name == "bounded"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["model.variant=dense"], "model: variant 'dense' is not of family 'bytenet', whose variants are bytenet, "),
+        (
+            ["model.family=attention", "model.variant=selu"],
+            "model: variant 'selu' is not of family 'attention', whose variants are dense, bounded.",
+        ),
+        (
+            ["model.family=attention", "model.num_sets=2", "model.initializer=he", "model.join=add"],
+            "model: family 'attention' has no num_sets, initializer, join; leave out what only ByteNet has, or set it",
+        ),
+        (["model.family=attention", "model.norm_epsilon=1.0e-3"], "family 'attention' has no norm_epsilon;"),
+        (["model.family=lstm"], "model.family is 'lstm', but should be 'bytenet' or 'attention'."),
+        (["model.variant=bitnet"], "model.variant is 'bitnet', but should be 'bytenet', 'simplified', "),
+    ],
+)
+def test_settings_of_another_family(overrides, message):
+    with pytest.raises(ConfigError) as error:
+        load_config("digits", overrides)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_overrides_win_over_the_file_which_wins_over_its_preset(yaml_file):
@@ -174,7 +230,7 @@ def test_one_side_of_a_pair_of_files(yaml_file):
     ("name", "error", "message"),
     [
         ("nombers", ConfigError, r"'nombers' is neither a preset nor a file\. Did you mean numbers\?"),
-        ("qqqqq", ConfigError, r"The presets are digits, digits-thesis, "),
+        ("qqqqq", ConfigError, r"The presets are digits, digits-attention, digits-thesis, "),
         ("missing.yaml", MissingFileError, r"There is no configuration file missing\.yaml"),
         ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
     ],

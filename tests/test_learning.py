@@ -1,4 +1,4 @@
-"""Each kind of ByteNet learns a small task: the acceptance test of the code behind the thesis, and the demo."""
+"""Each kind of model learns a small task: the acceptance test of the code behind the thesis, and the demo."""
 
 import pytest
 
@@ -11,10 +11,19 @@ from bytenet.training import train
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 DIGITS = [str(digit) for digit in range(10)]
 
+# Width 20; one set of five blocks in each half of ByteNet.
+BYTENET = {"model.num_sets": 1, "model.batch_norm_momentum": 0.9}
+MODELS = {
+    "bytenet": BYTENET,
+    "simplified": BYTENET | {"model.variant": "simplified"},
+    "selu": BYTENET | {"model.variant": "selu"},
+    "attention": {"model.family": "attention"},
+}
 
-@pytest.mark.parametrize("variant", ["bytenet", pytest.param("simplified", marks=pytest.mark.slow), "selu"])
-def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(variant, tmp_path):
-    """Fifty names to digits, one set of five blocks in each half, width 20."""
+
+@pytest.mark.parametrize("model", ["bytenet", pytest.param("simplified", marks=pytest.mark.slow), "selu", "attention"])
+def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(model, tmp_path):
+    """Fifty names to digits."""
     files = {}
     for split, repeats in (("train", 5), ("validation", 1)):
         for side, lines in (("source", NAMES), ("target", DIGITS)):
@@ -22,10 +31,9 @@ def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(variant,
             path.write_text("".join(f"{line}\n" for line in lines * repeats), encoding="utf-8")
             files[f"data.{split}_{side}"] = path
     settings = {
-        "model.variant": variant, "model.dim": 20, "model.num_sets": 1, "model.batch_norm_momentum": 0.9,
-        "data.corpus": "files", "data.batch_size": 25, "data.bucketing": "none",
+        "model.dim": 20, "data.corpus": "files", "data.batch_size": 25, "data.bucketing": "none",
         "training.epochs": 60, "training.learning_rate": 0.005, "training.jit_compile": "false",
-        "evaluation.every_epochs": 60, "evaluation.continuous_every_seconds": "null",
+        "evaluation.every_epochs": 60, "evaluation.continuous_every_seconds": "null", **MODELS[model],
     }  # fmt: skip
     (tmp_path / "settings.yaml").write_text("{}\n", encoding="utf-8")
     config = load_config(tmp_path / "settings.yaml", [f"{key}={value}" for key, value in (settings | files).items()])

@@ -1,17 +1,29 @@
 """From a run's configuration to its model."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bytenet.models.bytenet import ByteNet
+from bytenet.models import attention, bytenet
 from bytenet.models.translation_model import TranslationModel
 
 if TYPE_CHECKING:
     from bytenet.config import ModelConfig
 
+_FAMILIES = {
+    "bytenet": (bytenet.ByteNet, bytenet.VARIANTS),
+    "attention": (attention.AttentionModel, attention.VARIANTS),
+}
+
+# Settings of which None means the variant's own value, or the thesis's; a family without one refuses it when the
+# configuration is checked.
 _OPTIONAL = (
     "dim", "num_sets", "dilations", "encoder_kernel_size", "decoder_kernel_size", "mask_padding", "initializer",
     "norm_epsilon", "batch_norm_momentum", "length_rule",
 )  # fmt: skip
+
+
+def variant_arguments(config: "ModelConfig") -> dict[str, Any]:
+    """The arguments that make the variant of a configuration, before any other setting changes them."""
+    return _FAMILIES[config.family][1][config.variant_name]
 
 
 def build_model(config: "ModelConfig", vocab_size: int) -> TranslationModel:
@@ -23,11 +35,12 @@ def build_model(config: "ModelConfig", vocab_size: int) -> TranslationModel:
         vocab_size: number of ids, padding, end and unknown symbols counted.
     """
     chosen = {name: getattr(config, name) for name in _OPTIONAL if getattr(config, name) is not None}
-    model = ByteNet.from_variant(
-        config.variant,
+    if config.family == "bytenet":
+        chosen["join"] = config.join
+    model = _FAMILIES[config.family][0].from_variant(
+        config.variant_name,
         vocab_size,
         thesis=config.settings == "thesis",
-        join=config.join,
         dropout=config.dropout,
         unfold_scale=config.unfold_scale,
         unfold_offset=config.unfold_offset,

@@ -15,7 +15,7 @@ sys.modules["tensorflow"] = None  # an import of it fails, whether it is install
 import keras
 import numpy as np
 
-from bytenet.models import VARIANTS, ByteNet
+from bytenet.models import VARIANTS, AttentionModel, ByteNet
 from bytenet.training.losses import SentenceCrossEntropy, masked_cross_entropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.schedules import WarmupDecay
@@ -30,15 +30,21 @@ for row in range(4):  # some padding
     ids["source_ids"][row, 3 + row // 2 :] = 0
     ids["target_ids"][row, 5 + row :] = 0
 
-for variant in VARIANTS:
-    model = ByteNet.from_variant(
+models = {
+    variant: ByteNet.from_variant(
         variant, 9, dim=8, num_sets=1, dilations=(1, 2), thesis=variant == "simplified", dropout=0.1
     )
+    for variant in VARIANTS
+}
+models["dense"] = AttentionModel(9, dim=8, dropout=0.1)
+models["bounded"] = AttentionModel(9, dim=8, head="bounded", mask_padding=False)
+
+for variant, model in models.items():
     model.build({name: (None, None) for name in ids})
     model.compile(keras.optimizers.Adam(WarmupDecay(1e-2, "cosine", 3, 40, 1e-3)),
                   SentenceCrossEntropy(0.1), metrics=[CharacterError()])
     history = model.fit(ids, ids["target_ids"], sample_weight=np.full(8, 0.1, "float32"), batch_size=8,
-                        epochs=10 if variant == "bytenet" else 2, shuffle=False, verbose=0).history
+                        epochs=10 if variant in ("bytenet", "dense") else 2, shuffle=False, verbose=0).history
     assert history["loss"][-1] < history["loss"][0], (variant, history)
 
     logits = to_numpy(model(ids))

@@ -41,6 +41,14 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
          "forward decoder reduce-dim dense"),
         ("search/while/body/_1/search/while/decoder/conv_dilated/MatMul", "_MklBatchMatMulV2",
          "forward decoder conv-dilated dense"),
+        # the attention model, whose layers lie in loops; the model itself is called attention, too
+        ("StatefulPartitionedCall/attention/decoder/while/body/_7/attention/decoder/while/cell/attention_context/MatMul",
+         "_MklBatchMatMulV2", "forward decoder attention dense"),
+        ("gradient_tape/attention/encoder/backward/gradients/attention/encoder/backward/layers/layer_1/MatMul_grad/MatMul",
+         "MatMul", "backward encoder recurrent dense"),
+        ("attention/decoder/TensorListPushBack", "TensorListPushBack", "forward decoder other other"),
+        ("search/while/body/_1/search/while/decoder/cell/lower_gru/Tanh", "Tanh",
+         "forward decoder recurrent activation"),
         # normalisation, whose gradients are written out
         (f"{_TAPE}/bytenet/decoder/set_0/block_1_dilation_2/reduce_dim_normalization/normalization/mul_1", "Mul",
          "backward decoder reduce-dim normalisation"),

@@ -78,6 +78,17 @@ def test_costs_of_both_models(config, monkeypatch):
     assert mine.times_stock.least <= stock.seconds.median / mine.seconds.median <= mine.times_stock.most
 
 
+def test_the_attention_model_is_measured_but_has_no_stock_model():
+    config = load_config("digits", ["model.family=attention", "model.dim=4"])
+    case = TrainingCase(config, batch_size=2, length=4, jit_compile=False, vocab_size=8)
+    [cost] = measure_training([case], repeats=1, seconds_a_turn=0)
+    assert cost.case == "attention dense, d=4, 2 x 4, no XLA"
+    assert (cost.variant, cost.dim) == ("dense", 4)
+    assert cost.gigaflops_a_step > 0
+    with pytest.raises(InputError, match="stock Keras model of ByteNet only; AttentionModel has none"):
+        measure_training([replace(case, stock=True)])
+
+
 def test_only_float32_on_one_device_is_a_share_of_the_peak(config, monkeypatch):
     one = TrainingCase(config, batch_size=2, length=4, jit_compile=False)
     two = replace(one, replicas=2)

@@ -1,0 +1,71 @@
+"""A step of a recurrent decoder that looks back at the source."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class AttentionCell(keras.layers.Layer):
+    """Two GRUs, the upper of which is told what the last step attended to, and multiplicative attention.
+
+    ```
+    lower     = GRU(inputs)
+    upper     = GRU([lower, attention of the step before])
+    weights_s = softmax over s of keys_s · upper, not scaled; keys = map of encoded
+    attention = map of [upper, sum over s of weights_s · encoded_s]
+    ```
+
+    Neither map has a bias. The attention is the output. GRUs reset before the product.
+
+    The cell is for `keras.layers.RNN`, which hands a cell nothing but inputs and states; so what it reads of the
+    source rides along as states that stay the same.
+
+    States, all float: lower, upper and attention `(batch, units)`, then keys and encoded `(batch, S, units)` and
+    score offsets `(batch, S)`: 0, or very negative where nothing is to be attended to.
+
+    Args:
+        units: width of GRUs, keys, encoded source and attention.
+
+    Input: float `(batch, channels)`. Output: float `(batch, units)`.
+
+    Reference:
+        Luong et al. 2015, section 3; where it is fed back as in TensorFlow's `AttentionWrapper` around the upper GRU
+        (Madsen 2017, section 3.6).
+    """
+
+    def __init__(self, units: int, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        policy = self.dtype_policy
+        self.lower_gru = keras.layers.GRUCell(units, reset_after=False, name="lower_gru", dtype=policy)
+        self.upper_gru = keras.layers.GRUCell(units, reset_after=False, name="upper_gru", dtype=policy)
+        self.key_map = keras.layers.Dense(units, use_bias=False, name="attention_keys", dtype=policy)
+        self.output_map = keras.layers.Dense(units, use_bias=False, name="attention_vector", dtype=policy)
+
+    @property
+    def state_size(self):
+        return [self.units] * 6
+
+    def build(self, input_shape):
+        batch = input_shape[0]
+        self.lower_gru.build(input_shape)
+        self.upper_gru.build((batch, 2 * self.units))
+        self.key_map.build((batch, None, self.units))
+        self.output_map.build((batch, 2 * self.units))
+
+    def call(self, inputs, states):
+        lower, upper, attention, keys, encoded, offsets = states
+        lower, _ = self.lower_gru(inputs, [lower])
+        upper, _ = self.upper_gru(ops.concatenate([lower, attention], axis=-1), [upper])
+        with keras.name_scope("attention_context"):
+            scores = ops.matmul(keys, upper[..., None])[..., 0] + offsets  # (batch, S)
+            weights = ops.softmax(scores, axis=-1)
+            context = ops.matmul(weights[:, None], encoded)[:, 0]  # (batch, units)
+        attention = self.output_map(ops.concatenate([upper, context], axis=-1))
+        return attention, [lower, upper, attention, keys, encoded, offsets]
+
+    def compute_output_shape(self, input_shape, states_shape):
+        return (input_shape[0], self.units), states_shape
+
+    def get_config(self):
+        return super().get_config() | {"units": self.units}

@@ -1,0 +1,190 @@
+"""The recurrent network with attention that ByteNet was compared with."""
+
+import keras
+from keras import ops
+
+from bytenet.layers import AttentionCell, BidirectionalEncoder, ZeroPaddedEmbedding
+from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.models.translation_model import TranslationModel
+
+VARIANTS = {"dense": {"dim": 20, "head": "dense"}, "bounded": {"dim": 20, "head": "bounded"}}
+"""The repaired form and the thesis's own, as arguments of `AttentionModel`."""
+
+THESIS_SETTINGS = {"mask_padding": False, "length_rule": "pair"}
+"""What the thesis's code does wherever it differs from this project's defaults."""
+
+_UNATTENDED = -1e9
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class AttentionModel(TranslationModel):
+    """Character-level translation by recurrent networks with attention.
+
+    Stacks of tanh RNNs read the embedded source forward and backward, d wide each. A GRU reads the embedded target
+    characters; a second one on top of it, 2d wide as well, looks back at the source (see `AttentionCell`); the head
+    turns what it attends to into logits.
+
+    The "bounded" head is the thesis's: a GRU as wide as the vocabulary whose output *is* the logits. It lies in
+    (-1, 1), so no symbol gets a probability above e / (e + (V - 1) / e), which is .215 for V = 28, and no cross
+    entropy falls below 1.54 nats a symbol, however long one trains; and as each symbol costs that much, a beam search
+    without a length penalty prefers the empty translation. The "dense" head is a linear map with a bias.
+
+    Masks: with `mask_padding`, a sentence's logits do not depend on its neighbours in the batch nor on how far it is
+    padded. Without, padded steps are read and attended to like any others. (The thesis's code did so up to the length
+    of each pair, not of the batch.)
+
+    First weights are Keras's for such layers. (Those of the thesis's GRUs had gates biased by 1.)
+
+    Args:
+        vocab_size: number of ids V, padding, end and unknown symbols counted.
+        dim: width d of the embeddings and of the encoder's RNNs.
+        num_layers: RNNs in each direction of the encoder.
+        head: "dense" or "bounded", see above.
+        dropout: share of the embedded inputs, and of the attention before the head, set to zero in training.
+        mask_padding: see above.
+        length_rule: "unfold" (at most ⌈unfold_scale · n + unfold_offset⌉ characters for a source of n) or "pair" (as
+            many as the source has after padding, as in the thesis).
+        unfold_scale, unfold_offset: of the "unfold" rule.
+
+    Reference:
+        Madsen 2017, section 3.6; Luong et al. 2015.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        dim: int = 20,
+        num_layers: int = 3,
+        head: str = "dense",
+        dropout: float = 0.0,
+        mask_padding: bool = True,
+        length_rule: str = "unfold",
+        unfold_scale: float = 1.2,
+        unfold_offset: int = 24,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if head not in ("dense", "bounded"):
+            raise ValueError(f"Unknown head {head!r}; known are dense, bounded.")
+        if length_rule not in ("unfold", "pair"):
+            raise ValueError(f"Unknown length_rule {length_rule!r}; known are unfold, pair.")
+        self._config = {
+            "vocab_size": vocab_size, "dim": dim, "num_layers": num_layers, "head": head, "dropout": dropout,
+            "mask_padding": mask_padding, "length_rule": length_rule, "unfold_scale": unfold_scale,
+            "unfold_offset": unfold_offset,
+        }  # fmt: skip
+        self.vocab_size = vocab_size
+        self.needs_pair_length = length_rule == "pair"
+        self.dim = dim
+        self.is_bounded = head == "bounded"
+        self.mask_padding = mask_padding
+        self.length_rule = LengthRule(unfold_scale, unfold_offset) if length_rule == "unfold" else PAIR_LENGTH
+
+        # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
+        policy = self.dtype_policy
+        self.source_embedding = ZeroPaddedEmbedding(
+            vocab_size, dim, "glorot_uniform", name="source_embedding", dtype=policy
+        )
+        self.target_embedding = ZeroPaddedEmbedding(
+            vocab_size, dim, "glorot_uniform", name="target_embedding", dtype=policy
+        )
+        self.source_dropout = keras.layers.Dropout(dropout, name="source_dropout", dtype=policy)
+        self.target_dropout = keras.layers.Dropout(dropout, name="target_dropout", dtype=policy)
+        self.head_dropout = keras.layers.Dropout(dropout, name="head_dropout", dtype=policy)
+        self.encoder = BidirectionalEncoder(dim, num_layers, name="encoder", dtype=policy)
+        self.decoder = keras.layers.RNN(
+            AttentionCell(2 * dim, name="cell", dtype=policy), return_sequences=True, name="decoder", dtype=policy
+        )
+        # Float32 even in mixed precision: the softmax over its output needs the digits.
+        if self.is_bounded:
+            cell = keras.layers.GRUCell(vocab_size, reset_after=False, name="cell", dtype="float32")
+            self.head = keras.layers.RNN(cell, return_sequences=True, name="head", dtype="float32")
+        else:
+            self.head = keras.layers.Dense(vocab_size, name="head", dtype="float32")
+
+    @classmethod
+    def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> "AttentionModel":
+        """Make a named variant.
+
+        Args:
+            variant: a key of `VARIANTS`.
+            vocab_size: number of ids V.
+            thesis: take the thesis's choices instead of this project's, see `THESIS_SETTINGS`.
+            **overrides: arguments of `AttentionModel` that win over both.
+
+        Raises:
+            ValueError: for an unknown variant.
+        """
+        if variant not in VARIANTS:
+            raise ValueError(f"Unknown attention variant {variant!r}; known are {', '.join(VARIANTS)}.")
+        settings = VARIANTS[variant] | (THESIS_SETTINGS if thesis else {}) | overrides
+        return cls(vocab_size=vocab_size, **settings)
+
+    def build(self, input_shape):
+        source_shape = tuple(input_shape["source_ids"])
+        target_shape = tuple(input_shape["target_ids"])
+        self.source_embedding.build(source_shape)
+        self.target_embedding.build(target_shape)
+        self.encoder.build((*source_shape, self.dim))
+        self.decoder.build((*target_shape, self.dim))
+        self.head.build((*target_shape, 2 * self.dim))
+
+    def call(self, inputs, training=False):
+        target_ids = inputs["target_ids"]
+        memory = self._encode(inputs["source_ids"], training)
+        previous_ids = ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
+        embedded = self.target_dropout(self.target_embedding(previous_ids), training=training)
+        first = self.initial_state(memory, max_length=0)
+        attention = self.decoder(embedded, initial_state=_cell_states(first, memory))  # (batch, T, 2 * dim)
+        return self.head(self.head_dropout(attention, training=training))
+
+    def encode(self, source_ids):
+        return self._encode(source_ids, training=False)
+
+    def initial_state(self, memory, max_length):
+        batch_size = ops.shape(memory["encoded"])[0]
+        names = ("lower", "upper", "attention")
+        state = {name: ops.zeros((batch_size, 2 * self.dim), dtype=self.compute_dtype) for name in names}
+        if self.is_bounded:
+            state["logits"] = ops.zeros((batch_size, self.vocab_size), dtype="float32")
+        return state
+
+    def step(self, previous_ids, state, memory, position):
+        with keras.name_scope("decoder"):  # as in `call`: profiles take a step apart by its names
+            attention, new = self.decoder.cell(self.target_embedding(previous_ids), _cell_states(state, memory))
+        lower, upper = new[:2]
+        new_state = {"lower": lower, "upper": upper, "attention": attention}
+        if not self.is_bounded:
+            return self.head(attention), new_state
+        logits, _ = self.head.cell(attention, [state["logits"]])
+        return logits, new_state | {"logits": logits}
+
+    def max_target_length(self, source_length: int) -> int:
+        return int(self.length_rule(source_length))
+
+    def _encode(self, source_ids, training):
+        """int32 `(batch, S)` → the encoded source, its keys, and what is added to the scores of its steps."""
+        is_real = source_ids != 0
+        embedded = self.source_dropout(self.source_embedding(source_ids), training=training)
+        encoded = self.encoder(embedded, mask=is_real if self.mask_padding else None)  # (batch, S, 2 * dim)
+        with keras.name_scope("decoder"):
+            keys = self.decoder.cell.key_map(encoded)
+        offsets = ops.zeros_like(keys[..., 0])
+        if self.mask_padding:
+            # Finite, so that a row of padding only (which fills up a batch) has a softmax as well.
+            offsets = ops.where(is_real, offsets, ops.full_like(offsets, _UNATTENDED))
+        return {"encoded": encoded, "keys": keys, "score_offsets": offsets}
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape["target_ids"], self.vocab_size)
+
+    def get_config(self):
+        return super().get_config() | self._config
+
+
+def _cell_states(state: dict, memory: dict) -> list:
+    """The states of an `AttentionCell`, in its order."""
+    return [
+        *(state[name] for name in ("lower", "upper", "attention")),
+        *(memory[name] for name in ("keys", "encoded", "score_offsets")),
+    ]

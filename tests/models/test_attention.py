@@ -1,0 +1,359 @@
+"""The attention baseline: equal to the thesis's equations, step by step as at once, whatever the padding."""
+
+from functools import cache
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from keras.ops import convert_to_numpy
+
+from bytenet.config import ModelConfig
+from bytenet.decoding import Decoder
+from bytenet.models import AttentionModel, build_model
+from bytenet.training.losses import sentence_cross_entropy
+
+NARROW = {"vocab_size": 11, "dim": 6}
+ANY_LENGTH = {"source_ids": (None, None), "target_ids": (None, None)}
+KINDS = {
+    "dense": {"variant": "dense"},
+    "bounded": {"variant": "bounded"},
+    "dense-thesis": {"variant": "dense", "thesis": True},
+    "bounded-thesis": {"variant": "bounded", "thesis": True},
+    "one-layer": {"variant": "dense", "num_layers": 1},
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+masked_kind = pytest.mark.parametrize("kind", ["dense", "bounded"])
+LENGTH = st.integers(1, 14)
+
+
+def make_model(kind: str, **overrides) -> AttentionModel:
+    """A narrow model with random weights everywhere, no bias zero."""
+    model = AttentionModel.from_variant(**(NARROW | KINDS[kind] | overrides))
+    model.build(ANY_LENGTH)
+    random = np.random.default_rng(0)
+    for weight in model.weights:
+        scale = 0.5 if weight.name in ("bias", "table") else 1.5 * weight.shape[0] ** -0.5
+        weight.assign(random.normal(scale=scale, size=tuple(weight.shape)))
+    return model
+
+
+class Traced:
+    """A model whose methods are traced once for all lengths."""
+
+    def __init__(self, model: AttentionModel):
+        self.model = model
+        ids = tf.TensorSpec((None, None), tf.int32)
+        row, position = tf.TensorSpec((None,), tf.int32), tf.TensorSpec((), tf.int32)
+        self._call = tf.function(model, input_signature=[{"source_ids": ids, "target_ids": ids}])
+        self.encode = tf.function(model.encode, input_signature=[ids])
+        memory = self.encode.get_concrete_function().structured_outputs
+        memory = {name: tf.TensorSpec((None, None, *spec.shape[2:]), spec.dtype) for name, spec in memory.items()}
+        state = model.initial_state(model.encode(tf.ones((1, 1), tf.int32)), 1)
+        state = {name: tf.TensorSpec((None, tensor.shape[1]), tensor.dtype) for name, tensor in state.items()}
+        self.step = tf.function(model.step, input_signature=[row, state, memory, position])
+
+    def logits(self, source_ids, target_ids) -> np.ndarray:
+        ids = {"source_ids": tf.constant(source_ids, tf.int32), "target_ids": tf.constant(target_ids, tf.int32)}
+        return convert_to_numpy(self._call(ids))
+
+
+@cache
+def traced(kind: str) -> Traced:
+    return Traced(make_model(kind))
+
+
+class Reference:
+    """One sentence pair at a time, in double precision, written from the equations."""
+
+    def __init__(self, model: AttentionModel):
+        self.weights = {
+            weight.path.split("/", 1)[1]: convert_to_numpy(weight).astype("float64") for weight in model.weights
+        }
+        self.config = model.get_config()
+
+    def logits(self, source_ids, target_ids):
+        width = 2 * self.config["dim"]
+        encoded = self.encode(source_ids)
+        keys = encoded @ self.weights["decoder/cell/attention_keys/kernel"]
+        lower, upper, attention = np.zeros((3, width))
+        output, all_logits = np.zeros(self.config["vocab_size"]), []
+        for previous_id in [0, *target_ids[:-1]]:
+            lower = self.gru("decoder/cell/lower_gru", self.embed("target_embedding", previous_id), lower)
+            upper = self.gru("decoder/cell/upper_gru", np.concatenate([lower, attention]), upper)
+            weights = np.exp(keys @ upper)
+            context = weights / weights.sum() @ encoded
+            attention = np.concatenate([upper, context]) @ self.weights["decoder/cell/attention_vector/kernel"]
+            if self.config["head"] == "bounded":
+                output = self.gru("head/cell", attention, output)
+            else:
+                output = attention @ self.weights["head/kernel"] + self.weights["head/bias"]
+            all_logits.append(output)
+        return np.array(all_logits)
+
+    def encode(self, source_ids):
+        """The source is read from either end by stacks of h = tanh(W x + U h + b)."""
+        sides = []
+        for direction, order in (("forward", 1), ("backward", -1)):
+            x = np.array([self.embed("source_embedding", id_) for id_ in source_ids])[::order]
+            for layer in range(self.config["num_layers"]):
+                stack = f"encoder/{direction}" + ("/layers" if self.config["num_layers"] > 1 else "")
+                path, hidden, outputs = f"{stack}/layer_{layer}", np.zeros(x.shape[1]), []
+                for step in x:
+                    hidden = step @ self.weights[f"{path}/kernel"] + hidden @ self.weights[f"{path}/recurrent_kernel"]
+                    hidden = np.tanh(hidden + self.weights[f"{path}/bias"])
+                    outputs.append(hidden)
+                x = np.array(outputs)
+            sides.append(x[::order])
+        return np.concatenate(sides, axis=1)
+
+    def embed(self, name, id_):
+        table = self.weights[f"{name}/table"]
+        return table[id_ - 1] if id_ else np.zeros(table.shape[1])
+
+    def gru(self, name, x, state):
+        """h ← z h + (1 - z) tanh(W x + U (r h)), with the reset before the product."""
+        wz, wr, wh = np.split(self.weights[f"{name}/kernel"], 3, axis=1)
+        uz, ur, uh = np.split(self.weights[f"{name}/recurrent_kernel"], 3, axis=1)
+        bz, br, bh = np.split(self.weights[f"{name}/bias"], 3)
+        z = 1 / (1 + np.exp(-(x @ wz + state @ uz + bz)))
+        r = 1 / (1 + np.exp(-(x @ wr + state @ ur + br)))
+        return z * state + (1 - z) * np.tanh(x @ wh + (r * state) @ uh + bh)
+
+
+@every_kind
+@pytest.mark.parametrize(("source_length", "target_length"), [(9, 12), (6, 1), (1, 7)])
+def test_equals_the_network_in_numpy(random_sentences, kind, source_length, target_length):
+    net = traced(kind)
+    source, target = random_sentences([source_length, target_length])
+    expected = Reference(net.model).logits(source, target)
+    assert np.std(expected) > 0.1
+    np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=1e-5)
+
+
+@every_kind
+def test_equals_the_network_in_numpy_with_padding(random_sentences, padded, kind):
+    """With masks, as if there were none; without, as if padding were characters."""
+    net = traced(kind)
+    source, target = random_sentences([5, 8])
+    read = source if net.model.mask_padding else [*source, 0, 0, 0]
+    logits = net.logits(padded([source], 8), padded([target], 10))[0]
+    np.testing.assert_allclose(logits[:8], Reference(net.model).logits(read, target), atol=1e-5)
+
+
+@every_kind
+@settings(max_examples=8)
+@given(source_length=LENGTH, target_length=LENGTH)
+def test_step_equals_call(random_sentences, padded, kind, source_length, target_length):
+    net = traced(kind)
+    source_ids = padded(random_sentences([source_length, source_length // 2 + 1], seed=1))
+    target_ids = padded(random_sentences([target_length // 2 + 1, target_length], seed=2))
+    expected = net.logits(source_ids, target_ids)
+    memory = net.encode(tf.constant(source_ids))
+    state = net.model.initial_state(memory, target_length)
+    for position, previous_ids in enumerate(np.pad(target_ids, [[0, 0], [1, 0]])[:, :-1].T):
+        logits, state = net.step(tf.constant(previous_ids), state, memory, tf.constant(position))
+        np.testing.assert_allclose(logits, expected[:, position], atol=1e-5)
+
+
+def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(random_sentences):
+    net, random = traced("bounded"), np.random.default_rng(3)
+    source_ids = np.array(random_sentences([9, 9, 9], seed=1))
+    written = np.zeros((3, 0), int)
+    memory = net.encode(tf.constant(source_ids, tf.int32))
+    state = net.model.initial_state(memory, 12)
+    for position in range(12):
+        previous_ids = tf.constant(written[:, -1] if position else [0, 0, 0], tf.int32)
+        logits, state = net.step(previous_ids, state, memory, tf.constant(position))
+        written = np.concatenate([written, random.integers(2, 11, (3, 1))], axis=1)
+        np.testing.assert_allclose(logits, net.logits(source_ids, written)[:, -1], atol=1e-5)
+        rows = random.integers(0, 3, 3)
+        memory = tf.nest.map_structure(lambda tensor, rows=rows: tf.gather(tensor, rows), memory)
+        state = net.model.select(state, rows)
+        source_ids, written = source_ids[rows], written[rows]
+
+
+@masked_kind
+@settings(max_examples=10)
+@given(lengths=st.tuples(LENGTH, LENGTH), source_extra=st.integers(0, 12), target_extra=st.integers(0, 12))
+def test_padding_invariance(random_sentences, padded, kind, lengths, source_extra, target_extra):
+    net = traced(kind)
+    source, target = random_sentences(lengths)
+    alone = net.logits([source], [target])
+    further = net.logits(padded([source], len(source) + source_extra), padded([target], len(target) + target_extra))
+    np.testing.assert_allclose(further[:, : len(target)], alone, atol=1e-5)
+
+
+@masked_kind
+@settings(max_examples=10)
+@given(lengths=st.lists(st.tuples(LENGTH, LENGTH), min_size=2, max_size=5), num_fillers=st.integers(0, 2))
+def test_batch_invariance(random_sentences, padded, kind, lengths, num_fillers):
+    net = traced(kind)
+    lengths = lengths + [(0, 0)] * num_fillers
+    sources = random_sentences([length for length, _ in lengths], seed=1)
+    targets = random_sentences([length for _, length in lengths], seed=2)
+    together = net.logits(padded(sources), padded(targets))
+    assert np.all(np.isfinite(together))
+    for logits, source, target in zip(together, sources, targets, strict=True):
+        if target:
+            np.testing.assert_allclose(logits[: len(target)], net.logits([source], [target])[0], atol=1e-5)
+
+
+def test_without_masks_padding_matters(random_sentences, padded):
+    net = traced("dense-thesis")
+    source, target = random_sentences([6, 6])
+    alone, further = net.logits([source], [target]), net.logits(padded([source], 9), padded([target], 9))
+    assert np.abs(further[:, :6] - alone).max() > 1e-3
+
+
+def gradients(model, source_ids, target_ids, jit_compile):
+    """Losses of sentences, and gradients of their sum, traced for any shape."""
+    ids = tf.TensorSpec((None, None), tf.int32)
+
+    @tf.function(input_signature=[ids, ids], jit_compile=jit_compile)
+    def compute(source_ids, target_ids):
+        with tf.GradientTape() as tape:
+            logits = model({"source_ids": source_ids, "target_ids": target_ids}, training=True)
+            losses = sentence_cross_entropy(logits, target_ids)
+            loss = tf.reduce_sum(losses)
+        found = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
+        return losses, [tf.convert_to_tensor(gradient) for gradient in found]
+
+    return compute(tf.constant(source_ids), tf.constant(target_ids))
+
+
+@pytest.mark.parametrize("kind", ["dense", "bounded-thesis"])
+def test_gradients_are_the_same_compiled_in_a_wider_bucket_and_beside_rows_that_fill_it_up(
+    random_sentences, padded, kind
+):
+    model = traced(kind).model
+    sources, targets = random_sentences([7, 3, 5], seed=1), random_sentences([6, 7, 2], seed=2)
+    losses, expected = gradients(model, padded(sources), padded(targets), jit_compile=False)
+    compiled_losses, compiled = gradients(model, padded(sources), padded(targets), jit_compile=True)
+    np.testing.assert_allclose(compiled_losses, losses, rtol=1e-5)
+    found = [compiled]
+    if model.mask_padding:
+        wide = padded([*sources, [], []], 12), padded([*targets, [], []], 12)
+        found.append(gradients(model, *wide, jit_compile=True)[1])
+    for each in found:
+        for gradient, weight in zip(each, expected, strict=True):
+            assert np.abs(weight).max() > 1e-4
+            np.testing.assert_allclose(gradient, weight, atol=1e-4 * np.abs(weight).max())
+
+
+def test_bounded_logits_cap_what_can_be_learned(random_sentences):
+    """e / (e + (V - 1) / e) at most: .215 for the 28 symbols of the thesis's digits, 1.54 nats at least."""
+    model = make_model("bounded", vocab_size=28)
+    for weight in model.weights:
+        weight.assign(100.0 * weight)  # as sure as it can be
+    source, target = random_sentences([9, 50])
+    logits = model({"source_ids": np.array([source], "int32"), "target_ids": np.array([target], "int32")})
+    assert np.abs(logits).max() == pytest.approx(1.0, abs=1e-3)
+    assert np.abs(logits).max() <= 1.0
+    cap = np.e / (np.e + 27 / np.e)
+    assert cap == pytest.approx(0.215, abs=5e-4)
+    assert -np.log(cap) == pytest.approx(1.54, abs=5e-3)
+    assert convert_to_numpy(keras.ops.softmax(logits)).max() <= cap + 1e-6
+
+
+# d = 20, V = 28: two tables, six RNNs, keys, two GRUs, map of the attention; and the head.
+@pytest.mark.parametrize(
+    ("kind", "weights"),
+    [
+        ("dense", 1080 + 4920 + 1600 + 7320 + 14520 + 3200 + 41 * 28),
+        ("bounded", 1080 + 4920 + 1600 + 7320 + 14520 + 3200 + 69 * 84),
+    ],
+)
+def test_number_of_weights(kind, weights):
+    model = AttentionModel.from_variant(kind, 28)
+    model.build(ANY_LENGTH)
+    assert model.count_params() == weights
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("dense", None), ("bounded-thesis", None), ("bounded", "mixed_bfloat16")])
+def test_a_loaded_model_is_equal_bit_for_bit(tmp_path, random_sentences, padded, kind, dtype):
+    model = make_model(kind, dropout=0.1, unfold_scale=1.5, **({"dtype": dtype} if dtype else {}))
+    model.save(tmp_path / "model.keras")
+    loaded = keras.saving.load_model(tmp_path / "model.keras")
+    assert type(loaded) is AttentionModel
+    assert loaded.get_config() == model.get_config()
+    ids = {"source_ids": padded(random_sentences([5, 3])), "target_ids": padded(random_sentences([6, 2]))}
+    logits = model(ids)
+    assert logits.dtype == "float32"
+    np.testing.assert_array_equal(loaded(ids), logits)
+    assert loaded.compute_output_shape({"source_ids": (2, 9), "target_ids": (2, 7)}) == (2, 7, 11)
+
+
+@masked_kind
+def test_mixed_precision_steps_equal_calls_and_come_near_the_exact_logits(random_sentences, kind):
+    source_ids, target_ids = (np.array(random_sentences([length], seed=length), "int32") for length in (6, 9))
+    inputs = {"source_ids": source_ids, "target_ids": target_ids}
+    model = make_model(kind, dtype="mixed_bfloat16")
+    logits = convert_to_numpy(model(inputs))
+    np.testing.assert_allclose(logits, make_model(kind)(inputs), atol=0.1)
+    memory = model.encode(source_ids)
+    state = model.initial_state(memory, 9)
+    for position, previous_id in enumerate([0, *target_ids[0, :-1]]):
+        step_logits, state = model.step(np.array([previous_id], "int32"), state, memory, position)
+        assert step_logits.dtype == "float32"
+        np.testing.assert_allclose(step_logits, logits[:, position], atol=0.05)
+
+
+def test_dropout_is_for_training_only(random_sentences):
+    model = make_model("dense", dropout=0.5)
+    inputs = {name: np.array(random_sentences([8], seed=1), "int32") for name in ("source_ids", "target_ids")}
+    np.testing.assert_array_equal(model(inputs), make_model("dense")(inputs))
+    assert not np.allclose(model(inputs, training=True), model(inputs))
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("beam_size", [1, 4])
+def test_searches_find_the_log_probabilities_of_the_whole_forward_pass(padded, beam_size, jit_compile):
+    net = traced("dense")
+    sources = padded([[3, 2, 4, 1], [4, 4, 1], [2, 3, 3, 2, 4, 1]])
+    result = Decoder(net.model, beam_size, n_best=beam_size, jit_compile=jit_compile)(sources, max_length=12)
+    for row, source in enumerate(sources):
+        lengths = result.lengths[row].numpy()
+        for ids, length, found in zip(result.ids[row].numpy(), lengths, result.log_probabilities[row], strict=True):
+            logits = net.logits([source], [ids[:length]])[0].astype("float64")
+            chosen = logits[np.arange(length), ids[:length]] - np.log(np.exp(logits).sum(axis=-1))
+            assert float(found) == pytest.approx(chosen.sum(), abs=1e-4)
+
+
+def test_length_rules():
+    assert AttentionModel(11).max_target_length(7) == 33  # 1.2 * 7 + 24, rounded up
+    assert not AttentionModel(11).needs_pair_length
+    pair = AttentionModel(11, length_rule="pair")
+    assert pair.max_target_length(7) == 7
+    assert pair.needs_pair_length
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"head": "sharp"}, "Unknown head 'sharp'; known are dense, bounded"),
+        ({"length_rule": "double"}, "Unknown length_rule 'double'; known are unfold, pair"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        AttentionModel(11, **arguments)
+
+
+def test_unknown_variant_is_refused():
+    with pytest.raises(ValueError, match="Unknown attention variant 'soft'; known are dense, bounded"):
+        AttentionModel.from_variant("soft", 11)
+
+
+def test_build_model_with_defaults_and_with_the_settings_of_the_thesis():
+    default = build_model(ModelConfig(family="attention"), 11)
+    assert default.get_config() == AttentionModel(11, name="attention").get_config()
+    given = {"dim": 8, "dropout": 0.2, "unfold_scale": 1.5, "unfold_offset": 3}
+    thesis = build_model(ModelConfig(family="attention", variant="bounded", settings="thesis", **given), 11)
+    config = thesis.get_config()
+    assert {name: config[name] for name in given} == given
+    assert (config["head"], config["mask_padding"], config["length_rule"]) == ("bounded", False, "pair")
+    masked = build_model(ModelConfig(family="attention", settings="thesis", mask_padding=True), 11)
+    assert masked.mask_padding
