@@ -45,6 +45,12 @@ def turn_on() -> Path | None:
     return folder
 
 
+def turn_off() -> None:
+    """Take back `turn_on`, for what measures compiling, or reads the names of operations, which the cache drops."""
+    if "TF_XLA_FLAGS" in os.environ:
+        os.environ["TF_XLA_FLAGS"] = flags_without_cache(os.environ["TF_XLA_FLAGS"])
+
+
 def flags_without_cache(flags: str) -> str:
     """A value of `TF_XLA_FLAGS` without what `turn_on` adds."""
     return " ".join(flag for flag in flags.split() if not flag.startswith(_FLAG))

@@ -63,7 +63,8 @@ def test_a_user_without_a_home_has_no_cache(environment):
 def test_flags_of_the_cache_can_be_taken_out_again(environment):
     environment.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
     compile_cache.turn_on()
-    assert compile_cache.flags_without_cache(os.environ["TF_XLA_FLAGS"]) == "--tf_xla_auto_jit=0"
+    compile_cache.turn_off()
+    assert os.environ["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
 
 
 def test_of_what_xla_left_the_oldest_goes_first_and_nothing_else(tmp_path):

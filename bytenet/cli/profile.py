@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bytenet import compile_cache
+
 if TYPE_CHECKING:
     from bytenet.config import Config
 
@@ -79,6 +81,7 @@ def profile(
     captures = trace is None
     name = "decoding" if decode else "training" if captures else "trace"
     if captures:
+        compile_cache.turn_off()  # before TensorFlow is imported: what comes from the cache has lost its names
         config = _config(preset_or_file, overrides, xla)
         from bytenet.profiling.capture import Search, capture_decoding_of, capture_training
 

@@ -1,12 +1,14 @@
 """The verb `profile`: from a preset or a trace to tables, files and the line for TensorBoard."""
 
 import json
+import os
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from bytenet.cli.profile import _config, profile
-from bytenet.errors import MissingFileError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.profiling import tensorboard
 from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
 
@@ -19,8 +21,6 @@ _SMALL = (
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
     """The folder of a profile of steps 3 and 4, and what the command said."""
-    from click.testing import CliRunner
-
     folder = tmp_path_factory.mktemp("profile") / "out"
     arguments = ["digits", *_SMALL, "--steps", "3:4", "--out", str(folder)]
     result = CliRunner().invoke(profile, arguments, catch_exceptions=False)
@@ -117,3 +117,18 @@ def test_wrong_use(arguments, message, capsys):
 def test_no_trace(tmp_path):
     with pytest.raises(MissingFileError, match="holds no trace"):
         profile.main(["--trace", str(tmp_path)], standalone_mode=False)
+
+
+def test_it_profiles_nothing_that_the_compile_cache_gave(monkeypatch, tmp_path):
+    """XLA's code from the cache has no names of operations, and so no groups."""
+    captured = {}
+
+    def capture(config, folder, steps, say):
+        captured["flags"] = os.environ["TF_XLA_FLAGS"]
+        raise InputError("that is enough")
+
+    monkeypatch.setattr("bytenet.profiling.capture.capture_training", capture)
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0 --tf_xla_persistent_cache_directory=/somewhere")
+    result = CliRunner().invoke(profile, ["digits", "--out", str(tmp_path / "profile"), "--xla"])
+    assert isinstance(result.exception, InputError)
+    assert captured["flags"] == "--tf_xla_auto_jit=0"

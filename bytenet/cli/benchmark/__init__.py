@@ -1,7 +1,5 @@
 """`bytenet benchmark`: how fast things are on this machine; one module a thing that is measured."""
 
-import os
-
 import click
 
 from bytenet import compile_cache
@@ -27,5 +25,4 @@ def benchmark() -> None:
     compiled before is not used, so that compiling always takes its whole time.
     """
     # The command has just turned the cache on; TensorFlow will read the environment only when it is imported.
-    if "TF_XLA_FLAGS" in os.environ:
-        os.environ["TF_XLA_FLAGS"] = compile_cache.flags_without_cache(os.environ["TF_XLA_FLAGS"])
+    compile_cache.turn_off()
