@@ -10,7 +10,7 @@ from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_con
 from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.partition import histogram_cuts, optimal_cuts
-from bytenet.datasets.plan import BatchPlan, Bucket, PlannedBatch
+from bytenet.datasets.plan import BatchPlan, Bucket, PlannedBatch, length_groups
 from bytenet.datasets.text_files import read_lines, read_parallel
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 
@@ -29,6 +29,7 @@ __all__ = [
     "available",
     "evaluation_dataset",
     "histogram_cuts",
+    "length_groups",
     "load_corpus",
     "optimal_cuts",
     "pair_lengths",

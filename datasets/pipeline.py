@@ -6,7 +6,7 @@ epoch without reading what lies before it. What is left to do for a batch, to co
 done in the graph: no Python runs between the batches of an epoch.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from bytenet.datasets.encoding import EncodedTexts, encode_texts
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows
+from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -83,7 +83,12 @@ def training_dataset(
 
 
 def evaluation_dataset(
-    pairs: Pairs, vocabulary: Vocabulary, batch_size: int, max_buckets: int = 8, replicas: int = 1
+    pairs: Pairs,
+    vocabulary: Vocabulary,
+    batch_size: int,
+    max_buckets: int = 8,
+    replicas: int = 1,
+    uppers: Sequence[int] | None = None,
 ) -> tf.data.Dataset:
     """One pass over `pairs`, from short to long, in batches of few shapes.
 
@@ -93,6 +98,9 @@ def evaluation_dataset(
         batch_size: rows of every batch; rounded up to a multiple of `replicas`.
         max_buckets: most different padded lengths.
         replicas: number of blocks of rows, each of which gets its part of the last batch.
+        uppers: of the buckets of the training, for batches such as it had, where what a sentence gets depends on
+            its batch: of one bucket each, in the order of `pairs`, padded as there, without filler rows. Then
+            neither `max_buckets` nor `replicas` counts.
 
     Returns:
         Elements `({"source_ids", "target_ids"}, indices)`: ids int32 `(batch_size, length)`, both sides
@@ -109,14 +117,19 @@ def evaluation_dataset(
     batch_size = -(-batch_size // replicas) * replicas
     encoded = _encode_both_sides(pairs, vocabulary)
     lengths = _pair_lengths(encoded)
-    order = np.argsort(lengths, kind="stable").astype(np.int32)
-    starts = np.arange(0, len(order), batch_size)
     planned = []
-    for group in np.array_split(starts, min(max_buckets, len(starts))):
-        longest = int(lengths[order[group[-1] : group[-1] + batch_size]].max())
-        for start in group:
-            indices = fill_rows(order[start : start + batch_size], batch_size, replicas)
-            planned.append(PlannedBatch(longest, indices))
+    if uppers is not None:
+        for length, members in length_groups(lengths, uppers):
+            cuts = range(batch_size, len(members), batch_size)
+            planned += [PlannedBatch(length, indices) for indices in np.split(members, cuts)]
+    else:
+        order = np.argsort(lengths, kind="stable").astype(np.int32)
+        starts = np.arange(0, len(order), batch_size)
+        for group in np.array_split(starts, min(max_buckets, len(starts))):
+            longest = int(lengths[order[group[-1] : group[-1] + batch_size]].max())
+            for start in group:
+                indices = fill_rows(order[start : start + batch_size], batch_size, replicas)
+                planned.append(PlannedBatch(longest, indices))
     batches = _gathered_batches(encoded, lambda: iter([planned]))
     return batches.apply(tf.data.experimental.assert_cardinality(len(planned))).prefetch(_PREFETCHED_BATCHES)
 

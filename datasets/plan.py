@@ -1,5 +1,6 @@
 """The batches of every epoch, settled beforehand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +46,24 @@ class PlannedBatch:
     indices: np.ndarray
 
 
+def length_groups(lengths: np.ndarray, uppers: Sequence[int]) -> list[tuple[int, np.ndarray]]:
+    """Deal pairs into the buckets that training made of others.
+
+    Args:
+        lengths: int `(pairs,)`, their lengths.
+        uppers: longest length of each bucket, ascending. What is longer than all goes into the last.
+
+    Returns:
+        For each bucket that gets any, from short to long, the length to pad to and the pairs' numbers in order.
+    """
+    numbers = np.minimum(np.searchsorted(uppers, lengths), len(uppers) - 1)
+    groups = []
+    for number in np.unique(numbers):
+        members = np.flatnonzero(numbers == number).astype(np.int32)
+        groups.append((max(int(uppers[number]), int(lengths[members].max())), members))
+    return groups
+
+
 @dataclass(frozen=True, eq=False)
 class BatchPlan:
     """All batches of any epoch, a pure function of the seed and the epoch's number.
@@ -77,6 +96,11 @@ class BatchPlan:
         return sum(bucket.batches for bucket in self.buckets)
 
     @property
+    def uppers(self) -> list[int]:
+        """The longest pair length of each bucket."""
+        return [bucket.upper for bucket in self.buckets]
+
+    @property
     def padding_share(self) -> float:
         """Share of all padded positions that lie beyond their pair's length; fillers count as padding."""
         positions = sum(bucket.batches * bucket.batch_size * bucket.upper for bucket in self.buckets)
@@ -92,8 +116,7 @@ class BatchPlan:
         random = np.random.default_rng([seed, epoch])
         order = self._order(random)
         # Places in that order, sorted by bucket: 16 bits are sorted in one pass over the pairs.
-        uppers = [bucket.upper for bucket in self.buckets]
-        bucket_numbers = np.searchsorted(uppers, self.lengths).astype(np.int16)[order]
+        bucket_numbers = np.searchsorted(self.uppers, self.lengths).astype(np.int16)[order]
         places_by_bucket = np.argsort(bucket_numbers, kind="stable")
         batches: list[PlannedBatch] = []
         filled_at: list[int] = []

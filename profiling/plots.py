@@ -2,9 +2,12 @@
 
 import os
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from bytenet.errors import InputError
-from bytenet.profiling.breakdown import Breakdown
+from bytenet.profiling.breakdown import Breakdown, DeviceTime
 from bytenet.profiling.grouping import LEVELS
 from bytenet.profiling.trace import Step, Trace
 
@@ -23,6 +26,64 @@ _LEAST_SHARE = 0.002
 """Share of a step below which a thread is left out."""
 
 
+class Span(NamedTuple):
+    """A stretch of a step in which a thread or stream works for one kind of operation.
+
+    Attributes:
+        device: its name.
+        thread: its name for people, unlike that of any other.
+        start_ms, duration_ms: milliseconds; `start_ms` since the step began.
+        kind: of operation, level 3 of the groups.
+    """
+
+    device: str
+    thread: str
+    start_ms: float
+    duration_ms: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A step as it is drawn.
+
+    Attributes:
+        step: its number.
+        milliseconds: how long it takes.
+        spans: in the order of the rows of the picture, from top to bottom, and of time.
+        left_out: number of threads that do next to nothing, whose spans are not here.
+    """
+
+    step: int
+    milliseconds: float
+    spans: list[Span]
+    left_out: int
+
+
+def timeline(trace: Trace, step: int | None = None) -> Timeline:
+    """What each thread or stream does in one step, operation by operation.
+
+    Args:
+        trace: as `read_trace` gives it.
+        step: number of the step; None is the one of median length.
+
+    Raises:
+        InputError: there is no such step.
+    """
+    chosen = _choose(trace, step)
+    found: dict[tuple[str, str], list[tuple[float, float, str]]] = defaultdict(list)
+    for segment in trace.segments:
+        start, end = max(segment.start, chosen.start), min(segment.end, chosen.end)
+        if end > start:
+            piece = (1e3 * (start - chosen.start), 1e3 * (end - start), segment.operation.place.kind)
+            found[segment.operation.device, segment.line].append(piece)
+    least = _LEAST_SHARE * 1e3 * chosen.seconds
+    rows = sorted(row for row, pieces in found.items() if sum(duration for _, duration, _ in pieces) >= least)
+    names = _thread_names(rows)
+    spans = [Span(device, names[line], *piece) for device, line in rows for piece in sorted(found[device, line])]
+    return Timeline(chosen.number, 1e3 * chosen.seconds, spans, len(found) - len(rows))
+
+
 def plot_timeline(trace: Trace, path: str | os.PathLike[str], step: int | None = None) -> None:
     """Draw one step as rectangles, a row for each thread or stream, coloured by kind of operation.
 
@@ -37,30 +98,28 @@ def plot_timeline(trace: Trace, path: str | os.PathLike[str], step: int | None =
     Reference:
         Madsen 2017, figure 3.3.4.
     """
+    draw_timeline(timeline(trace, step), path)
+
+
+def draw_timeline(chosen: Timeline, path: str | os.PathLike[str]) -> None:
+    """Draw what `timeline` gives; see `plot_timeline`."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    chosen = _choose(trace, step)
-    spans: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
-    for segment in trace.segments:
-        start, end = max(segment.start, chosen.start), min(segment.end, chosen.end)
-        if end > start:
-            row = (segment.operation.device, segment.line)
-            spans[row][segment.operation.place.kind].append((1e3 * (start - chosen.start), 1e3 * (end - start)))
-    at_work = {row: sum(width for found in kinds.values() for _, width in found) for row, kinds in spans.items()}
-    rows = sorted(row for row in spans if at_work[row] >= _LEAST_SHARE * 1e3 * chosen.seconds)
+    rows: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    totals: dict[str, float] = defaultdict(float)
+    for span in chosen.spans:
+        rows[span.device, span.thread][span.kind].append((span.start_ms, span.duration_ms))
+        totals[span.kind] += span.duration_ms
     figure = Figure(figsize=(12, 1.8 + 0.32 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    totals: dict[str, float] = defaultdict(float)
-    for index, row in enumerate(rows):
-        for kind, found in spans[row].items():
-            axes.broken_barh(found, (index - 0.4, 0.8), facecolors=_colour(kind), linewidth=0)
-            totals[kind] += sum(width for _, width in found)
-    axes.set_yticks(range(len(rows)), _row_names(rows), fontsize="small")
-    axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, 1e3 * chosen.seconds), xlabel="milliseconds")
-    idle = len(spans) - len(rows)
-    left_out = f"; {idle} that do next to nothing are left out" if idle else ""
-    axes.set_title(f"Step {chosen.number}, by device and thread or stream{left_out}", fontsize="medium")
+    for index, kinds in enumerate(rows.values()):
+        for kind, pieces in kinds.items():
+            axes.broken_barh(pieces, (index - 0.4, 0.8), facecolors=_colour(kind), linewidth=0)
+    axes.set_yticks(range(len(rows)), [f"{device}  {thread}" for device, thread in rows], fontsize="small")
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, chosen.milliseconds), xlabel="milliseconds")
+    left_out = f"; {chosen.left_out} that do next to nothing are left out" if chosen.left_out else ""
+    axes.set_title(f"Step {chosen.step}, by device and thread or stream{left_out}", fontsize="medium")
     kinds = sorted(totals, key=lambda kind: -totals[kind])
     figure.legend(
         handles=[Patch(color=_colour(kind), label=kind) for kind in kinds],
@@ -81,13 +140,18 @@ def plot_grouped(result: Breakdown, path: str | os.PathLike[str]) -> None:
     Reference:
         Madsen 2017, figure 3.3.6.
     """
+    draw_grouped(result.devices, result.step_seconds, path)
+
+
+def draw_grouped(devices: Sequence[DeviceTime], step_seconds: float, path: str | os.PathLike[str]) -> None:
+    """Draw devices of a breakdown whose steps take `step_seconds`; see `plot_grouped`."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    figure = Figure(figsize=(12, 1 + 2.6 * len(result.devices)), layout="constrained")
+    figure = Figure(figsize=(12, 1 + 2.6 * len(devices)), layout="constrained")
     unlabelled: dict[str, Patch] = {}
-    step = 1e3 * result.step_seconds
-    for device, axes in zip(result.devices, figure.subplots(len(result.devices), squeeze=False)[:, 0], strict=True):
+    step = 1e3 * step_seconds
+    for device, axes in zip(devices, figure.subplots(len(devices), squeeze=False)[:, 0], strict=True):
         for row, level in enumerate(LEVELS):
             left = 0.0
             for group in sorted(device.level(level), key=lambda group: group.group):
@@ -103,7 +167,7 @@ def plot_grouped(result: Breakdown, path: str | os.PathLike[str]) -> None:
         axes.set(ylim=(len(LEVELS) - 0.5, -0.5), xlim=(0, 1.02 * step))
         axes.set_xlabel("milliseconds a step, groups in alphabetical order")
         axes.set_title(
-            f"{device.device}: busy {device.busy_seconds / result.step_seconds:.0%} of {step:.4g} ms", fontsize="medium"
+            f"{device.device}: busy {device.busy_seconds / step_seconds:.0%} of {step:.4g} ms", fontsize="medium"
         )
     figure.legend(
         handles=list(unlabelled.values()), loc="outside lower center", ncols=7, fontsize="small", frameon=False
@@ -121,8 +185,8 @@ def _choose(trace: Trace, number: int | None) -> Step:
     raise InputError(f"There is no step {number} in {trace.path}; it holds the steps {known}.")
 
 
-def _row_names(rows: list[tuple[str, str]]) -> list[str]:
-    """Device and thread; threads of one pool are told apart by a number instead of their long ids."""
+def _thread_names(rows: list[tuple[str, str]]) -> dict[str, str]:
+    """Names for people of the threads; those of one pool are told apart by a number instead of their long ids."""
     names: dict[str, str] = {}
     count: dict[str, int] = defaultdict(int)
     for line in sorted({line for _, line in rows}):
@@ -130,7 +194,7 @@ def _row_names(rows: list[tuple[str, str]]) -> list[str]:
         pool = pool.removeprefix("tf_").replace("numa_-1_", "")
         count[pool] += 1
         names[line] = f"{pool} {count[pool]}" if has_id else pool
-    return [f"{device}  {names[line]}" for device, line in rows]
+    return names
 
 
 def _colour(group: str) -> str:

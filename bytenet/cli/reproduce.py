@@ -86,12 +86,10 @@ def _print_list(experiments: "list[Experiment]") -> None:
     table = Table("name", "shows", "corpus", "smoke", "cpu", "thesis", box=None, pad_edge=False)
     for experiment in experiments:
         needs = experiment.needs
-        times = (
-            [experiment.unavailable, "", ""]
-            if experiment.unavailable
-            else map(needs.time.get, ("smoke", "cpu", "thesis"))
-        )
-        table.add_row(experiment.name, experiment.title, needs.corpus or "none", *(time or "" for time in times))
+        times = [needs.time.get(scale, "") for scale in SCALES]
+        if experiment.unavailable:
+            times = [experiment.unavailable, "", ""]
+        table.add_row(experiment.name, experiment.title, needs.corpus or "none", *times)
     Console(width=None if Console().is_terminal else 200, highlight=False).print(table)
 
 

@@ -126,7 +126,8 @@ def plot_curves(
                 for epoch in range(1, int(max(row["epoch"] for row in table)) + 1):
                     axes.axvline(epoch, color="grey", linewidth=0.5, alpha=0.4, zorder=0)
             axes.grid(alpha=0.3)
-            axes.set_ylim(panel.limits or (0, None))
+        # Not before all of the row is drawn, as its axes share their limits.
+        row[0].set_ylim(panel.limits or (0, None))
         row[0].set_ylabel(_LABELS[panel.measure])
     for axes, column in zip(grid[0], columns, strict=True):
         axes.set_title(column)

@@ -108,7 +108,7 @@ def _share_of_loss_when_bleu_rises(table: Table, run: str, alpha: float) -> list
     """By seed, the training cross entropy, as a share of its first value, where the smoothed BLEU passes 50."""
     shares = []
     losses = series(table, run, f"train_{_CROSS_ENTROPY}")
-    for (seed, (epochs, values)), epoch in zip(losses.items(), epoch_of_bleu(table, run, 50, alpha), strict=True):
+    for (epochs, values), epoch in zip(losses.values(), epoch_of_bleu(table, run, 50, alpha), strict=True):
         if np.isfinite(epoch):
             smoothed = smooth(values, alpha)
             shares.append(float(smoothed[np.searchsorted(epochs, epoch)] / values[0]))

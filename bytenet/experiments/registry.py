@@ -3,10 +3,34 @@
 import difflib
 
 from bytenet.errors import ConfigError
-from bytenet.experiments import digits, europarl, memorise
+from bytenet.experiments import (
+    attention_baseline,
+    blocks,
+    corpora,
+    digits,
+    europarl,
+    memorise,
+    selu_language,
+    speed,
+    theory,
+    traces,
+    translations,
+)
 from bytenet.experiments.experiment import Experiment
 
-_MODULES = (digits, memorise, europarl)
+_MODULES = (
+    theory,
+    blocks,
+    corpora,
+    translations,
+    digits,
+    memorise,
+    europarl,
+    speed,
+    traces,
+    attention_baseline,
+    selu_language,
+)
 
 
 def all_experiments() -> list[Experiment]:

@@ -38,7 +38,7 @@ def reproduce(
         results: folder for the files.
         runs: folder for the trainings, which later calls find there; each scale has one of its own in it.
         seeds: trainings of each run; None is the experiment's own number.
-        jobs: trainings at a time; None is one for each two cores, or one a core at "smoke" and "cpu".
+        jobs: trainings at a time; None is one a core, and at "thesis" a single one.
         say: prints a line of progress.
 
     Returns:
@@ -125,6 +125,8 @@ def settings_that_differ(experiment: Experiment, scale: Scale) -> list[str]:
         if run.name not in thesis:
             told[f"{run.name} is not the thesis's"] = None
             continue
+        if run.prepare is not None and thesis[run.name].prepare is None:
+            told[f"data.corpus files, made for this scale ({_config(thesis[run.name]).data.corpus})"] = None
         for key, value, theirs in _differences(run, thesis[run.name]):
             told[f"{key} {value} ({theirs})"] = None
     return list(told)

@@ -14,7 +14,7 @@ from bytenet.experiments.verdict import Verdict
 from bytenet.files import write_text_atomic
 
 _INTEGER = re.compile("0|-?[1-9][0-9]*")  # "007" is a text
-_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?|nan")
+_FLOAT = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]+)?(e[-+][0-9]+)?|inf)|nan")
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,26 @@ class ResultFiles:
 
 
 def write_table(path: Path, table: Table) -> None:
-    """Save rows as CSV; numbers to six digits.
+    """Save rows as CSV; numbers to six digits, texts in quotes.
 
     Raises:
         InputError: there are no rows, or they differ in columns.
     """
     if not table:
         raise InputError(f"There is nothing to write to {path}: the experiment measured nothing.")
+    if any(row.keys() != table[0].keys() for row in table):
+        raise InputError(f"Not all rows for {path} have the columns {', '.join(table[0])}.")
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+    # All texts in quotes: csv itself would leave out those of a carriage return.
+    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writeheader()
     for row in table:
-        writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
+        writer.writerow({key: _rounded(value) for key, value in row.items()})
     write_text_atomic(path, text.getvalue())
+
+
+def _rounded(value: float | int | str) -> float | int | str:
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def read_table(path: Path) -> Table:

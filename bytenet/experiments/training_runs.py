@@ -66,7 +66,9 @@ def train_all(
     Raises:
         InputError: a training failed, or was finished earlier with other settings.
     """
-    unique = {run.name: run for run in trainings}
+    unique: dict[str, TrainingRun] = {}
+    for run in trainings:
+        unique.setdefault(run.name, run)
     waiting = [(run, seed) for seed in seeds for run in unique.values() if not _is_finished(run, seed, runs)]
     if not waiting:
         return

@@ -145,10 +145,10 @@ def _fit(
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
     keeper = StateKeeper(state, plan, target_lengths, seed, total_steps, progress, restored_metrics)
     saver = CheckpointSaver(folder, state, config, plan.num_batches, total_steps)
-    validator = Validator(model, vocabulary, corpus.validation, config) if corpus.validation else None
+    validator = Validator(model, vocabulary, corpus.validation, plan.uppers, config) if corpus.validation else None
     callbacks = [
         keeper,
-        *([_continuous_evaluation(config, corpus, vocabulary, folder, validator, state)] if validator else []),
+        *([_continuous_evaluation(config, corpus, vocabulary, plan, folder, validator, state)] if validator else []),
         EpochEvaluation(folder, validator, state, config, total_steps, progress),
         TrainingLog(folder, state),
         progress,
@@ -183,6 +183,7 @@ def _continuous_evaluation(
     config: Config,
     corpus: Corpus,
     vocabulary: Vocabulary,
+    plan: BatchPlan,
     folder: RunFolder,
     validator: Validator,
     state: TrainingState,
@@ -191,7 +192,9 @@ def _continuous_evaluation(
     if config.evaluation.continuous_train:
         drawn_from["train_"] = corpus.train
     batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
-    samplers = {name: BatchSampler(pairs, vocabulary, batch_size, seed) for name, pairs in drawn_from.items()}
+    samplers = {
+        name: BatchSampler(pairs, vocabulary, plan.uppers, batch_size, seed) for name, pairs in drawn_from.items()
+    }
     return ContinuousEvaluation(folder, validator, samplers, state, config)
 
 

@@ -3,7 +3,7 @@
 The thesis measured on its test sets. Here every choice that a run makes looks at the validation set alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import keras
@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, pair_lengths
+from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups, pair_lengths
 from bytenet.decoding import Decoder, forbidden_symbols
 from bytenet.evaluation import (
     bleu,
@@ -28,31 +28,29 @@ _LENGTH_GROUPS = 4
 
 
 class BatchSampler:
-    """Draws random batches of pairs of like length.
+    """Draws random batches of pairs from the buckets of the training.
 
     Args:
         pairs: to draw from, at least one.
         vocabulary: of the run.
-        batch_size: pairs a batch; where a group of like length has fewer, some come twice.
+        uppers: longest lengths of the training's buckets.
+        batch_size: most pairs a batch; a bucket with fewer gives all it has.
         seed: which pairs are drawn at a step depends on it, the step and the pairs alone.
     """
 
-    def __init__(self, pairs: Pairs, vocabulary: Vocabulary, batch_size: int, seed: int):
+    def __init__(self, pairs: Pairs, vocabulary: Vocabulary, uppers: Sequence[int], batch_size: int, seed: int):
         self._pairs = pairs
         self._batch_size = batch_size
         self._seed = seed
-        lengths = pair_lengths(pairs, vocabulary)
-        self._groups = np.array_split(np.argsort(lengths, kind="stable"), min(_LENGTH_GROUPS, len(lengths)))
-        self._padded_lengths = [int(lengths[group].max()) for group in self._groups]
+        self._groups = length_groups(pair_lengths(pairs, vocabulary), uppers)
 
     def batch(self, step: int) -> tuple[Pairs, int]:
         """The pairs drawn at a step, and the length to pad them to, end symbol counted."""
         random = np.random.default_rng([self._seed, step])
-        sizes = np.array([len(group) for group in self._groups])
-        chosen = random.choice(len(sizes), p=sizes / sizes.sum())
-        group = self._groups[chosen]
-        rows = random.choice(group, size=self._batch_size, replace=len(group) < self._batch_size)
-        return self._pairs.take(rows), self._padded_lengths[chosen]
+        sizes = np.array([len(members) for _, members in self._groups])
+        length, members = self._groups[random.choice(len(sizes), p=sizes / sizes.sum())]
+        rows = random.choice(members, size=min(self._batch_size, len(members)), replace=False)
+        return self._pairs.take(rows), length
 
 
 class Validator:
@@ -62,14 +60,17 @@ class Validator:
         model: in training; its present weights count, or their averages where it keeps some.
         vocabulary: of the run.
         pairs: the validation set.
+        uppers: longest lengths of the training's buckets.
         config: of the run.
     """
 
-    def __init__(self, model: keras.Model, vocabulary: Vocabulary, pairs: Pairs, config: Config):
+    def __init__(self, model: keras.Model, vocabulary: Vocabulary, pairs: Pairs, uppers: Sequence[int], config: Config):
         self._model = model
         self._vocabulary = vocabulary
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
+        # Statistics of a batch mean something only where it is made as those of the training are.
+        self._uppers = uppers if self._statistics == "batch" else None
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         self._language = config.data.target_language
@@ -94,7 +95,10 @@ class Validator:
         with averaged_weights(self._model), _batch_norm_statistics(self._model, self._statistics):
             nats, characters = 0.0, 0
             hypotheses = [""] * len(self.pairs)
-            for inputs, indices in evaluation_dataset(self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS):
+            batches = evaluation_dataset(
+                self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS, uppers=self._uppers
+            )
+            for inputs, indices in batches:
                 nats += float(tf.reduce_sum(self._sentence_losses(inputs)))
                 characters += int(tf.math.count_nonzero(inputs["target_ids"]))
                 texts = self._vocabulary.decode_batch(self._translate(self._decoder, inputs["source_ids"]))

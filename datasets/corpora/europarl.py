@@ -41,8 +41,8 @@ def sample(source_language: str, target_language: str) -> Pairs:
     pairs = local_pairs("europarl", "train", source_language, target_language)
     if pairs is None:
         raise MissingFileError(
-            f"No europarl/train.{source_language}[.gz] under {DATA_VARIABLE}; put some pairs of Europarl there, or take "
-            "the corpus europarl, which is downloaded."
+            f"No europarl/train.{source_language}[.gz] under {DATA_VARIABLE}; put some pairs of Europarl there, or "
+            "take the corpus europarl, which is downloaded."
         )
     return pairs
 

@@ -1,0 +1,209 @@
+"""Beyond the thesis: does a SELU ByteNet train on natural language, and what does it take?
+
+The thesis's SELU ByteNet spiked and did not learn Europarl. Here what it did not try is added one by one.
+"""
+
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from bytenet.csv_log import read_csv_log
+from bytenet.experiments.corpus_files import as_files, number_words
+from bytenet.experiments.curves import WATCHED, series
+from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.training_runs import TrainingRun
+from bytenet.experiments.verdict import Verdict, statement
+
+_PLAIN = ("training.schedule=constant", "training.warmup_steps=0", "training.clip_norm=null")
+_THESIS_RATE = "training.learning_rate=3e-4"
+_WARM_COSINE = ("training.schedule=cosine", "training.warmup_steps=100", "training.learning_rate=2e-3")
+_BYTENET, _SELU = "model.variant=bytenet", "model.variant=selu"
+
+#: Each row is a training; from the second SELU on each adds something to the one before.
+LADDER = {
+    "ByteNet, thesis recipe": (_BYTENET, "model.initializer=thesis_code", _THESIS_RATE, *_PLAIN),
+    "SELU, thesis recipe": (_SELU, "model.initializer=thesis_code", _THESIS_RATE, *_PLAIN),
+    "SELU, + its own initialisation": (_SELU, "model.initializer=lecun", _THESIS_RATE, *_PLAIN),
+    "SELU, + clipping": (_SELU, "model.initializer=lecun", _THESIS_RATE, *_PLAIN[:2], "training.clip_norm=1.0"),
+    "SELU, + lower rate": (
+        _SELU, "model.initializer=lecun", "training.learning_rate=1e-4", *_PLAIN[:2], "training.clip_norm=1.0",
+    ),
+    "SELU, + warm-up, branches scaled by depth, cosine to 2e-3": (_SELU, "model.initializer=auto", *_WARM_COSINE),
+    "SELU, + alpha dropout": (_SELU, "model.initializer=auto", *_WARM_COSINE, "model.dropout=0.05"),
+    "ByteNet, same recipe": (_BYTENET, "model.initializer=auto", *_WARM_COSINE),
+}  # fmt: skip
+_BEST_BYTENET = "ByteNet, same recipe"
+
+_SCALES: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "model.dim=8", "model.num_sets=1", "data.batch_size=8", "data.batch_chars=null", "data.num_buckets=1",
+        "training.epochs=2", "training.jit_compile=false", "evaluation.continuous_every_steps=2",
+        "evaluation.continuous_batch_size=8",
+    ),
+    "cpu": (
+        "model.dim=64", "data.max_length=80", "data.max_train_pairs=5000", "data.num_buckets=3",
+        "training.epochs=3", "evaluation.continuous_every_steps=25", "evaluation.max_sentences=300",
+    ),
+    "thesis": ("model.dim=400", "training.epochs=10", "evaluation.continuous_every_steps=100"),
+}  # fmt: skip
+_COMMON = (
+    "model.dropout=0.0", "training.ema_momentum=null", "training.keep_model=last", "decoding.length_penalty=1.0",
+    *WATCHED,
+)  # fmt: skip
+
+_NAMES = {
+    label: "language-" + label.lower().replace(", + ", "-").replace(", ", "-").replace(" ", "-") for label in LADDER
+}
+
+
+def _prepare(folder: Path) -> list[str]:
+    return as_files(folder, *number_words())
+
+
+def _run(label: str, scale: Scale) -> TrainingRun:
+    settings = (*_COMMON, *_SCALES[scale], *LADDER[label])
+    return TrainingRun(_NAMES[label], "multi30k", settings, _prepare if scale == "smoke" else None)
+
+
+def _runs(scale: Scale) -> list[TrainingRun]:
+    return [_run(label, scale) for label in LADDER]
+
+
+def _measure(work: Work) -> Table:
+    """Rows of `run`, `seed`, `kind` ("batch" or "epoch"), `epoch`, `loss`, `chrf` and `bleu`.
+
+    "batch" rows have the loss of a random training batch, in nats a character, whatever the run minimised; "epoch"
+    rows have that of the validation set, and scores of its translations. `relative_time` is the time of a step over
+    that of ByteNet's, both measured in turns in one process.
+    """
+    relative_time = _relative_time(work.scale)
+    rows: Table = []
+    for label in LADDER:
+        for seed, folder in zip(work.seeds, work.folders(_run(label, work.scale)), strict=True):
+            epochs, batches = read_csv_log(folder.metrics_path), read_csv_log(folder.path / "continuous.csv")
+            steps = epochs["step"][0] / epochs["epoch"][0]
+            same = {"run": label, "seed": seed, "relative_time": relative_time if label.startswith("SELU") else 1.0}
+            for step, loss in zip(batches["step"], batches["train_cross_entropy"], strict=True):
+                rows.append({**same, "kind": "batch", "epoch": step / steps, "loss": loss, "chrf": "", "bleu": ""})
+            for index, epoch in enumerate(epochs["epoch"]):
+                scores = {name: epochs[f"val_{name}"][index] for name in ("loss", "chrf", "bleu")}
+                rows.append({**same, "kind": "epoch", "epoch": epoch, **scores})
+    return rows
+
+
+def _relative_time(scale: Scale) -> float:
+    """Time of a step of SELU ByteNet over one of ByteNet, the median of turns."""
+    from bytenet.profiling.training import TrainingCase, measure_training
+
+    size = (4, 16) if scale == "smoke" else (32, 80)
+    configs = {label: _run(label, scale).config(seed=1) for label in ("SELU, + clipping", _BEST_BYTENET)}
+    compiled = scale != "smoke"
+    selu, bytenet = measure_training(
+        [TrainingCase(config, *size, compiled) for config in configs.values()], repeats=2 if scale == "smoke" else 7
+    )
+    return selu.seconds.median / bytenet.seconds.median
+
+
+def _at_epochs(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    return series([row for row in table if row["kind"] == "epoch"], run, column)
+
+
+def _ends(table: Table, run: str, column: str) -> list[float]:
+    return [float(values[-1]) for _, values in _at_epochs(table, run, column).values()]
+
+
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    selu = [label for label in LADDER if label.startswith("SELU")]
+    losses = {label: _ends(table, label, "loss") for label in LADDER}
+    means = {label: fmean(values) for label, values in losses.items()}
+    best = min(selu, key=lambda label: means[label] if np.isfinite(means[label]) else np.inf)
+    time = next(row["relative_time"] for row in table if row["run"] == best)
+    same_time = [
+        float(np.interp(epochs[-1] * time, epochs, values))
+        for epochs, values in _at_epochs(table, _BEST_BYTENET, "loss").values()
+    ]
+    claim = "SELU ByteNet spikes and does not learn natural language"
+    found = [
+        statement(
+            f"validation loss of {label}, nats a character", claim,
+            holds=not values[0] < 1.1 * means["ByteNet, thesis recipe"], measured=means[label], values=values,
+            note=f"ByteNet with the thesis's recipe: {means['ByteNet, thesis recipe']:.3g}; "
+            f"worst spike {_worst_spike(table, label):.1f} times the median of its last half",
+            contradicts=label == "SELU, thesis recipe" and scale != "smoke"
+            and values[0] < 1.1 * means["ByteNet, thesis recipe"],
+        )
+        for label, values in losses.items() if label in selu
+    ]  # fmt: skip
+    quality = {
+        label: f"chrF {fmean(_ends(table, label, 'chrf')):.1f}, BLEU {fmean(_ends(table, label, 'bleu')):.1f}"
+        for label in (best, _BEST_BYTENET)
+    }
+    found.append(
+        statement(
+            "validation loss of the best SELU minus ByteNet's, same recipe and epochs", claim,
+            holds=means[best] - means[_BEST_BYTENET] > 0.3, measured=means[best] - means[_BEST_BYTENET],
+            note=f"{best}: {quality[best]}; {_BEST_BYTENET}: {quality[_BEST_BYTENET]}",
+            contradicts=scale != "smoke" and means[best] - means[_BEST_BYTENET] <= 0.3,
+        )
+    )  # fmt: skip
+    found.append(
+        statement(
+            "validation loss of the best SELU minus ByteNet's, at equal time", claim,
+            holds=means[best] - fmean(same_time) > 0.3, measured=means[best] - fmean(same_time),
+            note=f"a SELU step takes {time:.2f} of ByteNet's; ByteNet's loss is taken where its time is up",
+        )
+    )  # fmt: skip
+    return found
+
+
+def _worst_spike(table: Table, label: str) -> float:
+    batches = [row for row in table if row["kind"] == "batch"]
+    spikes = []
+    for _, values in series(batches, label, "loss").values():
+        late = values[len(values) // 2 :]
+        spikes.append(float(late.max() / np.median(late)))
+    return max(spikes)
+
+
+def _plot(table: Table, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.2), layout="constrained")
+    training, validation = figure.subplots(1, 2)
+    for axes, kind in ((training, "batch"), (validation, "epoch")):
+        rows = [row for row in table if row["kind"] == kind]
+        for number, label in enumerate(LADDER):
+            for seed, (epochs, values) in series(rows, label, "loss").items():
+                axes.plot(
+                    epochs, values, "o-" if kind == "epoch" else "-", color=f"C{number}", linewidth=1, markersize=4,
+                    label=label if seed == min(row["seed"] for row in rows) else None,
+                )  # fmt: skip
+        axes.set(xlabel="epoch", ylim=(0.5, 4))
+        axes.grid(alpha=0.3)
+    training.set(ylabel="cross entropy, nats a character", title="random training batches")
+    validation.set_title("validation set")
+    figure.legend(*validation.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize="small")
+    figure.savefig(path, dpi=100)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="selu-language",
+        title="SELU ByteNet on natural language: what the thesis did not try (Multi30k)",
+        thesis="SELU ByteNet spikes and does not learn Europarl (figure 3.5.6). Whether its own initialisation, "
+        "clipping, a lower rate, alpha dropout or warm-up would help was not tried.",
+        needs=Needs(
+            corpus="Multi30k",
+            time={
+                "smoke": "2 min, on generated number words",
+                "cpu": "20 min: 5,000 pairs, width 64, 3 epochs",
+                "thesis": "29,000 pairs, width 400, 10 epochs, 8 trainings: a GPU, hours",
+            },
+        ),
+        runs=_runs,
+        measure=_measure,
+        verdicts=_verdicts,
+        plot=_plot,
+    ),
+)

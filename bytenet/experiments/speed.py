@@ -1,0 +1,332 @@
+"""Figures 3.3.5, 3.4.2 and 3.5.4: how many sentence pairs a second the three models train on."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytenet.evaluation import smooth
+from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.verdict import Verdict, compare, statement, student_t
+
+if TYPE_CHECKING:
+    from tensorflow.distribute import Strategy
+
+    from bytenet.profiling.training import TrainingCase
+
+BATCH_SIZE = 16
+"""Sentence pairs a device, as in the thesis."""
+ALPHA = 0.1
+"""Of the smoothing."""
+
+LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
+_SETTINGS = ("model.settings=thesis", "training.loss=sentence", "training.clip_norm=null")
+
+_TIMES = {
+    models: {
+        "smoke": f"{10 + 10 * models} s",
+        "cpu": f"about {2 * models} min, up to 8 GB; two logical CPUs for 4 GPUs, random sentences of 100 characters",
+        "thesis": "4 GPUs; not measured",
+    }
+    for models in (1, 2, 3)
+}
+
+# Sentence pairs a second of the thesis, where its curves settle, on one card and on four.
+_THESIS_CARDS = (1, 4)
+_THESIS_RATES = {"bytenet": (18.5, 55.7), "simplified": (23.9, 66.6), "selu": (107.6, 128.0)}
+
+
+@dataclass(frozen=True)
+class _Size:
+    """What is measured at a scale.
+
+    Attributes:
+        length: ids of every sentence on both sides.
+        devices: counts of them.
+        turns: of each case.
+        steps: of a turn.
+        settings: of the models, for what is not the thesis's.
+    """
+
+    length: int
+    devices: tuple[int, int]
+    turns: int
+    steps: int
+    settings: tuple[str, ...] = ()
+
+
+_SIZES: dict[Scale, _Size] = {
+    "smoke": _Size(10, (1, 2), turns=3, steps=2, settings=("model.dim=8", "model.num_sets=1", "model.dilations=[1]")),
+    "cpu": _Size(100, (1, 2), turns=12, steps=2),
+    "thesis": _Size(152, (1, 4), turns=30, steps=20),  # the mean length of its padded batches of NewsTest 2014
+}
+
+
+def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
+    """Train the models, each on one device and on several, in turns of a few steps on random sentences.
+
+    The cases are those of `bytenet.profiling.training`; here every turn is kept. To be called in a process in which
+    TensorFlow has not started, since only then can it split a CPU into devices.
+
+    Args:
+        scale: how much of it.
+        variants: of the model.
+
+    Returns:
+        A row for each turn of each case; turns of one number are next to each other in time. Elapsed are the seconds
+        in which the case itself was trained.
+    """
+    from bytenet.config import load_config
+    from bytenet.memory_allocator import keep_freed_memory
+    from bytenet.profiling.training import TrainingCase, replica_devices
+    from bytenet.training.strategies import make_strategy
+
+    keep_freed_memory()
+    size = _SIZES[scale]
+    # The most devices first, for which the CPU has to be split. Models on the same devices must share their strategy:
+    # of two, each would number its exchanges between devices from one, and they would be taken for each other.
+    strategies = {devices: make_strategy(replica_devices(devices)) for devices in sorted(size.devices, reverse=True)}
+    configs = [
+        load_config("newstest-memorise", [f"model.variant={variant}", *_SETTINGS, *size.settings])
+        for variant in variants
+    ]
+    trainees = [
+        _Trainee(TrainingCase(config, BATCH_SIZE * devices, size.length, jit_compile=False, replicas=devices), strategy)
+        for config in configs
+        for devices, strategy in sorted(strategies.items())
+    ]
+    for trainee in trainees:
+        trainee.seconds_a_step(2)  # in which the graph is made, and libraries choose their ways
+    elapsed = [0.0] * len(trainees)
+    table: Table = []
+    for turn in range(1, 1 + size.turns):
+        for index, trainee in enumerate(trainees):
+            seconds = trainee.seconds_a_step(size.steps)
+            elapsed[index] += size.steps * seconds
+            table.append({**trainee.facts, "turn": turn, "elapsed_seconds": elapsed[index],
+                          "observations_a_second": trainee.case.batch_size / seconds})  # fmt: skip
+        print(f"turn {turn} of {size.turns}", file=sys.stderr, flush=True)
+    return table
+
+
+class _Trainee:
+    """A model in training, and the columns of the table that say which."""
+
+    def __init__(self, case: "TrainingCase", strategy: "Strategy"):
+        from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
+        from bytenet.profiling.training import SCHEDULED_STEPS, replica_devices
+        from bytenet.training.compilation import make_compiled_model, set_up_keras
+
+        set_up_keras(case.config)
+        vocabulary = synthetic_vocabulary(case.vocab_size)
+        devices = replica_devices(case.replicas)
+        self.case = case
+        self._model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
+        self._batches = full_length_batches(case.config, vocabulary, case.batch_size, case.length, case.replicas)
+        self.facts = {
+            "model": case.config.model.variant_name,
+            "devices": case.replicas,
+            "kind": devices[0].partition(":")[0] if devices else "CPU",
+            "dim": case.dim,
+            "weights": sum(weight.shape.num_elements() for weight in self._model.trainable_weights),
+            "batch_size": case.batch_size,
+            "length": case.length,
+        }
+
+    def seconds_a_step(self, steps: int) -> float:
+        """Train so many steps with `fit`, each until its loss is known."""
+        from keras.callbacks import LambdaCallback
+
+        marks: list[float] = []
+
+        def begin(batch, logs):
+            if batch == 0:
+                marks.append(time.perf_counter())
+
+        def end(batch, logs):
+            float(logs["loss"])
+            marks.append(time.perf_counter())
+
+        timer = LambdaCallback(on_train_batch_begin=begin, on_train_batch_end=end)
+        self._model.fit(self._batches, steps_per_epoch=steps, shuffle=False, verbose=0, callbacks=[timer])
+        return (marks[-1] - marks[0]) / steps
+
+
+def rates(table: Table, model: str, devices: int) -> np.ndarray:
+    """Observations a second of each turn."""
+    return np.array([
+        row["observations_a_second"] for row in table if (row["model"], row["devices"]) == (model, devices)
+    ])  # fmt: skip
+
+
+def _device_counts(table: Table) -> list[int]:
+    return sorted({row["devices"] for row in table})
+
+
+def _of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
+    """The verdict on the mean of values that are the turns of a single measurement."""
+    told = f"the interval is over {len(values)} turns of one measurement"
+    note = f"{verdict.note}; {told}" if verdict.note else told
+    return replace(verdict, interval=student_t(values), seeds=1, note=note)
+
+
+def _compare_mean(quantity: str, printed: float, values: Sequence[float], note: str = "") -> Verdict:
+    """Compare a value of which more is better; within a tenth it agrees, however much the turns differ."""
+    return _of_turns(
+        compare(quantity, printed, [fmean(values)], lower_is_better=False, tolerance=0.1 * printed, note=note), values
+    )
+
+
+def rate_verdicts(table: Table, model: str) -> list[Verdict]:
+    """The thesis's rates beside ours; cards and processors do not compare, so nothing is claimed."""
+    found = []
+    for devices, cards, printed in zip(_device_counts(table), _THESIS_CARDS, _THESIS_RATES[model], strict=True):
+        ours = list(rates(table, model, devices))
+        verdict = Verdict(
+            quantity=f"{LABELS[model]}, observations a second, {_devices_text(table, devices)}",
+            printed=printed, measured=fmean(ours),
+            note="another machine" + ("" if devices == cards else f"; the thesis's are {cards} cards"),
+        )  # fmt: skip
+        found.append(_of_turns(verdict, ours))
+    return found
+
+
+def efficiency_verdict(table: Table, model: str) -> Verdict:
+    """How much of several devices comes out, 1 if they are as many times as fast as one."""
+    one, several = _device_counts(table)
+    single, together = _THESIS_RATES[model]
+    ours = list(rates(table, model, several) / (several * rates(table, model, one)))
+    quantity = f"{LABELS[model]}, share of {several} devices that comes out"
+    printed = together / (_THESIS_CARDS[1] * single)
+    if table[0]["kind"] != "CPU":
+        return _compare_mean(quantity, printed, ours)
+    note = f"{several} logical CPUs share the same cores, so that no gain can show: about 1/{several} is all"
+    return _of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(ours), note=note), ours)
+
+
+def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
+    """How many times ByteNet's rate a model reaches, turn by turn, on one device and on several."""
+    found = []
+    for devices, theirs, base in zip(
+        _device_counts(table), _THESIS_RATES[model], _THESIS_RATES["bytenet"], strict=True
+    ):
+        ours = list(rates(table, model, devices) / rates(table, "bytenet", devices))
+        quantity = f"{LABELS[model]}'s rate over ByteNet's, {_devices_text(table, devices)}"
+        more = "; devices exchange the statistics of a batch here, and the thesis's did not" if devices > 1 else ""
+        found.append(_compare_mean(quantity, theirs / base, ours, note + more))
+    return found
+
+
+def _devices_text(table: Table, devices: int) -> str:
+    kind = {"CPU": "logical CPU"}.get(table[0]["kind"], table[0]["kind"])
+    return f"{devices} {kind}{'s' if devices > 1 else ''}"
+
+
+def plot_rates(table: Table, path: Path) -> None:
+    """Draw observations a second against time, a panel for each number of devices: thin each turn, thick smoothed."""
+    from matplotlib.figure import Figure
+
+    counts = _device_counts(table)
+    figure = Figure(figsize=(1 + 5 * len(counts), 4), layout="constrained")
+    for axes, devices in zip(figure.subplots(1, len(counts), squeeze=False, sharey=True)[0], counts, strict=True):
+        for model in dict.fromkeys(row["model"] for row in table):
+            colour = f"C{list(LABELS).index(model)}"  # of a model, the same in all three figures
+            values = rates(table, model, devices)
+            elapsed = [row["elapsed_seconds"] for row in table if (row["model"], row["devices"]) == (model, devices)]
+            axes.plot(elapsed, values, color=colour, linewidth=0.8, alpha=0.4)
+            axes.plot(elapsed, smooth(values, ALPHA), color=colour, linewidth=1.8, label=LABELS[model])
+        axes.set_title(_devices_text(table, devices))
+        axes.set_xlabel("wall-clock time of the model's training, seconds")
+        axes.set_xlim(left=0)
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+    figure.axes[0].set_ylim(bottom=0)
+    figure.axes[0].set_ylabel("observations a second")
+    figure.savefig(path, dpi=100)
+
+
+def _figure(
+    name: str, variants: tuple[str, ...], title: str, thesis: str, verdicts: Callable[[Table, Scale], list[Verdict]]
+) -> Experiment:
+    def measure(work: Work) -> Table:
+        work.say(f"{name}: {len(variants) * 2} cases; their graphs are made first ...")
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            return pool.submit(measure_in_turns, work.scale, variants).result()
+
+    return Experiment(
+        name=name, title=title, thesis=thesis, needs=Needs(time=_TIMES[len(variants)]), measure=measure,
+        verdicts=verdicts, plot=plot_rates,
+    )  # fmt: skip
+
+
+def bytenet_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    """Of figure 3.3.5."""
+    return [*rate_verdicts(table, "bytenet"), efficiency_verdict(table, "bytenet")]
+
+
+def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    """Of figure 3.4.2."""
+    weights = {row["model"]: row["weights"] for row in table}
+    share = weights["simplified"] / weights["bytenet"]
+    note = f"it has {share:.3f} of ByteNet's weights; how far that becomes time depends on what else a step costs"
+    faster = list(rates(table, "simplified", 1) / rates(table, "bytenet", 1) - 1)
+    return [
+        _of_turns(
+            statement(
+                "how much faster the Simplified ByteNet is, one device, by the text", "about 20 %",
+                0.1 < fmean(faster) < 0.3, fmean(faster), note="as a part of ByteNet's rate",
+            ),
+            faster,
+        ),
+        *ratio_verdicts(table, "simplified", note),
+        efficiency_verdict(table, "simplified"),
+    ]  # fmt: skip
+
+
+_ARTEFACT = (
+    "the thesis's graph ran the encoder over a test batch too in every step of a model with batch normalisation, "
+    "which made ByteNet seem slow; here no model does"
+)
+
+
+def selu_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    """Of figure 3.5.4."""
+    found = []
+    for devices in _device_counts(table):
+        ours = list(rates(table, "selu", devices) / rates(table, "bytenet", devices))
+        holds = fmean(ours) >= 2
+        verdict = statement(
+            f"SELU ByteNet's rate over ByteNet's, {_devices_text(table, devices)}, by the text", "at least 2",
+            holds, fmean(ours), note="" if holds else _ARTEFACT, contradicts=scale != "smoke" and not holds,
+        )  # fmt: skip
+        found.append(_of_turns(verdict, ours))
+    return [*found, *ratio_verdicts(table, "selu", _ARTEFACT), efficiency_verdict(table, "selu")]
+
+
+EXPERIMENTS = (
+    _figure(
+        "fig-3.3.5", ("bytenet",), "Training speed of ByteNet on one device and on several",
+        "Observations a second against wall-clock time: 18.5 on one GPU and 55.7 on four, once warm. The rest of what "
+        "four GPUs could do, said to be 37 %, is put down to transfers.",
+        bytenet_verdicts,
+    ),
+    _figure(
+        "fig-3.4.2", ("bytenet", "simplified"), "Training speed of the Simplified ByteNet and ByteNet",
+        "As figure 3.3.5: the Simplified ByteNet is called some 20 % faster (23.9 and 66.6 observations a second), and "
+        "loses 40 % to transfers.",
+        simplified_verdicts,
+    ),
+    _figure(
+        "fig-3.5.4", ("bytenet", "simplified", "selu"), "Training speed of the SELU ByteNet and the other two",
+        "As figure 3.3.5: the SELU ByteNet is at least twice as fast as ByteNet (107.6 observations a second on one "
+        "GPU, 128 on four).",
+        selu_verdicts,
+    ),
+)  # fmt: skip

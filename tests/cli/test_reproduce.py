@@ -1,0 +1,133 @@
+"""`bytenet reproduce`, with small experiments in the place of the thesis's."""
+
+import json
+import subprocess
+import sys
+
+import click
+import pytest
+
+from bytenet.cli.reproduce import reproduce
+from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.experiments import Experiment, Needs
+from bytenet.experiments.registry import all_experiments  # the real one, before it is replaced
+from bytenet.experiments.verdict import compare
+
+
+def count(work):
+    return [{"scale": work.scale, "seed": seed, "value": float(seed)} for seed in work.seeds]
+
+
+def draw(table, path):
+    path.write_text(f"{len(table)} rows", encoding="utf-8")
+
+
+def judge(table, scale):
+    return [compare("value", 6, [row["value"] for row in table], lower_is_better=True)]
+
+
+FIGURE = Experiment(
+    name="fig-1.1.1", title="A figure", thesis="It has six.", measure=count, plot=draw, verdicts=judge,
+    needs=Needs(time={"smoke": "1 s", "cpu": "2 s", "thesis": "3 s"}), seeds={"cpu": 3},
+)  # fmt: skip
+TABLE = Experiment(name="tab-1.1.1", title="A table", thesis="As well.", measure=count, needs=Needs(corpus="text"))
+MISSING = Experiment(name="fig-1.1.2", title="Not yet", thesis="x", needs=Needs(), unavailable="it needs a miracle")
+
+
+@pytest.fixture(autouse=True)
+def small_registry(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for module in ("registry", "page"):
+        monkeypatch.setattr(f"bytenet.experiments.{module}.all_experiments", lambda: [FIGURE, TABLE, MISSING])
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_an_experiment_leaves_data_picture_and_verdicts(invoke, tmp_path):
+    result = invoke(reproduce, "fig-1.1.1", "--out", tmp_path / "out")
+    assert files(tmp_path / "out") == ["fig-1.1.1-cpu.csv", "fig-1.1.1-cpu.json", "fig-1.1.1-cpu.png"]
+    assert (tmp_path / "out" / "fig-1.1.1-cpu.png").read_text() == "3 rows"
+    record = json.loads((tmp_path / "out" / "fig-1.1.1-cpu.json").read_text(encoding="utf-8"))
+    assert (record["experiment"], record["scale"], record["seeds"]) == ("fig-1.1.1", "cpu", 3)
+    assert {"command", "git_commit", "machine", "versions", "differs_from_the_thesis"} <= set(record)
+    assert record["verdicts"][0]["measured"] == 2
+    (line,) = [line for line in result.stdout.splitlines() if "value" in line]
+    assert line.split() == ["fig-1.1.1", "value", "6", "2", "-0.484", "to", "4.48", "3", "agrees"]
+    assert result.stderr.splitlines()[-1].startswith("fig-1.1.1: ")
+
+
+def test_scale_and_seeds_are_the_users(invoke, tmp_path):
+    invoke(reproduce, "fig-1.1.1", "tab-1.1.1", "--scale", "smoke", "--seeds", 2, "--out", tmp_path)
+    assert (tmp_path / "fig-1.1.1-smoke.csv").read_text().count('"smoke"') == 2
+    assert (tmp_path / "tab-1.1.1-smoke.csv").is_file()
+    assert not (tmp_path / "tab-1.1.1-smoke.png").exists()
+
+
+def test_all_takes_what_can_be_run(invoke, tmp_path):
+    invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
+    assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
+
+
+def test_it_draws_and_judges_again_from_the_data_alone(invoke, tmp_path):
+    invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
+    data, picture = tmp_path / "fig-1.1.1-cpu.csv", tmp_path / "fig-1.1.1-cpu.png"
+    picture.unlink()
+    data.write_text('"scale","seed","value"\n"cpu",1,7.5\n', encoding="utf-8")
+    result = invoke(reproduce, "fig-1.1.1", "--plot-only", "--out", tmp_path)
+    assert picture.read_text() == "1 rows"
+    assert "7.5" in result.stdout
+    record = json.loads((tmp_path / "fig-1.1.1-cpu.json").read_text(encoding="utf-8"))
+    assert record["verdicts"][0]["measured"] == 7.5
+    assert record["seeds"] == 3  # how the data came about is kept
+
+
+def test_the_page_is_written(invoke, tmp_path):
+    page = tmp_path / "docs" / "reproduction.md"
+    invoke(reproduce, "--all", "--out", tmp_path / "docs" / "reproduction", "--page", page)
+    assert "[fig-1.1.1](#fig-111-a-figure)" in page.read_text(encoding="utf-8")
+    page.unlink()
+    result = invoke(reproduce, "--out", tmp_path / "docs" / "reproduction", "--page", page)
+    assert page.is_file()
+    assert (result.stdout, result.stderr) == ("", f"wrote {page}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["fig-1.1.2"], InputError, "fig-1.1.2: it needs a miracle"),
+        (["fig-1.1.11"], ConfigError, r"Did you mean fig-1\.1\.1\?"),
+        (["fig-1.1.1", "--plot-only"], MissingFileError, r"fig-1\.1\.1-cpu\.csv is missing: run the experiment"),
+    ],
+)
+def test_mistakes_are_explained_and_leave_nothing(invoke, arguments, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        invoke(reproduce, *arguments)
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("arguments", [[], ["fig-1.1.1", "--all"], ["fig-1.1.1", "--scale", "huge"]])
+def test_wrong_use(invoke, arguments):
+    assert invoke(reproduce, *arguments).exit_code == click.UsageError.exit_code
+
+
+def test_the_list_tells_what_each_needs(invoke):
+    lines = invoke(reproduce, "--list").stdout.splitlines()
+    assert lines[1].split() == ["fig-1.1.1", "A", "figure", "none", "1", "s", "2", "s", "3", "s"]
+    assert lines[2].split() == ["tab-1.1.1", "A", "table", "text"]
+    assert "it needs a miracle" in lines[3]
+
+
+def test_the_real_list_has_every_name_and_does_not_import_tensorflow(tmp_path):
+    code = (
+        "import atexit, sys; from bytenet.cli import main; sys.argv = ['bytenet', 'reproduce', '--list'];"
+        "atexit.register(lambda: print('IMPORTED', *{'tensorflow', 'keras', 'matplotlib'} & set(sys.modules)));"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+    *lines, imported = done.stdout.splitlines()
+    assert imported == "IMPORTED"
+    names = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert names == ["name", *(experiment.name for experiment in all_experiments())]

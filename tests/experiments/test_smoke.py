@@ -1,0 +1,54 @@
+"""Every experiment runs at the smallest scale, without any corpus at hand, and is drawn again from its data alone."""
+
+import shutil
+
+import pytest
+
+from bytenet.experiments.registry import all_experiments
+from bytenet.experiments.reproduction import redraw, reproduce, settings_that_differ
+from bytenet.experiments.results import ResultFiles, read_record, read_table
+
+# These take a minute together; the others `make test-all`.
+FAST = {"fig-2.4.1", "fig-2.4.2", "tab-2.4.1", "fig-3.4.1", "fig-3.5.2", "tab-3.1.3", "fig-3.3.1"}
+AVAILABLE = [experiment for experiment in all_experiments() if not experiment.unavailable]
+OUTCOMES = {"agrees", "better", "worse", "differs", "shown", "not shown", "no claim"}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Where results are left, and where trainings are shared."""
+    return tmp_path_factory.mktemp("results"), tmp_path_factory.mktemp("runs")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        pytest.param(experiment, id=experiment.name, marks=() if experiment.name in FAST else pytest.mark.slow)
+        for experiment in AVAILABLE
+    ],
+)
+def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, tmp_path):
+    monkeypatch.delenv("BYTENET_DATA", raising=False)
+    results, runs = folders
+    verdicts = reproduce([experiment], "smoke", results, runs)[experiment.name]
+    files = ResultFiles(results, experiment.name, "smoke")
+    assert read_table(files.data)
+    assert read_record(files)[0] == verdicts
+    assert {verdict.outcome for verdict in verdicts} <= OUTCOMES
+    assert files.picture.exists() == (experiment.plot is not None)
+
+    # Again, with nothing but the data.
+    again = ResultFiles(tmp_path, experiment.name, "smoke")
+    shutil.copy(files.data, again.data)
+    assert redraw(experiment, "smoke", tmp_path) == verdicts
+    if experiment.plot is not None:
+        assert again.picture.read_bytes() == files.picture.read_bytes()
+        assert files.picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("experiment", AVAILABLE, ids=lambda experiment: experiment.name)
+def test_what_differs_from_the_thesis_is_told_at_every_scale(experiment):
+    assert settings_that_differ(experiment, "thesis") == []
+    for scale in ("smoke", "cpu"):
+        assert all("(" in told or "is not the thesis's" in told for told in settings_that_differ(experiment, scale))

@@ -1,0 +1,91 @@
+"""Intervals and verdicts against numbers worked by hand."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bytenet.experiments.verdict import compare, next_value, statement, student_t
+from bytenet.experiments.verdict_text import interval_text, number_text
+
+# Mean 3 and standard deviation sqrt(2.5); Student's t of 4 degrees of freedom is 2.7764 at 97.5 %.
+_FIVE = [1, 2, 3, 4, 5]
+_HALF = 2.776445 * math.sqrt(2.5)
+
+
+def test_student_t_by_hand():
+    assert student_t(_FIVE) == pytest.approx((3 - _HALF / math.sqrt(5), 3 + _HALF / math.sqrt(5)), rel=1e-6)
+    # Two values: 1 degree of freedom, t = 12.7062.
+    assert student_t([0, 2]) == pytest.approx((1 - 12.7062, 1 + 12.7062), rel=1e-5)
+    assert student_t(_FIVE, level=0.9) == pytest.approx((3 - 1.507443, 3 + 1.507443), rel=1e-5)
+
+
+def test_the_next_value_lies_farther_off_than_the_mean():
+    half = _HALF * math.sqrt(1 + 1 / 5)
+    assert next_value(_FIVE) == pytest.approx((3 - half, 3 + half), rel=1e-6)
+
+
+@pytest.mark.parametrize("interval", [student_t, next_value])
+def test_a_single_seed_has_no_interval(interval):
+    assert interval([3.0]) is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "values", "lower_is_better", "tolerance", "outcome"),
+    [
+        (3, [3], None, 0, "agrees"),
+        (3.1, [3], None, 0.1001, "agrees"),
+        (3.2, [3], None, 0.1, "differs"),
+        (3.2, [3], True, 0.1, "better"),
+        (3.2, [3], False, 0.1, "worse"),
+        (2.8, [3], True, 0.1, "worse"),
+        (2.8, [3], False, 0.1, "better"),
+        (7.8, _FIVE, True, 0, "agrees"),  # within 3 + 4.809, where one more run could lie
+        (7.9, _FIVE, True, 0, "better"),
+        (-1.8, _FIVE, True, 0, "agrees"),
+        (-1.9, _FIVE, True, 0, "worse"),
+        (-1.9, _FIVE, True, 4.95, "agrees"),
+        (2, [3, 3, 3], None, 0, "differs"),  # no spread at all
+    ],
+)
+def test_compare(printed, values, lower_is_better, tolerance, outcome):
+    verdict = compare("error", printed, values, lower_is_better, tolerance, note="why", contradicts=True)
+    assert verdict.outcome == outcome
+    assert verdict.measured == sum(values) / len(values)
+    assert (verdict.printed, verdict.seeds, verdict.note, verdict.contradicts) == (printed, len(values), "why", True)
+    assert verdict.interval == student_t(values)
+
+
+@given(values=st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6))
+def test_a_mean_always_agrees_with_itself(values):
+    assert compare("any", sum(values) / len(values), values, tolerance=1e-6).outcome == "agrees"
+
+
+@pytest.mark.parametrize(("holds", "outcome"), [(True, "shown"), (False, "not shown")])
+def test_statement(holds, outcome):
+    verdict = statement("effect", "there is one", holds, measured=3.0, values=_FIVE, contradicts=not holds)
+    assert (verdict.outcome, verdict.seeds, verdict.contradicts) == (outcome, 5, not holds)
+    assert verdict.interval == student_t(_FIVE)
+
+
+def test_a_statement_may_be_decided_by_words():
+    verdict = statement("effect", "there is one", True, measured="epoch 5, never")
+    assert (verdict.measured, verdict.interval, verdict.seeds) == ("epoch 5, never", None, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("as it is", "as it is"), (3, "3"), (3.0, "3"), (-2.0, "-2"), (0.12345, "0.123"), (1.23456, "1.23"),
+        (12.345, "12.35"), (1234.5678, "1234.57"), (0.00001234, "1.23e-05"),
+        (float("nan"), "nan"), (float("inf"), "inf"),
+    ],
+)  # fmt: skip
+def test_numbers_as_people_read_them(value, text):
+    assert number_text(value) == text
+
+
+def test_intervals_as_people_read_them():
+    assert interval_text((0.1234, 12.0)) == "0.123 to 12"
+    assert interval_text(None) == ""
