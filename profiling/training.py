@@ -79,6 +79,8 @@ class TrainingCost:
         trainable_parameters: number of them.
         gigaflops_a_step: 10^9 floating point operations a step, see `bytenet.profiling.flops`.
         seconds: a step.
+        turns: the seconds of a step in each turn, in order; those of one number are next to each other in time.
+        steps_a_turn: number of them.
         observations: sentence pairs trained on.
         characters: target characters trained on, end symbols counted.
         peak_gigaflops: of a product of matrices right before each turn, the best of each turn.
@@ -103,6 +105,8 @@ class TrainingCost:
     trainable_parameters: int
     gigaflops_a_step: float
     seconds: Spread
+    turns: list[float]
+    steps_a_turn: int
     observations: Spread
     characters: Spread
     peak_gigaflops: Spread
@@ -139,10 +143,9 @@ class _Trainee:
     peaks: list[float] = field(default_factory=list)
 
     @classmethod
-    def make(cls, case: TrainingCase) -> "_Trainee":
+    def make(cls, case: TrainingCase, strategy: tf.distribute.Strategy) -> "_Trainee":
         set_up_keras(case.config)
         vocabulary = synthetic_vocabulary(case.vocab_size)
-        strategy = make_strategy(replica_devices(case.replicas))
         model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
         flops = training_step_flops(model, case.batch_size, case.length, case.length)
         dataset = full_length_batches(case.config, vocabulary, case.batch_size, case.length, case.replicas)
@@ -187,6 +190,8 @@ class _Trainee:
             trainable_parameters=sum(weight.shape.num_elements() for weight in self.model.trainable_weights),
             gigaflops_a_step=self.flops / 1e9,
             seconds=Spread.of(self.seconds),
+            turns=self.seconds,
+            steps_a_turn=self.steps_a_turn,
             observations=observations,
             characters=observations.scaled(case.length),
             peak_gigaflops=Spread.of(self.peaks).scaled(1e-9),
@@ -242,12 +247,14 @@ def measure_training(
     """
     if not cases:
         return []
-    # Before TensorFlow starts, since a CPU is split into logical ones only then.
-    make_strategy(replica_devices(max(case.replicas for case in cases)))
+    # The most devices first: a CPU is split into logical ones only before TensorFlow starts. Models on the same devices
+    # share their strategy: two would both number their exchanges between devices from one, and mix them up.
+    counts = sorted({case.replicas for case in cases}, reverse=True)
+    strategies = {replicas: make_strategy(replica_devices(replicas)) for replicas in counts}
     product = MatrixProduct()
     # All are made before any is warmed up: a model begins with setting the seed, after which TensorFlow prepares
     # every function anew that it has run before.
-    trainees = [_Trainee.make(case) for case in cases]
+    trainees = [_Trainee.make(case, strategies[case.replicas]) for case in cases]
     for trainee in trainees:
         say(f"{trainee.case.name}: first steps ...")
         trainee.warm_up(seconds_a_turn)

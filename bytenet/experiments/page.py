@@ -11,6 +11,7 @@ from typing import Any
 from bytenet.experiments.differences import differences_page
 from bytenet.experiments.experiment import Experiment, Scale, Table
 from bytenet.experiments.registry import all_experiments
+from bytenet.experiments.reproduction import reproduce_command
 from bytenet.experiments.results import ResultFiles, read_record, read_table
 from bytenet.experiments.verdict import Verdict
 from bytenet.experiments.verdict_text import interval_text, number_text
@@ -203,10 +204,7 @@ def _section(result: _Result, folder: Path, common: dict[str, str]) -> str:
         parts.append(_data_table(read_table(files.data)))
     elif files.picture.is_file():
         parts.append(f"![{experiment.title}]({_relative(files.picture, folder)})")
-    command = f"bytenet reproduce {experiment.name} --scale {result.scale}"
-    if experiment.runs(result.scale):
-        command += f" --seeds {result.num_seeds}"
-    told = {"command": code(command)}
+    told = {"command": code(reproduce_command(experiment, result.scale, result.num_seeds))}
     told |= {label: value for label, value in result.conditions.items() if value != common[label]}
     told["data"] = f"[{files.data.name}]({_relative(files.data, folder)})"
     if result.settings:

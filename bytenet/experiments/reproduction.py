@@ -1,8 +1,6 @@
 """Running an experiment from its trainings to its files."""
 
 import os
-import shlex
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -110,11 +108,17 @@ def _facts(experiment: Experiment, scale: Scale, seeds: Sequence[int], seconds: 
         "experiment": experiment.name,
         "scale": scale,
         "seeds": len(seeds),
-        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": reproduce_command(experiment, scale, len(seeds)),
         "seconds_after_training": round(seconds, 1),
         **describe_environment(),
         "differs_from_the_thesis": settings_that_differ(experiment, scale),
     }
+
+
+def reproduce_command(experiment: Experiment, scale: Scale, seeds: int) -> str:
+    """The command line that makes a result again."""
+    command = f"bytenet reproduce {experiment.name} --scale {scale}"
+    return f"{command} --seeds {seeds}" if experiment.runs(scale) else command
 
 
 def settings_that_differ(experiment: Experiment, scale: Scale) -> list[str]:

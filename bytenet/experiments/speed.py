@@ -1,25 +1,18 @@
 """Figures 3.3.5, 3.4.2 and 3.5.4: how many sentence pairs a second the three models train on."""
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bytenet.evaluation import smooth
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.verdict import Verdict, compare, statement, student_t
-
-if TYPE_CHECKING:
-    from tensorflow.distribute import Strategy
-
-    from bytenet.profiling.training import TrainingCase
 
 BATCH_SIZE = 16
 """Sentence pairs a device, as in the thesis."""
@@ -51,29 +44,30 @@ class _Size:
         length: ids of every sentence on both sides.
         devices: counts of them.
         turns: of each case.
-        steps: of a turn.
+        seconds_a_turn: about how long one takes, at least a step.
         settings: of the models, for what is not the thesis's.
     """
 
     length: int
     devices: tuple[int, int]
     turns: int
-    steps: int
+    seconds_a_turn: float
     settings: tuple[str, ...] = ()
 
 
 _SIZES: dict[Scale, _Size] = {
-    "smoke": _Size(10, (1, 2), turns=3, steps=2, settings=("model.dim=8", "model.num_sets=1", "model.dilations=[1]")),
-    "cpu": _Size(100, (1, 2), turns=12, steps=2),
-    "thesis": _Size(152, (1, 4), turns=30, steps=20),  # the mean length of its padded batches of NewsTest 2014
+    "smoke": _Size(
+        10, (1, 2), turns=3, seconds_a_turn=0, settings=("model.dim=8", "model.num_sets=1", "model.dilations=[1]")
+    ),
+    "cpu": _Size(100, (1, 2), turns=12, seconds_a_turn=0),
+    "thesis": _Size(152, (1, 4), turns=30, seconds_a_turn=20),  # the mean length of its padded batches of NewsTest 2014
 }
 
 
 def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
     """Train the models, each on one device and on several, in turns of a few steps on random sentences.
 
-    The cases are those of `bytenet.profiling.training`; here every turn is kept. To be called in a process in which
-    TensorFlow has not started, since only then can it split a CPU into devices.
+    To be called in a process in which TensorFlow has not started, since only then can it split a CPU into devices.
 
     Args:
         scale: how much of it.
@@ -85,78 +79,28 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
     """
     from bytenet.config import load_config
     from bytenet.memory_allocator import keep_freed_memory
-    from bytenet.profiling.training import TrainingCase, replica_devices
-    from bytenet.training.strategies import make_strategy
+    from bytenet.profiling.training import TrainingCase, measure_training, replica_devices
 
     keep_freed_memory()
     size = _SIZES[scale]
-    # The most devices first, for which the CPU has to be split. Models on the same devices must share their strategy:
-    # of two, each would number its exchanges between devices from one, and they would be taken for each other.
-    strategies = {devices: make_strategy(replica_devices(devices)) for devices in sorted(size.devices, reverse=True)}
-    configs = [
-        load_config("newstest-memorise", [f"model.variant={variant}", *_SETTINGS, *size.settings])
-        for variant in variants
-    ]
-    trainees = [
-        _Trainee(TrainingCase(config, BATCH_SIZE * devices, size.length, jit_compile=False, replicas=devices), strategy)
-        for config in configs
-        for devices, strategy in sorted(strategies.items())
-    ]
-    for trainee in trainees:
-        trainee.seconds_a_step(2)  # in which the graph is made, and libraries choose their ways
-    elapsed = [0.0] * len(trainees)
-    table: Table = []
-    for turn in range(1, 1 + size.turns):
-        for index, trainee in enumerate(trainees):
-            seconds = trainee.seconds_a_step(size.steps)
-            elapsed[index] += size.steps * seconds
-            table.append({**trainee.facts, "turn": turn, "elapsed_seconds": elapsed[index],
-                          "observations_a_second": trainee.case.batch_size / seconds})  # fmt: skip
-        print(f"turn {turn} of {size.turns}", file=sys.stderr, flush=True)
-    return table
-
-
-class _Trainee:
-    """A model in training, and the columns of the table that say which."""
-
-    def __init__(self, case: "TrainingCase", strategy: "Strategy"):
-        from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
-        from bytenet.profiling.training import SCHEDULED_STEPS, replica_devices
-        from bytenet.training.compilation import make_compiled_model, set_up_keras
-
-        set_up_keras(case.config)
-        vocabulary = synthetic_vocabulary(case.vocab_size)
-        devices = replica_devices(case.replicas)
-        self.case = case
-        self._model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
-        self._batches = full_length_batches(case.config, vocabulary, case.batch_size, case.length, case.replicas)
-        self.facts = {
-            "model": case.config.model.variant_name,
-            "devices": case.replicas,
-            "kind": devices[0].partition(":")[0] if devices else "CPU",
-            "dim": case.dim,
-            "weights": sum(weight.shape.num_elements() for weight in self._model.trainable_weights),
-            "batch_size": case.batch_size,
-            "length": case.length,
+    cases = [
+        TrainingCase(
+            load_config("newstest-memorise", [f"model.variant={variant}", *_SETTINGS, *size.settings]),
+            BATCH_SIZE * devices, size.length, jit_compile=False, replicas=devices,
+        )
+        for variant in variants for devices in size.devices
+    ]  # fmt: skip
+    costs = measure_training(cases, size.turns, size.seconds_a_turn, say=lambda line: print(line, file=sys.stderr))
+    device = (replica_devices(max(size.devices)) or ("CPU",))[0]
+    return [
+        {
+            "model": cost.variant, "devices": cost.replicas, "kind": device.partition(":")[0], "dim": cost.dim,
+            "weights": cost.trainable_parameters, "batch_size": cost.batch_size, "length": cost.length,
+            "turn": turn, "elapsed_seconds": sum(cost.turns[:turn]) * cost.steps_a_turn,
+            "observations_a_second": cost.batch_size / cost.turns[turn - 1],
         }
-
-    def seconds_a_step(self, steps: int) -> float:
-        """Train so many steps with `fit`, each until its loss is known."""
-        from keras.callbacks import LambdaCallback
-
-        marks: list[float] = []
-
-        def begin(batch, logs):
-            if batch == 0:
-                marks.append(time.perf_counter())
-
-        def end(batch, logs):
-            float(logs["loss"])
-            marks.append(time.perf_counter())
-
-        timer = LambdaCallback(on_train_batch_begin=begin, on_train_batch_end=end)
-        self._model.fit(self._batches, steps_per_epoch=steps, shuffle=False, verbose=0, callbacks=[timer])
-        return (marks[-1] - marks[0]) / steps
+        for turn in range(1, 1 + size.turns) for cost in costs
+    ]  # fmt: skip
 
 
 def rates(table: Table, model: str, devices: int) -> np.ndarray:

@@ -7,9 +7,9 @@ import pytest
 from bytenet.config import Config, load_config
 
 SMALLEST = (
-    "model.dim=4", "model.num_sets=1", "model.dilations=[1,2]", "data.num_train=48", "data.num_validation=16",
-    "data.batch_size=16", "training.epochs=2", "training.schedule=constant", "training.warmup_steps=0",
-    "training.jit_compile=false", "training.keep_model=best", "evaluation.every_epochs=1",
+    "model.dim=4", "model.num_sets=1", "model.dilations=[1,2]", "model.dropout=0.0", "data.num_train=48",
+    "data.num_validation=16", "data.batch_size=16", "training.epochs=2", "training.schedule=constant",
+    "training.warmup_steps=0", "training.jit_compile=false", "training.keep_model=best", "evaluation.every_epochs=1",
     "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
 )  # fmt: skip
 
