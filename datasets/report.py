@@ -112,9 +112,7 @@ class CorpusReport:
         """
         corpus = read_corpus(config)
         train = select_training_pairs(corpus.train, config)
-        vocabulary = Vocabulary.from_texts(
-            train.source, train.target, unknown=config.unknown, min_count=config.min_character_count
-        )
+        vocabulary = Vocabulary.from_pairs(train, config)
         # Unknown characters shall be counted here, not refused.
         rule = "symbol" if config.unknown == "error" else config.unknown
         lengths = pair_lengths(train, Vocabulary(vocabulary.characters, rule))

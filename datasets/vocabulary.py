@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from bytenet.datasets.characters import character_counts, code_points, normalise
+from bytenet.datasets.parallel import Pairs
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
@@ -72,6 +73,11 @@ class Vocabulary:
         """The vocabulary of all characters that occur at least `min_count` times in all `texts` together."""
         counts = character_counts(*texts)
         return cls([character for character, count in counts.items() if count >= min_count], unknown)
+
+    @classmethod
+    def from_pairs(cls, pairs: Pairs, config: Any) -> "Vocabulary":
+        """The vocabulary of both sides of the training pairs, by the rules of a `DataConfig`."""
+        return cls.from_texts(pairs.source, pairs.target, unknown=config.unknown, min_count=config.min_character_count)
 
     @property
     def size(self) -> int:

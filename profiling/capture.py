@@ -258,9 +258,7 @@ def _batch_shapes(config: Config, least: int) -> list[_Shape]:
 def _training_data(config: Config) -> tuple[Pairs, Vocabulary]:
     """What a training of the configuration reads."""
     pairs = select_training_pairs(read_corpus(config.data).train, config.data)
-    return pairs, Vocabulary.from_texts(
-        pairs.source, pairs.target, unknown=config.data.unknown, min_count=config.data.min_character_count
-    )
+    return pairs, Vocabulary.from_pairs(pairs, config.data)
 
 
 def _settled_seconds(shapes: Sequence[_Shape], seconds: Sequence[float], captured: Sequence[_Shape]) -> float | None:

@@ -65,10 +65,7 @@ def train(
     """
     whole_corpus = read_corpus(config.data)
     corpus = replace(whole_corpus, train=select_training_pairs(whole_corpus.train, config.data))
-    vocabulary = Vocabulary.from_texts(
-        corpus.train.source, corpus.train.target,
-        unknown=config.data.unknown, min_count=config.data.min_character_count,
-    )  # fmt: skip
+    vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
     set_up_keras(config)
     strategy = make_strategy(config.training.devices)
     plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, strategy.num_replicas_in_sync)

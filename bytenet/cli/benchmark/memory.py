@@ -78,9 +78,7 @@ def _largest_batch(config: Config) -> tuple[int, int, int]:
     from bytenet.datasets import Vocabulary, pair_lengths, plan_from_config, read_corpus, select_training_pairs
 
     pairs = select_training_pairs(read_corpus(config.data).train, config.data)
-    vocabulary = Vocabulary.from_texts(
-        pairs.source, pairs.target, unknown=config.data.unknown, min_count=config.data.min_character_count
-    )
+    vocabulary = Vocabulary.from_pairs(pairs, config.data)
     bucket = plan_from_config(pair_lengths(pairs, vocabulary), config.data).largest_bucket
     return bucket.batch_size, bucket.upper, vocabulary.size
 

@@ -28,9 +28,7 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     from bytenet.profiling.pipeline import compare_bucketing, measure_pipeline
 
     pairs = load_corpus(data_config).train
-    vocabulary = Vocabulary.from_texts(
-        pairs.source, pairs.target, unknown=data_config.unknown, min_count=data_config.min_character_count
-    )
+    vocabulary = Vocabulary.from_pairs(pairs, data_config)
     padding = compare_bucketing(pair_lengths(pairs, vocabulary), data_config)
     rates = measure_pipeline(pairs, vocabulary, data_config, repeats)
     if as_json:
