@@ -82,6 +82,11 @@ class ModelConfig:
         """`variant`, or the family's first one where none is given."""
         return self.variant or FAMILY_VARIANTS[self.family][0]
 
+    @property
+    def masks_padding(self) -> bool:
+        """Whether padding is kept out of the network, so that a sentence's result does not depend on its batch."""
+        return self.settings != "thesis" if self.mask_padding is None else self.mask_padding
+
     @model_validator(mode="after")
     def _check_family(self) -> Self:
         if self.variant_name not in FAMILY_VARIANTS[self.family]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,7 +27,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         InputError: the disk is full or its quota is used up.
     """
     path = Path(path)
-    partial = path.with_name(f".partial-{os.getpid()}-{path.name}")
+    partial = path.with_name(f".partial-{os.getpid()}-{threading.get_ident()}-{path.name}")
     try:
         yield partial
         with open(partial, "rb") as written:

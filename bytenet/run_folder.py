@@ -135,6 +135,13 @@ class RunFolder:
                 "check of the vocabulary need it."
             ) from None
 
+    @property
+    def trained_lengths(self) -> list[int] | None:
+        """What the pairs of the training were padded to, where the model reads padding; None where it does not."""
+        if self.config.model.masks_padding or not self.environment_path.is_file():
+            return None
+        return self.environment().get("trained_lengths")
+
     def load_model(self) -> "keras.Model":
         """Load the trained model, without its optimiser.
 

@@ -88,7 +88,7 @@ def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("model.dropout=0.5", "model.dropout was 0.0 and is 0.5"),
+        ("model.dropout=0.5", "model.dropout was 0.2 and is 0.5"),
         ("data.batch_size=8", "data.batch_size was 16 and is 8"),
         ("training.seed=2", "training.seed was 1 and is 2"),
     ],

@@ -8,7 +8,7 @@ import click
 if TYPE_CHECKING:
     from bytenet.experiments import Experiment, Verdict
 
-_PATH = click.Path(path_type=Path)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command(short_help="Regenerate the thesis's figures and tables.")
@@ -17,19 +17,23 @@ _PATH = click.Path(path_type=Path)
 @click.option("--all", "take_all", is_flag=True, help="Take every one that this version can do.")
 @click.option(
     "--scale", type=click.Choice(["smoke", "cpu", "thesis"]), default="cpu", show_default=True,
-    help="smoke: seconds, numbers mean nothing; cpu: what two cores can do; thesis: its own settings.",
+    help="smoke: a minute, numbers mean nothing; cpu: what two cores can do; thesis: its own settings.",
 )  # fmt: skip
 @click.option("--seeds", type=click.IntRange(min=1), help="Trainings of each model.  [default: the experiment's own]")
 @click.option("--jobs", type=click.IntRange(min=1), help="Trainings side by side.  [default: one a core; thesis: 1]")
 @click.option(
-    "--out", type=_PATH, default="reproduction", show_default=True, help="Folder for data, pictures and verdicts."
+    "--out", type=_FOLDER, default="reproduction", show_default=True, help="Folder for data, pictures and verdicts."
 )
 @click.option(
-    "--runs", type=_PATH, default="runs/reproduce", show_default=True,
+    "--runs", type=_FOLDER, default="runs/reproduce", show_default=True,
     help="Folder for the trainings, which are not done twice.",
 )  # fmt: skip
 @click.option("--plot-only", is_flag=True, help="Draw and judge again from the data in --out, without training.")
-@click.option("--page", type=_PATH, help="Then write a page of Markdown on all results in --out.")
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Then write a page of Markdown on all results in --out.",
+)
 def reproduce(
     names: tuple[str, ...],
     show_list: bool,
@@ -61,13 +65,17 @@ def reproduce(
     if not chosen and page is None:
         raise click.UsageError("Missing NAMES, for example: bytenet reproduce fig-3.3.1 --scale smoke. See --list.")
 
+    from bytenet.errors import InputError
     from bytenet.experiments.reproduction import redraw
     from bytenet.experiments.reproduction import reproduce as run
+    from bytenet.experiments.results import ResultFiles
 
     if plot_only:
-        verdicts = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}
+        if take_all:
+            chosen = [experiment for experiment in chosen if ResultFiles(out, experiment.name, scale).data.is_file()]
+        verdicts, failures = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}, {}
     else:
-        verdicts = run(chosen, scale, out, runs, seeds, jobs, say=lambda line: click.echo(line, err=True))
+        verdicts, failures = run(chosen, scale, out, runs, seeds, jobs, say=lambda line: click.echo(line, err=True))
     if verdicts:
         _print_verdicts(verdicts)
     if page is not None:
@@ -75,6 +83,8 @@ def reproduce(
 
         write_page(page, out)
         click.echo(f"wrote {page}", err=True)
+    if failures:
+        raise InputError("\n".join(f"{name} failed: {why}" for name, why in failures.items()))
 
 
 def _print_list(experiments: "list[Experiment]") -> None:

@@ -29,7 +29,7 @@ def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_
     from bytenet.evaluation import bits_per_character
 
     batch_size = batch_size or folder.config.decoding.batch_size
-    found = log_probabilities(model, folder.vocabulary, pairs.source, pairs.target, batch_size)
+    found = log_probabilities(model, folder.vocabulary, pairs.source, pairs.target, batch_size, folder.trained_lengths)
     total = bits_per_character(found.log_probabilities, found.num_characters)
     rows = list(
         zip(

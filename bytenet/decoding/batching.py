@@ -30,20 +30,33 @@ def pad_batch(sequences: Sequence[np.ndarray], rows: int, length: int) -> np.nda
 
 
 def batches_by_length(
-    indices: Iterable[int], lengths: Sequence[int], batch_size: int
-) -> Iterator[tuple[list[int], int]]:
+    indices: Iterable[int], lengths: Sequence[int], batch_size: int, trained_lengths: Sequence[int] | None = None
+) -> Iterator[tuple[list[int], int, int]]:
     """Put together sequences of like length.
 
     Args:
         indices: which sequences.
         lengths: of all sequences, by index.
         batch_size: most sequences a batch.
+        trained_lengths: what the sequences of the training were padded to, ascending; for models that read padding.
 
     Yields:
-        The indices of one batch, shortest sequence first, and how many rows to pad it to: `batch_size`, or,
-        where half of that or less is enough, a power of two that is.
+        The indices of one batch, shortest sequence first; how many rows to pad it to: `batch_size`, or, where half of
+        that or less is enough, a power of two that is; and the length to pad it to: as `padded_length` has it or, for
+        every sequence of the batch, as in training.
     """
     in_order = sorted(indices, key=lambda index: lengths[index])
-    for start in range(0, len(in_order), batch_size):
-        batch = in_order[start : start + batch_size]
-        yield batch, min(batch_size, padded_size(len(batch)))
+    if trained_lengths is None:
+        groups = [in_order]
+    else:
+        places = np.searchsorted(trained_lengths, [lengths[index] for index in in_order])
+        groups = [group.tolist() for group in np.split(in_order, 1 + np.flatnonzero(np.diff(places)))]
+    for group in groups:
+        for start in range(0, len(group), batch_size):
+            batch = group[start : start + batch_size]
+            longest = lengths[batch[-1]]
+            if trained_lengths is None:
+                length = padded_length(longest)
+            else:  # longer than anything in training: as it is
+                length = next((trained for trained in trained_lengths if trained >= longest), longest)
+            yield batch, min(batch_size, padded_size(len(batch))), length

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets.vocabulary import PAD_ID, Vocabulary
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length
+from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel
 
@@ -36,6 +36,7 @@ def log_probabilities(
     sources: Sequence[str],
     targets: Sequence[str],
     batch_size: int = 32,
+    trained_lengths: Sequence[int] | None = None,
 ) -> PairScores:
     """Log-probability of each target given its source, each character from the true ones before it.
 
@@ -48,6 +49,8 @@ def log_probabilities(
         sources: sentences.
         targets: as many, their translations.
         batch_size: pairs at once.
+        trained_lengths: what pairs were padded to in training, for a model that reads padding; None for one that does
+            not.
 
     Raises:
         InputError: the numbers of sources and targets differ.
@@ -71,8 +74,7 @@ def log_probabilities(
         return score.get_concrete_function({"source_ids": ids, "target_ids": ids})
 
     found = np.zeros(len(sources), np.float64)
-    for batch, rows in batches_by_length(range(len(sources)), pair_lengths, batch_size):
-        length = padded_length(pair_lengths[batch[-1]])
+    for batch, rows, length in batches_by_length(range(len(sources)), pair_lengths, batch_size, trained_lengths):
         inputs = {
             name: tf.constant(pad_batch([ids[index] for index in batch], rows, length))
             for name, ids in (("source_ids", source_ids), ("target_ids", target_ids))

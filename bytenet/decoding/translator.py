@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.config import ModelConfig
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, Vocabulary
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length
+from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.decoding.compilation import CompilationChoice
 from bytenet.decoding.decoder import Decoder
 from bytenet.models.translation_model import TranslationModel
@@ -63,6 +63,8 @@ class Translator:
         forbidden_ids: symbols that no translation contains; None is padding and unknown characters.
         jit_compile: compile with XLA: true, false, or "auto" for those shapes of batches that have so much work
             before them that it pays, see `CompilationChoice`.
+        trained_lengths: what sentences were padded to in training, ascending, for a model that reads padding; None
+            for one that does not.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Translator:
         max_length: int | None = None,
         forbidden_ids: Sequence[int] | None = None,
         jit_compile: bool | Literal["auto"] = "auto",
+        trained_lengths: Sequence[int] | None = None,
     ):
         self.model = model
         self.vocabulary = vocabulary
@@ -83,6 +86,7 @@ class Translator:
         self.batch_size = batch_size
         self.max_length = max_length
         self.jit_compile = jit_compile
+        self.trained_lengths = trained_lengths
         self.forbidden_ids = _not_text(vocabulary) if forbidden_ids is None else tuple(forbidden_ids)
         self._compilation = CompilationChoice(jit_compile)
         self._decoders: dict[tuple[int, bool], Decoder] = {}
@@ -106,6 +110,7 @@ class Translator:
             "batch_size": decoding.batch_size,
             "max_length": decoding.max_length,
             "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary),
+            "trained_lengths": folder.trained_lengths,
         }
         settings |= {name: value for name, value in overrides.items() if value is not None}
         return cls(folder.load_model(), folder.vocabulary, **settings)
@@ -154,21 +159,19 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if line.strip()]
-        batches = list(batches_by_length(not_blank, lengths, self.batch_size))
-        for batch, rows in batches:
-            longest = lengths[batch[-1]]
-            shape = (rows, padded_length(longest), n_best)
-            self._compilation.expect(shape, self._limit(longest), rows * self.beam_size)
-        for batch, rows in batches:
-            found = self._translate_batch([encoded[i] for i in batch], [lengths[i] for i in batch], rows, n_best)
+        batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths))
+        for batch, rows, length in batches:
+            self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
+        for batch, rows, length in batches:
+            of_batch = [encoded[i] for i in batch], [lengths[i] for i in batch]
+            found = self._translate_batch(*of_batch, rows, length, n_best)
             for index, hypotheses in zip(batch, found, strict=True):
                 translations[index] = hypotheses
         return translations
 
     def _translate_batch(
-        self, encoded: list[np.ndarray], lengths: list[int], rows: int, n_best: int
+        self, encoded: list[np.ndarray], lengths: list[int], rows: int, length: int, n_best: int
     ) -> list[list[Translation]]:
-        length = padded_length(max(lengths))
         filler = rows - len(encoded)
         # Rows that only fill the batch up are empty sentences with no symbol to find: ended from the start.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * filler], rows, length)

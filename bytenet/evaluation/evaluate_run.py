@@ -83,8 +83,9 @@ def evaluate_run(
     best = _translate(translator, pairs, knows_lengths, progress)
     seconds = time.perf_counter() - began
     likelihoods = log_probabilities(
-        translator.model, translator.vocabulary, pairs.source, pairs.target, translator.batch_size
-    )
+        translator.model, translator.vocabulary, pairs.source, pairs.target, translator.batch_size,
+        translator.trained_lengths,
+    )  # fmt: skip
     hypotheses = [translation.text for translation in best]
     return Evaluation(
         name=name,

@@ -1,11 +1,11 @@
 """The attention baseline of figure 3.6.1, as the thesis has it and with a head that is not bounded."""
 
+import math
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
-from bytenet.csv_log import read_csv_log
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement
@@ -14,8 +14,9 @@ from bytenet.experiments.verdict import Verdict, compare, statement
 PRINTED = {64: 0.555, 128: 0.510, 256: 0.332}
 FORMS = {"bounded": "the thesis's bounded logits", "dense": "a dense head"}
 
-# All are measured on the thesis's common test set once, at the end; the last model is kept.
-_TEST = ("data.validation_seed=2", "data.num_validation=1024", "evaluation.continuous_every_seconds=null")
+# The thesis's common test set, which the finished models translate greedily.
+_TEST_SEED, _TEST_SIZE = 2, 1024
+_SETTINGS = ("data.validation_seed=2", "data.num_validation=1024", "evaluation.continuous_every_seconds=null")
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": ("training.epochs=2", "training.jit_compile=false", "model.dim=8", "evaluation.max_sentences=16"),
     "cpu": ("evaluation.every_epochs=1001",),
@@ -24,8 +25,9 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
 
 
 def _run(form: str, num_pairs: int, scale: Scale) -> TrainingRun:
-    settings = (f"model.variant={form}", f"data.num_train={num_pairs}", *_TEST, *_SCALES[scale])
-    return TrainingRun(f"attention-{form}-{num_pairs}", "digits-attention", settings)
+    settings = (f"model.variant={form}", f"data.num_train={num_pairs}", *_SETTINGS, *_SCALES[scale])
+    thesis = None if form == "bounded" else _run("bounded", num_pairs, "thesis")
+    return TrainingRun(f"attention-{form}-{num_pairs}", "digits-attention", settings, thesis=thesis)
 
 
 def _runs(scale: Scale) -> list[TrainingRun]:
@@ -34,15 +36,21 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 
 def _measure(work: Work) -> Table:
     """Rows of `form`, `pairs`, `seed`, the thesis's `misclassification` (mean over sentences) and `loss`."""
+    from bytenet.datasets.corpora.digits import digits
+    from bytenet.evaluation import evaluate_run
+
+    pairs = digits(_TEST_SEED, 16 if work.scale == "smoke" else _TEST_SIZE)
     rows: Table = []
     for form in FORMS:
         for num_pairs in PRINTED:
             for seed, folder in zip(work.seeds, work.folders(_run(form, num_pairs, work.scale)), strict=True):
-                last = {name: values[-1] for name, values in read_csv_log(folder.metrics_path).items()}
+                told = evaluate_run(folder, pairs, "seed 2", beam_size=1, batch_size=128, bootstrap=0)
+                scores = {score.name: score.value for score in told.scores}
                 rows.append(
                     {
                         "form": form, "pairs": num_pairs, "seed": seed,
-                        "misclassification": last["val_misclassification"], "loss": last["val_loss"],
+                        "misclassification": scores["misclassification"],
+                        "loss": scores["bits-per-character"] * math.log(2),
                     }
                 )  # fmt: skip
     return rows
@@ -67,7 +75,6 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             "not said: with logits between -1 and 1 and 28 symbols it cannot go below 1.54",
             holds=lowest >= 1.53, measured=lowest,
             note="the baseline that the semi-supervised model is compared with is held back by its head",
-            contradicts=scale != "smoke",
         )
     )  # fmt: skip
     return found

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from bytenet.config import load_config
 from bytenet.datasets import Pairs, read_corpus
 from bytenet.files import write_text_atomic
@@ -21,6 +23,11 @@ def within(pairs: Pairs, min_length: int, max_length: int, count: int | None = N
 def joined(parts: Sequence[Pairs]) -> Pairs:
     """Several corpora one after the other."""
     return Pairs([text for part in parts for text in part.source], [text for part in parts for text in part.target])
+
+
+def shuffled(pairs: Pairs, seed: int = 1) -> Pairs:
+    """The pairs in a random order that is the same each time."""
+    return pairs.take(np.random.default_rng(seed).permutation(len(pairs)).tolist())
 
 
 def number_words(num_train: int = 24, num_validation: int = 8) -> tuple[Pairs, Pairs]:

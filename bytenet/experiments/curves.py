@@ -79,16 +79,14 @@ def series(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, n
     return found
 
 
-def settled(table: Table, run: str, column: str, alpha: float, share: float = 0.2) -> list[float]:
-    """Where the smoothed curves end: by seed, the mean over the last `share` of the points.
+def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[float]:
+    """Where the curves end: by seed, the mean over the last `share` of the points.
 
-    This is how the thesis's curves were read, too.
+    The thesis's curves were read so after their smoothing, which hardly matters for as many points as it had; here it
+    would bring in the beginning of the training.
     """
-    ends = []
-    for _, values in series(table, run, column).values():
-        smoothed = smooth(values, alpha)
-        ends.append(fmean(smoothed[-max(1, round(share * len(smoothed))) :]))
-    return ends
+    curves = series(table, run, column).values()
+    return [fmean(values[-max(1, round(share * len(values))) :]) for _, values in curves]
 
 
 def plot_curves(

@@ -6,7 +6,10 @@ from statistics import fmean
 
 import numpy as np
 
-from bytenet.experiments.corpus_files import as_files, joined, number_words, within
+from bytenet.config import load_config
+from bytenet.datasets import read_corpus
+from bytenet.errors import InputError
+from bytenet.experiments.corpus_files import as_files, joined, number_words, shuffled, within
 from bytenet.experiments.curves import WATCHED, Panel, collect_curves, plot_curves, series, settled
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
@@ -32,14 +35,22 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
     "cpu": (
         "model.dim=64", "data.batch_size=16", "data.num_buckets=4", "data.shuffle_buffer=64",
         "training.learning_rate=1e-3", "evaluation.every_epochs=13", "evaluation.max_sentences=500",
-        "evaluation.continuous_every_steps=40",
+        "evaluation.continuous_every_steps=20",
     ),
     "thesis": (
         "data.bucketing=histogram", "data.validation_years=[2015]", "evaluation.every_epochs=13",
         "evaluation.max_sentences=null", "evaluation.continuous_every_steps=100",
     ),
 }  # fmt: skip
+_TEXTS = {
+    "smoke": "number words",
+    "cpu": "a sample of Europarl's beginning and NewsTest 2011 to 2013, mixed, up to 79 characters; tested on those of "
+    "NewsTest 2015 (1,901,056 pairs of Europarl, all of NewsTest 2015)",
+}
+_PERMUTATIONS = 999
+_PAIRS_OF_EUROPARL = 1_901_056
 _CPU_LENGTHS = (0, 79)
+_CPU_PAIRS = 4000  # at most
 _CPU_YEARS = (2011, 2012, 2013)
 
 _NEEDS = Needs(
@@ -59,10 +70,23 @@ def _files(scale: Scale) -> Callable[[Path], list[str]]:
         from bytenet.datasets.corpora.europarl import sample
         from bytenet.datasets.corpora.newstest import newstest
 
-        train = within(joined([sample("de", "en"), newstest(_CPU_YEARS, "de", "en")]), *_CPU_LENGTHS)
+        # Mixed, so that what differs between the parts of the file is not the kind of text.
+        train = shuffled(joined([sample("de", "en"), newstest(_CPU_YEARS, "de", "en")]))
+        train = within(train, *_CPU_LENGTHS, _CPU_PAIRS)
         return as_files(folder, train, within(newstest([2015], "de", "en"), *_CPU_LENGTHS))
 
     return prepare
+
+
+def _whole_corpus(folder: Path) -> list[str]:
+    """Refuse a sample of Europarl where the thesis had all of it."""
+    corpus = read_corpus(load_config("europarl").data)
+    if len(corpus.train) < _PAIRS_OF_EUROPARL:
+        raise InputError(
+            f"The Europarl at hand has {len(corpus.train):,} training pairs, the thesis had {_PAIRS_OF_EUROPARL:,}. "
+            "Unset BYTENET_DATA, or take europarl/ out of it, to have it downloaded; or take --scale cpu."
+        )
+    return []
 
 
 def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> TrainingRun:
@@ -71,7 +95,8 @@ def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> Trai
     settings = [f"model.variant={variant}", *_THESIS, *_SCALES[scale]]
     if full_shuffle:
         settings.append("data.shuffle=corpus")
-    return TrainingRun(name, "europarl", tuple(settings), None if scale == "thesis" else _files(scale))
+    prepare = _whole_corpus if scale == "thesis" else _files(scale)
+    return TrainingRun(name, "europarl", tuple(settings), prepare, _TEXTS.get(scale, ""))
 
 
 def _figure(
@@ -90,49 +115,53 @@ def _figure(
     )  # fmt: skip
 
 
-def epoch_locked_share(epochs: np.ndarray, values: np.ndarray, bins: int = 8) -> float:
-    """How much of a detrended curve's variance repeats with every epoch, from 0 to 1.
+def epoch_locked_share(epochs: np.ndarray, values: np.ndarray, bins: int = 8) -> tuple[float, float]:
+    """How much of a detrended curve's variance repeats with every epoch.
 
     The trend is a running mean over one epoch; what is left is averaged over epochs at each place within the epoch.
-    Noise alone gives about (bins − 1) / points.
 
     Args:
         epochs: `(n,)`, fractions of epochs, evenly spaced.
         values: `(n,)`.
         bins: places within an epoch.
+
+    Returns:
+        The share, from 0 to 1, and the probability that values in a random order have as large a one.
     """
     per_epoch = max(2, round(1 / np.median(np.diff(epochs))))
     kernel = np.ones(per_epoch) / per_epoch
     left = (values - np.convolve(values, kernel, "same"))[per_epoch:-per_epoch]
     if not len(left) or not left.var():
-        return 0.0
-    place = (epochs[per_epoch:-per_epoch] % 1 * bins).astype(int)
-    means = np.array([left[place == number].mean() if (place == number).any() else 0 for number in range(bins)])
-    return float(np.mean((means[place] - left.mean()) ** 2) / left.var())
+        return 0.0, 1.0
+    _, place = np.unique((epochs[per_epoch:-per_epoch] % 1 * bins).astype(int), return_inverse=True)
+    counts = np.bincount(place)
+
+    def share(residuals: np.ndarray) -> float:
+        means = np.bincount(place, residuals) / counts
+        return float(np.mean((means[place] - residuals.mean()) ** 2) / residuals.var())
+
+    found = share(left)
+    random = np.random.default_rng(1)
+    others = [share(random.permutation(left)) for _ in range(_PERMUTATIONS)]
+    return found, (1 + sum(other >= found for other in others)) / (1 + _PERMUTATIONS)
 
 
 def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
-    runs = ("bytenet", _FULL_SHUFFLE)
-    shares = {
-        run: [
-            epoch_locked_share(epochs, values)
-            for epochs, values in series(table, run, "train_sentence_cross_entropy").values()
-        ]
-        for run in runs
-    }
-    column = "test_sentence_cross_entropy"
-    spreads = {run: [epoch_locked_share(*curve) for curve in series(table, run, column).values()] for run in runs}
-    found = [
-        statement(
-            "share of the test cross entropy's variance that repeats every epoch: file order, full shuffle",
-            "oscillates with the epochs; blamed on bad pairs in the corpus",
-            holds=min(spreads["bytenet"]) > 2 * max(spreads[_FULL_SHUFFLE]),
-            measured=f"{fmean(spreads['bytenet']):.2f}, {fmean(spreads[_FULL_SHUFFLE]):.2f}",
-            note="training: " + ", ".join(f"{fmean(shares[run]):.2f}" for run in runs)
-            + ". The pairs are the same: what differs is the shuffling",
-            contradicts=scale != "smoke" and min(spreads["bytenet"]) > 2 * max(spreads[_FULL_SHUFFLE]),
-        ),
-    ]  # fmt: skip
+    found = []
+    for column, words in (("test_sentence_cross_entropy", "test"), ("train_sentence_cross_entropy", "training")):
+        for run in ("bytenet", _FULL_SHUFFLE):
+            shares, chances = zip(
+                *(epoch_locked_share(*curve) for curve in series(table, run, column).values()), strict=True
+            )
+            order = "through a small buffer" if run == "bytenet" else "the whole corpus shuffled"
+            found.append(
+                statement(
+                    f"share of the {words} cross entropy's variance that repeats every epoch, {order}",
+                    "swings with the epochs, because of bad pairs", holds=max(chances) < 0.05,
+                    measured=fmean(shares), values=shares,
+                    note=f"as large by chance: p = {fmean(chances):.2g}. Both orders are of the same pairs",
+                )
+            )  # fmt: skip
     return found + _against_printed(table, "bytenet", scale, test_bleu=5.1, train_bleu=25, test_loss=136, train_loss=59)
 
 
@@ -144,20 +173,20 @@ def _against_printed(table: Table, run: str, scale: Scale, **printed: float) -> 
         split, measure = name.split("_")
         column = f"{split}_{'bleu' if measure == 'bleu' else 'sentence_cross_entropy'}"
         words = "BLEU" if measure == "bleu" else "cross entropy, nats a sentence"
-        values = settled(table, run, column, _ALPHA)
+        values = settled(table, run, column)
         lower_is_better = measure == "loss"
-        found.append(compare(f"{split} {words}", value, values, lower_is_better, tolerance=0.1 * value, note=note))
+        quantity = f"{split} {words}, end of the figure's curve"
+        found.append(compare(quantity, value, values, lower_is_better, tolerance=0.1 * value, note=note))
     return found
 
 
 def _simplified(table: Table, scale: Scale) -> list[Verdict]:
-    ends = {run: settled(table, run, "test_sentence_cross_entropy", _ALPHA) for run in ("bytenet", "simplified")}
+    ends = {run: settled(table, run, "test_sentence_cross_entropy") for run in ("bytenet", "simplified")}
     gaps = [mine - theirs for mine, theirs in zip(ends["simplified"], ends["bytenet"], strict=True)]
     return [
         statement(
             "test cross entropy of Simplified minus ByteNet, nats a sentence", "worse: 337 against 136",
             holds=min(gaps) > 0, measured=fmean(gaps), values=gaps,
-            contradicts=scale != "smoke" and max(gaps) <= 0,
         ),
         *_against_printed(table, "simplified", scale, test_bleu=2.7, train_bleu=17.5, test_loss=337, train_loss=78),
     ]  # fmt: skip
@@ -166,18 +195,16 @@ def _simplified(table: Table, scale: Scale) -> list[Verdict]:
 def _selu(table: Table, scale: Scale) -> list[Verdict]:
     late = [values[len(values) // 2 :] for _, values in series(table, "selu", "train_sentence_cross_entropy").values()]
     ratios = [float(values.max() / np.median(values)) for values in late]
-    ends = {run: settled(table, run, "train_sentence_cross_entropy", _ALPHA) for run in ("bytenet", "selu")}
+    ends = {run: settled(table, run, "train_sentence_cross_entropy") for run in ("bytenet", "selu")}
     gaps = [mine / theirs for mine, theirs in zip(ends["selu"], ends["bytenet"], strict=True)]
     return [
         statement(
             "highest over median training cross entropy of SELU, second half of the training", "spikes all the time",
             holds=max(ratios) > 5, measured=fmean(ratios), values=ratios,
-            contradicts=scale != "smoke" and max(ratios) <= 5,
         ),
         statement(
             "training cross entropy of SELU over that of ByteNet, at the end", "does not learn",
             holds=min(gaps) > 2, measured=fmean(gaps), values=gaps,
-            contradicts=scale != "smoke" and max(gaps) <= 2,
         ),
         *_against_printed(table, "selu", scale, test_bleu=0.4, train_bleu=5.7),
     ]  # fmt: skip

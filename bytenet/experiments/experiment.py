@@ -74,6 +74,9 @@ class Experiment:
         plot: draws the data into a PNG file, with the thesis's axes; None for tables, which are their own picture.
         runs: the trainings at a scale. Runs of one name are the same run, whichever experiment asks for them.
         seeds: number of trainings of each run, by scale, unless the user says otherwise; 1 where not given.
+        one_seed: whether it shows a single training, whatever the user says.
+        is_thesis: whether the thesis has it; what it does not have differs from it in nothing.
+        differs: where an experiment without trainings differs from the thesis's, by scale.
         unavailable: why it cannot be run in this version; "" where it can.
     """
 
@@ -86,4 +89,7 @@ class Experiment:
     plot: Callable[[Table, Path], None] | None = None
     runs: Callable[[Scale], list[TrainingRun]] = _no_runs
     seeds: Mapping[Scale, int] = field(default_factory=dict)
+    one_seed: bool = False
+    is_thesis: bool = True
+    differs: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)
     unavailable: str = ""

@@ -38,6 +38,11 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 CPU_PAIRS, CPU_LENGTHS = 512, (50, 149)
+_TEXTS = {
+    "smoke": "number words",
+    "cpu": f"the first {CPU_PAIRS} pairs of {CPU_LENGTHS[0]} to {CPU_LENGTHS[1]} characters of NewsTest 2014, as many "
+    "of 2015 (all 3,003 and 2,169)",
+}
 
 _NEEDS = Needs(
     corpus="NewsTest 2014, 2015",
@@ -68,7 +73,7 @@ def memorise_run(variant: str, scale: Scale) -> TrainingRun:
         return TrainingRun(
             f"memorise-{variant}", "newstest-memorise", (*settings, f"training.epochs={_EPOCHS[variant]}")
         )
-    return TrainingRun(f"memorise-{variant}", "newstest-memorise", settings, _files(scale))
+    return TrainingRun(f"memorise-{variant}", "newstest-memorise", settings, _files(scale), _TEXTS[scale])
 
 
 def _figure(
@@ -116,7 +121,7 @@ def _share_of_loss_when_bleu_rises(table: Table, run: str, alpha: float) -> list
 
 
 def _rising_test_loss(table: Table, scale: Scale) -> list[Verdict]:
-    lowest, places, ends = [], [], settled(table, "bytenet", f"test_{_CROSS_ENTROPY}", 0.3)
+    lowest, places, ends = [], [], settled(table, "bytenet", f"test_{_CROSS_ENTROPY}")
     for epochs, values in series(table, "bytenet", f"test_{_CROSS_ENTROPY}").values():
         smoothed = smooth(values, 0.3)
         lowest.append(float(smoothed.min()))
@@ -133,9 +138,9 @@ def _rising_test_loss(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
-    train_bleu = settled(table, "bytenet", "train_bleu", 0.3)
-    test_bleu = settled(table, "bytenet", "test_bleu", 0.3)
-    loss = settled(table, "bytenet", f"train_{_CROSS_ENTROPY}", 0.3)
+    train_bleu = settled(table, "bytenet", "train_bleu")
+    test_bleu = settled(table, "bytenet", "test_bleu")
+    loss = settled(table, "bytenet", f"train_{_CROSS_ENTROPY}")
     share = _share_of_loss_when_bleu_rises(table, "bytenet", 0.3)
     return [
         compare("train BLEU", 100, train_bleu, lower_is_better=False, tolerance=3),
@@ -156,7 +161,7 @@ def _against_bytenet(variant: str, printed: str, holds: Callable[[float, float],
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         own, other = (epoch_of_bleu(table, run, 50, 0.3) for run in (variant, "bytenet"))
-        ends = settled(table, variant, "train_bleu", 0.3)
+        ends = settled(table, variant, "train_bleu")
         when = [f"epoch {fmean(values):.0f}" if np.isfinite(values).all() else "never" for values in (own, other)]
         return [
             compare(f"train BLEU of {variant}", thesis_bleu, ends, lower_is_better=False, tolerance=5),
@@ -172,9 +177,9 @@ def _against_bytenet(variant: str, printed: str, holds: Callable[[float, float],
 
 
 def _no_norm(table: Table, scale: Scale) -> list[Verdict]:
-    ends = {run: settled(table, run, "train_bleu", 0.1) for run in ("no_norm", "bytenet")}
+    ends = {run: settled(table, run, "train_bleu") for run in ("no_norm", "bytenet")}
     gaps = [with_norm - without for with_norm, without in zip(ends["bytenet"], ends["no_norm"], strict=True)]
-    loss = settled(table, "no_norm", f"train_{_CROSS_ENTROPY}", 0.1)
+    loss = settled(table, "no_norm", f"train_{_CROSS_ENTROPY}")
     return [
         compare("train BLEU without normalisation", 80, ends["no_norm"], lower_is_better=False, tolerance=5),
         statement(
@@ -224,8 +229,9 @@ def _samples(name: str, split: str, title: str, thesis: str) -> Experiment:
         ]
 
     return Experiment(
-        name=name, title=title, thesis=thesis, needs=_NEEDS, runs=runs, measure=measure, verdicts=verdicts
-    )
+        name=name, title=title, thesis=thesis, needs=_NEEDS, runs=runs, measure=measure, verdicts=verdicts,
+        one_seed=True,
+    )  # fmt: skip
 
 
 EXPERIMENTS = (
@@ -260,7 +266,7 @@ EXPERIMENTS = (
         "SELU ByteNet starts at a very high cross entropy (75,000 to 89,000 nats a sentence), its BLEU rises after 75 "
         "epochs and is 100 by 130: later than ByteNet, but all the way.",
         (_BLEU, _CROSS_ENTROPY), 0.3,
-        _against_bytenet("selu", "SELU gets to 100, later than ByteNet", lambda own, other: own > other, 100),
+        _against_bytenet("selu", "SELU gets to 100, later than ByteNet", lambda own, other: other < own < np.inf, 100),
     ),
     _figure(
         "fig-d.2.2", ("bytenet", "simplified"), "Simplified ByteNet learns NewsTest 2014 by heart",

@@ -1,17 +1,16 @@
 """Running an experiment from its trainings to its files."""
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bytenet.config import Config
 from bytenet.errors import InputError
 from bytenet.experiments.experiment import Experiment, Scale
 from bytenet.experiments.results import ResultFiles, read_record, read_table, write_record, write_table
-from bytenet.experiments.training_runs import TrainingRun, train_all
+from bytenet.experiments.training_runs import TrainingRun, num_cores, train_all
 from bytenet.experiments.verdict import Verdict
 
 _NOT_WORTH_TELLING = ("training.seed", "training.jit_compile", "evaluation.", "training.checkpoint", "data.validation_")
@@ -25,7 +24,7 @@ def reproduce(
     seeds: int | None = None,
     jobs: int | None = None,
     say: Callable[[str], None] = lambda line: None,
-) -> dict[str, list[Verdict]]:
+) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
     """Run experiments and leave data, picture and verdicts of each.
 
     Trainings come first, all of them side by side, so that no core waits for the last one of an experiment.
@@ -40,33 +39,45 @@ def reproduce(
         say: prints a line of progress.
 
     Returns:
-        The verdicts by the names of the experiments.
+        The verdicts by the names of the experiments; and why those that failed did, such as for want of a corpus.
 
     Raises:
-        InputError: an experiment is not to be had in this version, or a training or corpus fails.
+        InputError: an experiment is not to be had in this version.
     """
     for experiment in experiments:
-        if experiment.unavailable:
-            raise InputError(f"{experiment.name}: {experiment.unavailable}")
+        check_available(experiment)
     runs = (runs / scale).absolute()
     results.mkdir(parents=True, exist_ok=True)
     if jobs is None:
-        jobs = 1 if scale == "thesis" else os.cpu_count() or 1
-    chosen_seeds = {
-        experiment.name: range(1, 1 + (seeds or experiment.seeds.get(scale, 1))) for experiment in experiments
-    }
-    for count in sorted({len(numbers) for numbers in chosen_seeds.values()}):
-        trainings = [
-            run
-            for experiment in experiments
-            if len(chosen_seeds[experiment.name]) == count
-            for run in experiment.runs(scale)
-        ]
-        train_all(trainings, range(1, 1 + count), runs, jobs, say)
-    return {
-        experiment.name: _measure(experiment, scale, results, runs, chosen_seeds[experiment.name], say)
+        jobs = 1 if scale == "thesis" else num_cores()
+    counts = {
+        experiment.name: 1 if experiment.one_seed else seeds or experiment.seeds.get(scale, 1)
         for experiment in experiments
     }
+    failed: dict[str, str] = {}
+    for count in sorted(set(counts.values())):
+        asking = [experiment for experiment in experiments if counts[experiment.name] == count]
+        trainings = [run for experiment in asking for run in experiment.runs(scale)]
+        failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say)
+    verdicts: dict[str, list[Verdict]] = {}
+    failures: dict[str, str] = {}
+    for experiment in experiments:
+        broken = [failed[run.name] for run in experiment.runs(scale) if run.name in failed]
+        try:
+            if broken:
+                raise InputError(broken[0])
+            used = range(1, 1 + counts[experiment.name])
+            verdicts[experiment.name] = _measure(experiment, scale, results, runs, used, say)
+        except InputError as error:
+            failures[experiment.name] = str(error)
+            say(f"{experiment.name}: {error}")
+    return verdicts, failures
+
+
+def check_available(experiment: Experiment) -> None:
+    """Raise an InputError that says why, if this version cannot run the experiment."""
+    if experiment.unavailable:
+        raise InputError(f"{experiment.name}: {experiment.unavailable}")
 
 
 def _measure(
@@ -90,7 +101,9 @@ def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]
 
     Raises:
         MissingFileError: there is no such data.
+        InputError: the experiment is not to be had in this version.
     """
+    check_available(experiment)
     files = ResultFiles(results, experiment.name, scale)
     table = read_table(files.data)
     if experiment.plot is not None:
@@ -122,26 +135,30 @@ def reproduce_command(experiment: Experiment, scale: Scale, seeds: int) -> str:
 
 
 def settings_that_differ(experiment: Experiment, scale: Scale) -> list[str]:
-    """Where the trainings at a scale differ from those at the thesis's, "setting value (thesis's value)" each."""
-    thesis = {run.name: run for run in experiment.runs("thesis")}
-    told: dict[str, None] = {}
-    for run in experiment.runs(scale):
-        if run.name not in thesis:
-            told[f"{run.name} is not the thesis's"] = None
-            continue
-        if run.prepare is not None and thesis[run.name].prepare is None:
-            told[f"data.corpus files, made for this scale ({_config(thesis[run.name]).data.corpus})"] = None
-        for key, value, theirs in _differences(run, thesis[run.name]):
-            told[f"{key} {value} ({theirs})"] = None
-    return list(told)
+    """Where an experiment at a scale differs from the thesis's: "setting value (the thesis's value)" each."""
+    if not experiment.is_thesis:
+        return []
+    told: dict[str, list[str]] = {text: [] for text in experiment.differs.get(scale, ())}
+    theirs = {run.name: run for run in experiment.runs("thesis")}
+    runs = experiment.runs(scale)
+    for run in runs:
+        thesis = run.thesis or theirs[run.name]
+        differences = [f"text: {run.text}"] if run.text else []
+        mine, other = _settings(run), _settings(thesis)
+        differences += [f"{key} {value} ({other[key]})" for key, value in mine.items() if value != other[key]]
+        for difference in differences:
+            told.setdefault(difference, []).append(run.name)
+    everywhere = len(runs)
+    return [text if len(names) in (0, everywhere) else f"{text}: {', '.join(names)}" for text, names in told.items()]
 
 
-def _differences(run: TrainingRun, other: TrainingRun) -> list[tuple[str, Any, Any]]:
-    mine, theirs = _config(run), _config(other)
-    return [
-        (key, value, their) for key, value, their in mine.differences(theirs) if not key.startswith(_NOT_WORTH_TELLING)
-    ]
+def _settings(run: TrainingRun) -> dict[str, Any]:
+    """Every setting worth telling, by its dotted key, the variant's own where the run has none."""
+    from bytenet.models.build import variant_arguments
 
-
-def _config(run: TrainingRun) -> Config:
-    return run.config(seed=1)
+    config = run.config(seed=1)
+    found = {f"{section}.{key}": value for section, keys in asdict(config).items() for key, value in keys.items()}
+    for key, value in variant_arguments(config.model).items():
+        if found.get(f"model.{key}", value) is None:
+            found[f"model.{key}"] = value
+    return {key: value for key, value in found.items() if not key.startswith(_NOT_WORTH_TELLING)}

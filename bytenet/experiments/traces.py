@@ -7,6 +7,7 @@ starts. A profile is kept beside the trainings, so that the raw and the grouped 
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,6 +49,12 @@ _SCALES: dict[Scale, tuple[str, tuple[str, ...]]] = {
     "cpu": ("newstest-memorise", ("data.max_length=80", "data.bucketing=none")),
     "thesis": ("newstest-memorise", ("data.max_length=10000", "data.bucketing=histogram")),
 }
+_DIFFERS: dict[Scale, tuple[str, ...]] = {
+    "smoke": ("text: number words (NewsTest 2014)", "model.dim 8 (400)", "devices: logical CPUs (GPUs)"),
+    "cpu": (
+        "text: pairs of NewsTest 2014 of up to 80 characters (all)", "devices: 1 and 2 logical CPUs (1 and 4 GPUs)",
+    ),
+}  # fmt: skip
 _STEPS: dict[Scale, tuple[str, ...]] = {"smoke": ("--steps", "6:7"), "cpu": (), "thesis": ("--steps", "4500:4500")}
 
 
@@ -87,16 +94,18 @@ class Captured:
                 raise InputError(f"{folder} was captured with other settings. Remove it, or give another --runs.")
             return folder
         work.say(f"capturing steps of {self.variant} on {', '.join(config.training.devices)} in {folder} ...")
-        new = work.scratch / folder.name
-        new.mkdir()
+        # Beside its place, so that it is moved there as a whole or not at all.
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))
         asked = new / settings.name
         write_text_atomic(asked, config.to_yaml())
         command = [sys.executable, "-m", "bytenet", "profile", str(asked), "--out", str(new), *_STEPS[work.scale]]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
-            raise InputError(f"Profiling {self.variant} failed: {done.stderr.rstrip().splitlines()[-1]}")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(new, folder)
+            shutil.rmtree(new)
+            last = done.stderr.rstrip().rpartition("\n")[2] or "it said nothing"
+            raise InputError(f"Profiling {self.variant} failed with exit code {done.returncode}: {last}")
+        new.rename(folder)
         return folder
 
 
@@ -220,15 +229,13 @@ def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) ->
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
         on_gpu = any(device.startswith("GPU") for device in busy)
-        return [
-            compare(
-                "share of a step in which a device waits or communicates", idle,
-                [fmean(1 - busy[device] for device in _models_devices(list(busy)))],
-                lower_is_better=True, tolerance=0.05,
-                note="the thesis's is read off its figures: busy seconds of the trace, and seconds a step"
-                + ("" if on_gpu else "; logical CPUs share cores and memory: there are no transfers to wait for"),
-            )
-        ]  # fmt: skip
+        quantity = "share of a step in which a device waits or communicates"
+        measured = fmean(1 - busy[device] for device in _models_devices(list(busy)))
+        note = "the thesis's is read off its figures: busy seconds of the trace, and seconds a step"
+        if on_gpu:
+            return [compare(quantity, idle, [measured], lower_is_better=True, tolerance=0.05, note=note)]
+        note += "; logical CPUs share cores and memory: there are no transfers to wait for"
+        return [Verdict(quantity=quantity, printed=idle, measured=measured, note=note)]
 
     def plot(table: Table, path: Path) -> None:
         draw_timeline(timeline_of(table), path)
@@ -257,8 +264,9 @@ def _grouped(
 
 def _experiment(name: str, title: str, thesis: str, measure, verdicts, plot) -> Experiment:
     return Experiment(
-        name=name, title=title, thesis=thesis, needs=_NEEDS, measure=measure, verdicts=verdicts, plot=plot
-    )
+        name=name, title=title, thesis=thesis, needs=_NEEDS, measure=measure, verdicts=verdicts, plot=plot,
+        differs=_DIFFERS,
+    )  # fmt: skip
 
 
 def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:

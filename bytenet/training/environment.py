@@ -6,6 +6,7 @@ import platform
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from bytenet.run_folder import RunFolder
 _PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacrebleu")
 
 
-def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: int) -> None:
+def write_environment(
+    folder: RunFolder, seed: int, parameters: int, replicas: int, trained_lengths: Sequence[int]
+) -> None:
     """Save `environment.json` in the run folder; the commands of a run that was resumed add up.
 
     Args:
@@ -28,6 +31,7 @@ def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: i
         seed: of the run.
         parameters: number of trainable ones.
         replicas: devices that share each batch.
+        trained_lengths: what the pairs of each bucket are padded to.
     """
     commands = []
     if folder.environment_path.is_file():
@@ -40,6 +44,7 @@ def write_environment(folder: RunFolder, seed: int, parameters: int, replicas: i
         "trainable_parameters": parameters,
         "devices": [device.name for device in tf.config.list_logical_devices()],
         "replicas": replicas,
+        "trained_lengths": [int(length) for length in trained_lengths],
     }
     write_text_atomic(folder.environment_path, json.dumps(environment, indent=2) + "\n")
 

@@ -90,7 +90,7 @@ def train(
             "training.early_stopping_patience) it goes on."
         )
         return folder
-    write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync)
+    write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync, plan.uppers)
     _fit(config, corpus, vocabulary, folder, plan, model, state, total_steps, progress, more_callbacks)
     return folder
 

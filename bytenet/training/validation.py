@@ -69,8 +69,9 @@ class Validator:
         self._vocabulary = vocabulary
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
-        # Statistics of a batch mean something only where it is made as those of the training are.
-        self._uppers = uppers if self._statistics == "batch" else None
+        # Where a sentence's result depends on its batch, batches have to be such as the training has.
+        depends = self._statistics == "batch" or not config.model.masks_padding
+        self._uppers = uppers if depends else None
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         self._language = config.data.target_language

@@ -144,8 +144,15 @@ def test_padded_sizes():
 def test_batches_by_length():
     lengths = [5, 9, 1, 7, 3, 8, 2]
     batches = list(batches_by_length([0, 1, 2, 3, 4, 6], lengths, batch_size=4))
-    assert batches == [([2, 6, 4, 0], 4), ([3, 1], 2)]
-    assert list(batches_by_length([0, 1, 2], lengths, batch_size=3)) == [([2, 0, 1], 3)]
+    assert batches == [([2, 6, 4, 0], 4, 32), ([3, 1], 2, 32)]
+    assert list(batches_by_length([0, 1, 2], lengths, batch_size=3)) == [([2, 0, 1], 3, 32)]
+
+
+def test_a_model_that_reads_padding_gets_as_much_of_it_as_in_training():
+    lengths = [5, 9, 1, 7, 3, 8, 2]
+    batches = list(batches_by_length(range(7), lengths, batch_size=2, trained_lengths=[3, 8]))
+    assert batches == [([2, 6], 2, 3), ([4], 1, 3), ([0, 3], 2, 8), ([5], 1, 8), ([1], 1, 9)]
+    assert list(batches_by_length([], lengths, 2, [3, 8])) == []
 
 
 def test_pad_batch():

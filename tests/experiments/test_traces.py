@@ -62,7 +62,7 @@ def test_waiting_is_the_mean_over_the_devices_of_the_model(tmp_path):
     experiment = find_experiment("fig-3.3.4")
     (verdict,) = experiment.verdicts(timeline_table(SHOWN), "cpu")
     assert verdict.measured == pytest.approx((0.5 + 0.65) / 2)
-    assert (verdict.outcome, "transfers" in verdict.note) == ("better", True)
+    assert (verdict.outcome, "transfers" in verdict.note) == ("no claim", True)
     names = {"CPU:0": "CPU", "CPU:1": "GPU:0"}
     on_gpu = [span._replace(device=names[span.device]) for span in SHOWN.spans]
     (verdict,) = experiment.verdicts(timeline_table(replace(SHOWN, spans=on_gpu)), "thesis")
@@ -157,11 +157,12 @@ def test_a_profile_is_not_made_twice_and_tells_why_it_fails(tmp_path, monkeypatc
         return Work(scale, [1], tmp_path / "runs", scratch)
 
     captured = Captured("bytenet", 1)
-    with pytest.raises(InputError, match=r"failed: Error: there is no GPU$"):
+    with pytest.raises(InputError, match=r"failed with exit code 1: Error: there is no GPU$"):
         captured.trace_folder(work())
     folder = captured.trace_folder(work())
     assert (folder / "config.yaml").is_file()
     assert captured.trace_folder(work()) == folder
     assert len(calls) == 2
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [folder.name]
     with pytest.raises(InputError, match="captured with other settings"):
         captured.trace_folder(work("cpu"))
