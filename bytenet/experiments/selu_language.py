@@ -43,7 +43,7 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
         "evaluation.continuous_batch_size=8",
     ),
     "cpu": (
-        "model.dim=64", "data.max_length=80", "data.max_train_pairs=5000", "data.num_buckets=3",
+        "model.dim=64", "data.max_length=80", "data.max_train_pairs=4000", "data.num_buckets=2",
         "training.epochs=3", "evaluation.continuous_every_steps=25", "evaluation.max_sentences=300",
     ),
     "thesis": ("model.dim=400", "training.epochs=10", "evaluation.continuous_every_steps=100"),
@@ -202,7 +202,7 @@ EXPERIMENTS = (
             corpus="Multi30k",
             time={
                 "smoke": "2 min, on generated number words",
-                "cpu": "20 min: 5,000 pairs, width 64, 3 epochs",
+                "cpu": "20 min: 4,000 pairs, width 64, 3 epochs",
                 "thesis": "29,000 pairs, width 400, 10 epochs, 7 trainings: a GPU, hours",
             },
         ),
