@@ -44,8 +44,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
         Difference(
             "2.6", "", "Padding takes part in convolutions and statistics.",
-            "Padding is kept out, so that a sentence's result does not depend on its batch; `false` lets it in. Then it "
-            "is measured and translated with as much padding as in training: with other padding, ByteNet's error on "
+            "Padding is kept out, so that a sentence's result does not depend on its batch; `false` lets it in. Then "
+            "it is measured and translated with as much padding as in training: with other padding, ByteNet's error on "
             "the test digits was .36 to .40 where it is .29 to .32, `tests/decoding/test_translator.py`.",
             ("model.mask_padding",),
         ),

@@ -66,7 +66,7 @@ _SIZES: dict[Scale, _Size] = {
     "smoke": _Size(
         10, (1, 2), turns=3, seconds_a_turn=0, settings=("model.dim=8", "model.num_sets=1", "model.dilations=[1]")
     ),
-    "cpu": _Size(100, (1, 2), turns=12, seconds_a_turn=0),
+    "cpu": _Size(100, (1, 2), turns=8, seconds_a_turn=0),
     "thesis": _Size(152, (1, 4), turns=30, seconds_a_turn=20),  # the mean length of its padded batches of NewsTest 2014
 }
 
