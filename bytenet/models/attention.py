@@ -50,6 +50,10 @@ class AttentionModel(TranslationModel):
         Madsen 2017, section 3.6; Luong et al. 2015.
     """
 
+    family = "attention"
+    variants = VARIANTS
+    thesis_settings = THESIS_SETTINGS
+
     def __init__(
         self,
         vocab_size: int,
@@ -101,24 +105,6 @@ class AttentionModel(TranslationModel):
             self.head = keras.layers.RNN(cell, return_sequences=True, name="head", dtype="float32")
         else:
             self.head = keras.layers.Dense(vocab_size, name="head", dtype="float32")
-
-    @classmethod
-    def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> "AttentionModel":
-        """Make a named variant.
-
-        Args:
-            variant: a key of `VARIANTS`.
-            vocab_size: number of ids V.
-            thesis: take the thesis's choices instead of this project's, see `THESIS_SETTINGS`.
-            **overrides: arguments of `AttentionModel` that win over both.
-
-        Raises:
-            ValueError: for an unknown variant.
-        """
-        if variant not in VARIANTS:
-            raise ValueError(f"Unknown attention variant {variant!r}; known are {', '.join(VARIANTS)}.")
-        settings = VARIANTS[variant] | (THESIS_SETTINGS if thesis else {}) | overrides
-        return cls(vocab_size=vocab_size, **settings)
 
     def build(self, input_shape):
         source_shape = tuple(input_shape["source_ids"])

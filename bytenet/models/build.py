@@ -2,16 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
-from bytenet.models import attention, bytenet
+from bytenet.models.attention import AttentionModel
+from bytenet.models.bytenet import ByteNet
 from bytenet.models.translation_model import TranslationModel
 
 if TYPE_CHECKING:
     from bytenet.config import ModelConfig
 
-_FAMILIES = {
-    "bytenet": (bytenet.ByteNet, bytenet.VARIANTS),
-    "attention": (attention.AttentionModel, attention.VARIANTS),
-}
+_FAMILIES = {"bytenet": ByteNet, "attention": AttentionModel}
 
 # Settings of which None means the variant's own value, or the thesis's; a family without one refuses it when the
 # configuration is checked.
@@ -23,7 +21,7 @@ _OPTIONAL = (
 
 def variant_arguments(config: "ModelConfig") -> dict[str, Any]:
     """The arguments that make the variant of a configuration, before any other setting changes them."""
-    return _FAMILIES[config.family][1][config.variant_name]
+    return _FAMILIES[config.family].variants[config.variant_name]
 
 
 def build_model(config: "ModelConfig", vocab_size: int) -> TranslationModel:
@@ -37,7 +35,7 @@ def build_model(config: "ModelConfig", vocab_size: int) -> TranslationModel:
     chosen = {name: getattr(config, name) for name in _OPTIONAL if getattr(config, name) is not None}
     if config.family == "bytenet":
         chosen["join"] = config.join
-    model = _FAMILIES[config.family][0].from_variant(
+    model = _FAMILIES[config.family].from_variant(
         config.variant_name,
         vocab_size,
         thesis=config.settings == "thesis",

@@ -71,6 +71,10 @@ class ByteNet(TranslationModel):
         Kalchbrenner et al. 2016; Madsen 2017, section 2.6 and figure 2.6.4.
     """
 
+    family = "ByteNet"
+    variants = VARIANTS
+    thesis_settings = THESIS_SETTINGS
+
     def __init__(
         self,
         vocab_size: int,
@@ -146,24 +150,6 @@ class ByteNet(TranslationModel):
         # Float32 even in mixed precision: the softmax over its output needs the digits.
         self.head = DilatedConvolution(vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32")
         self._ring = RingBuffer([*dilations] * num_sets, decoder_kernel_size)
-
-    @classmethod
-    def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> "ByteNet":
-        """Make a named variant of the thesis.
-
-        Args:
-            variant: a key of `VARIANTS`.
-            vocab_size: number of ids V.
-            thesis: take the thesis's choices instead of this project's, see `THESIS_SETTINGS`.
-            **overrides: arguments of `ByteNet` that win over both.
-
-        Raises:
-            ValueError: for an unknown variant.
-        """
-        if variant not in VARIANTS:
-            raise ValueError(f"Unknown ByteNet variant {variant!r}; known are {', '.join(VARIANTS)}.")
-        settings = VARIANTS[variant] | (THESIS_SETTINGS if thesis else {}) | overrides
-        return cls(vocab_size=vocab_size, **settings)
 
     def build(self, input_shape):
         source_shape = tuple(input_shape["source_ids"])

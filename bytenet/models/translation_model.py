@@ -1,6 +1,9 @@
 """What decoding, training, evaluation and profiling may ask of any model."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Self
 
 import keras
 
@@ -16,10 +19,34 @@ class TranslationModel(keras.Model):
         vocab_size: number of ids V, the same for source and target.
         needs_pair_length: whether a target is never longer than its padded source, so that in measuring a source is
             padded to the length of its pair, as in the thesis.
+        family: name of the family of models, for messages.
+        variants: its named variants, as arguments of the class.
+        thesis_settings: what the thesis's code does wherever it differs from this project's defaults.
     """
 
     vocab_size: int
     needs_pair_length: bool = False
+    family: str = ""
+    variants: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    thesis_settings: Mapping[str, Any] = MappingProxyType({})
+
+    @classmethod
+    def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> Self:
+        """Make a named variant of the family.
+
+        Args:
+            variant: a key of `variants`.
+            vocab_size: number of ids V.
+            thesis: take the thesis's choices instead of this project's, see `thesis_settings`.
+            **overrides: arguments of the class that win over both.
+
+        Raises:
+            ValueError: for an unknown variant.
+        """
+        if variant not in cls.variants:
+            raise ValueError(f"Unknown {cls.family} variant {variant!r}; known are {', '.join(cls.variants)}.")
+        settings = {**cls.variants[variant], **(cls.thesis_settings if thesis else {}), **overrides}
+        return cls(vocab_size=vocab_size, **settings)
 
     @abstractmethod
     def call(self, inputs, training=False):
