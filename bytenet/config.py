@@ -20,6 +20,7 @@ from bytenet.config_sections import (
     DecodingConfig,
     EvaluationConfig,
     ModelConfig,
+    SemiSupervisedConfig,
     TrainingConfig,
     checked,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "DecodingConfig",
     "EvaluationConfig",
     "ModelConfig",
+    "SemiSupervisedConfig",
     "TrainingConfig",
     "load_config",
     "preset_names",
@@ -46,6 +48,7 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+    semi_supervised: SemiSupervisedConfig = field(default_factory=SemiSupervisedConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
 
@@ -80,8 +83,14 @@ class Config:
 _SECTIONS = {section.name: section.default_factory for section in fields(Config)}
 _KEYS = [f"{section}.{key.name}" for section, kind in _SECTIONS.items() for key in fields(kind)]
 #: The settings that are paths of files.
-PATH_KEYS = tuple(
-    f"data.{split}_{side}" for split in ("train", "validation", "test", "monolingual") for side in ("source", "target")
+PATH_KEYS = (
+    *(
+        f"data.{split}_{side}"
+        for split in ("train", "validation", "test", "monolingual")
+        for side in ("source", "target")
+    ),
+    "semi_supervised.start_forward",
+    "semi_supervised.start_backward",
 )
 
 

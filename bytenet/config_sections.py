@@ -114,6 +114,7 @@ class DataConfig:
     corpus: Name = "numbers"
     source_language: Name = "de"
     target_language: Name = "en"
+    reversed: bool = False  # the other direction: sources and targets change places, the languages' names with them
     train_source: Name | None = None
     train_target: Name | None = None
     validation_source: Name | None = None
@@ -130,9 +131,11 @@ class DataConfig:
     num_train: Positive | None = None
     num_validation: Positive | None = None
     num_test: Positive | None = None
+    num_monolingual: Positive | None = None  # sentences of each side without translations; None is none
     train_seed: NonNegative | None = None
     validation_seed: NonNegative | None = None
     test_seed: NonNegative | None = None
+    monolingual_seed: NonNegative | None = None
     # Training pairs outside min_length <= length <= max_length on either side are left out. The thesis's
     # upper limit was exclusive: its 500 is 499 here.
     max_train_pairs: Positive | None = None
@@ -213,6 +216,53 @@ class TrainingConfig:
         if self.final_learning_rate > self.learning_rate:
             raise ValueError(
                 f"final_learning_rate {self.final_learning_rate} is more than learning_rate {self.learning_rate}"
+            )
+        return self
+
+
+@checked
+class SemiSupervisedConfig:
+    """Two translators, forward (source to target) and backward, that train together on pairs and monolingual text.
+
+    What one translator makes of a monolingual sentence is to be translated back into it by the other:
+    `bytenet.training.semi_supervised`. The text is that of `data.monolingual_source` and `data.monolingual_target`, or
+    the corpus's own; it counts where its weight is above 0. An epoch is one of the pairs; each text goes round at its
+    own pace.
+    """
+
+    enabled: bool = False
+    source_weight: NonNegativeFloat = 0.1  # the thesis's lambda_2: source text, through the target language and back
+    target_weight: NonNegativeFloat = 0.1  # its lambda_1: target text, through the source language and back
+    ramp_steps: NonNegative = 0  # steps over which the weights grow from 0
+    beam_size: Positive = 5
+    # "marginal": the probability, over the beam, of going forth and back (thesis). "back_translation": only of coming
+    # back, which is what training on back-translated text does.
+    objective: Literal["marginal", "back_translation"] = "marginal"
+    # Hypotheses that are the same text count each (thesis), or once.
+    duplicates: Literal["keep", "merge"] = "keep"
+    trained: Literal["both", "forward", "backward"] = "both"  # the other translator stays as it is
+    # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
+    batch_norm_statistics: Literal["moving", "batch"] = "moving"
+    # Folders of supervised runs whose models the two begin with.
+    start_forward: Name | None = None
+    start_backward: Name | None = None
+    # Both translators on every device, or forward on the first and backward on the second (thesis).
+    placement: Literal["replicated", "apart"] = "replicated"
+    # Batches of monolingual text, as in `data`; a batch_size of None is that of the pairs.
+    batch_size: Positive | None = None
+    batch_chars: Positive | None = None
+    bucketing: Literal["optimal", "histogram", "none"] = "optimal"
+    num_buckets: Positive | None = None
+    bucket_min_size: Positive | None = None
+    bucket_min_width: Positive = 10
+
+    @model_validator(mode="after")
+    def _check_start(self) -> Self:
+        frozen = {"forward": "backward", "backward": "forward"}.get(self.trained)
+        if self.enabled and frozen and getattr(self, f"start_{frozen}") is None:
+            raise ValueError(
+                f"trained: {self.trained} leaves the {frozen} translator as it begins, which without "
+                f"start_{frozen} is random; give the folder of a supervised run as start_{frozen}"
             )
         return self
 

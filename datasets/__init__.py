@@ -14,7 +14,7 @@ from bytenet.datasets.plan import BatchPlan, Bucket, PlannedBatch, length_groups
 from bytenet.datasets.text_files import read_lines, read_parallel
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 
-_PIPELINE_NAMES = ("evaluation_dataset", "training_dataset")
+_PIPELINE_NAMES = ("evaluation_dataset", "loss_weights", "monolingual_dataset", "training_dataset")
 
 __all__ = [
     "EOS_ID",
@@ -31,6 +31,8 @@ __all__ = [
     "histogram_cuts",
     "length_groups",
     "load_corpus",
+    "loss_weights",
+    "monolingual_dataset",
     "optimal_cuts",
     "pair_lengths",
     "plan_batches",

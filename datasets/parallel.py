@@ -29,6 +29,10 @@ class Pairs:
         indices = list(indices)
         return Pairs([self.source[i] for i in indices], [self.target[i] for i in indices])
 
+    def reversed(self) -> "Pairs":
+        """The same pairs for the other direction."""
+        return Pairs(self.target, self.source)
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -45,3 +49,16 @@ class Corpus:
     target_language: str
     monolingual_source: list[str] | None = None
     monolingual_target: list[str] | None = None
+
+    def reversed(self) -> "Corpus":
+        """The same corpus for the other direction."""
+        return Corpus(
+            self.name,
+            train=self.train.reversed(),
+            validation=self.validation and self.validation.reversed(),
+            test=self.test and self.test.reversed(),
+            source_language=self.target_language,
+            target_language=self.source_language,
+            monolingual_source=self.monolingual_target,
+            monolingual_target=self.monolingual_source,
+        )

@@ -62,24 +62,53 @@ def training_dataset(
     if not np.array_equal(plan.lengths, _pair_lengths(encoded)):
         raise InputError("The batch plan was made for other pairs or another vocabulary; plan for these.")
 
-    def epochs() -> Iterator[list[PlannedBatch]]:
-        epoch, first = start_epoch, start_batch
-        while True:
-            if batches := plan.epoch(seed, epoch)[first:]:
-                yield batches
-            epoch, first = epoch + 1, max(0, first - plan.num_batches)
-
     def weigh(ids: dict[str, tf.Tensor], indices: tf.Tensor) -> tuple:
-        real = tf.cast(indices >= 0, tf.float32)  # (rows,)
-        if loss == "sentence":
-            count = tf.reduce_sum(real)
-        else:
-            count = tf.cast(tf.math.count_nonzero(ids["target_ids"]), tf.float32)
-        weight = real * tf.cast(tf.size(indices), tf.float32) / count
-        return ids, ids["target_ids"], weight
+        return ids, ids["target_ids"], loss_weights(ids["target_ids"], loss)
 
-    batches = _gathered_batches(encoded, epochs)
+    batches = _gathered_batches(encoded, lambda: _epochs(plan, seed, start_epoch, start_batch))
     return batches.map(weigh, tf.data.AUTOTUNE, deterministic=True).prefetch(_PREFETCHED_BATCHES)
+
+
+def monolingual_dataset(
+    texts: Sequence[str], vocabulary: Vocabulary, plan: BatchPlan, seed: int, start: int = 0
+) -> tf.data.Dataset:
+    """Endless batches of texts of one language, as `training_dataset` makes them of pairs.
+
+    Args:
+        texts: each once an epoch.
+        vocabulary: of the run.
+        plan: made for `text_lengths(texts, vocabulary)`.
+        seed: of the order.
+        start: number of the first batch, counted from the beginning through all epochs.
+
+    Returns:
+        Elements int32 `(rows, length)`; filler rows are all 0.
+
+    Raises:
+        InputError: the plan was made for other texts, or a text has an unknown character under the rule "error".
+    """
+    encoded = encode_texts(texts, vocabulary)
+    if not np.array_equal(plan.lengths, encoded.lengths):
+        raise InputError("The batch plan was made for other texts or another vocabulary; plan for these.")
+    place = divmod(start, plan.num_batches)
+    batches = _gathered_batches(encoded, lambda: _epochs(plan, seed, *place), sides=("ids",))
+    texts_alone = batches.map(lambda ids, indices: ids["ids"], tf.data.AUTOTUNE, deterministic=True)
+    return texts_alone.prefetch(_PREFETCHED_BATCHES)
+
+
+def loss_weights(target_ids: tf.Tensor, loss: Loss) -> tf.Tensor:
+    """What each row's summed cross entropy counts, so that the mean over rows is the wanted mean.
+
+    Args:
+        target_ids: int32 `(rows, length)`, all 0 in filler rows.
+        loss: the mean is to be over real "sentence"s or "character"s.
+
+    Returns:
+        float32 `(rows,)`, rows / N for real rows and 0 for filler rows, N the number of real sentences or characters.
+    """
+    real = tf.cast(target_ids[:, 0] != 0, tf.float32)  # every text has an end symbol
+    count = tf.reduce_sum(real) if loss == "sentence" else tf.cast(tf.math.count_nonzero(target_ids), tf.float32)
+    return real * tf.cast(tf.shape(target_ids)[0], tf.float32) / count
 
 
 def evaluation_dataset(
@@ -143,15 +172,36 @@ def _pair_lengths(encoded: EncodedTexts) -> np.ndarray:
     return encoded.lengths.reshape(2, -1).max(axis=0)
 
 
-def _gathered_batches(encoded: EncodedTexts, epochs: Callable[[], Iterator[list[PlannedBatch]]]) -> tf.data.Dataset:
-    """Elements `({"source_ids", "target_ids"}, indices)`: every batch of every epoch (none empty) of `epochs()`."""
+def _epochs(plan: BatchPlan, seed: int, epoch: int, batch: int) -> Iterator[list[PlannedBatch]]:
+    """The batches of each epoch, from a place on."""
+    while True:
+        if batches := plan.epoch(seed, epoch)[batch:]:
+            yield batches
+        epoch, batch = epoch + 1, max(0, batch - plan.num_batches)
+
+
+def _gathered_batches(
+    encoded: EncodedTexts,
+    epochs: Callable[[], Iterator[list[PlannedBatch]]],
+    sides: Sequence[str] = ("source_ids", "target_ids"),
+) -> tf.data.Dataset:
+    """Every batch of every epoch (none empty) of `epochs()`.
+
+    Args:
+        encoded: all texts of the first side, then all of the next.
+        epochs: gives the batches of each epoch.
+        sides: names of the sides.
+
+    Returns:
+        Elements `({side: ids for each side}, indices)`.
+    """
     with tf.device("CPU:0"):
         all_ids, starts = tf.constant(encoded.ids), tf.constant(encoded.starts)
-    num_pairs = (len(encoded.starts) - 1) // 2
+    num_rows = (len(encoded.starts) - 1) // len(sides)
 
     def gather(length: tf.Tensor, indices: tf.Tensor) -> tuple:
-        texts = tf.concat([indices, indices + num_pairs], axis=0)  # (2 * rows,)
-        real = tf.tile(indices >= 0, [2])
+        texts = tf.concat([indices + side * num_rows for side in range(len(sides))], axis=0)  # (sides * rows,)
+        real = tf.tile(indices >= 0, [len(sides)])
         texts = tf.where(real, texts, 0)
         begin = tf.gather(starts, texts)
         end = tf.where(real, tf.gather(starts, texts + 1), begin)  # a filler is an empty text
@@ -159,8 +209,7 @@ def _gathered_batches(encoded: EncodedTexts, epochs: Callable[[], Iterator[list[
         inside = places < end[:, tf.newaxis]
         ids = tf.gather(all_ids, tf.where(inside, places, 0))
         ids = tf.where(inside, tf.cast(ids, tf.int32), 0)
-        source_ids, target_ids = tf.split(ids, 2)
-        return {"source_ids": source_ids, "target_ids": target_ids}, indices
+        return dict(zip(sides, tf.split(ids, len(sides)), strict=True)), indices
 
     options = tf.data.Options()
     # To rewrite the graph for these optimisations, none of which applies, TensorFlow copies `all_ids`.

@@ -2,10 +2,10 @@
 
 from bytenet.layers.attention import AttentionCell
 from bytenet.layers.convolution import DilatedConvolution
-from bytenet.layers.dropout import PairedAlphaDropout, PairedDropout
+from bytenet.layers.dropout import HashedAlphaDropout, HashedDropout
 from bytenet.layers.embedding import ZeroPaddedEmbedding
 from bytenet.layers.initializers import ThesisCodeUniform, initializers_for
-from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization
+from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization, batch_norm_statistics
 from bytenet.layers.normalized_activation import NormalizedActivation
 from bytenet.layers.recurrent import BidirectionalEncoder
 from bytenet.layers.residual import ResidualBlock, ResidualSet, ResidualStack
@@ -14,15 +14,16 @@ __all__ = [
     "AttentionCell",
     "BidirectionalEncoder",
     "DilatedConvolution",
+    "HashedAlphaDropout",
+    "HashedDropout",
     "LayerNormalization",
     "MaskedBatchNormalization",
     "NormalizedActivation",
-    "PairedAlphaDropout",
-    "PairedDropout",
     "ResidualBlock",
     "ResidualSet",
     "ResidualStack",
     "ThesisCodeUniform",
     "ZeroPaddedEmbedding",
+    "batch_norm_statistics",
     "initializers_for",
 ]

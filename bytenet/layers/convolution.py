@@ -14,6 +14,11 @@ class DilatedConvolution(keras.layers.Layer):
     Mask: none is used or passed on. Where padding must not leak into real steps, the caller sets padded steps
     of the input to zero first.
 
+    Attributes:
+        as_product: compute all taps as one matrix product over the inputs laid side by side. On a CPU, compiled by
+            XLA, that takes a half to an eighth of the time of its convolution; not compiled, it takes up to twice as
+            long. Meant to be set from outside, by whoever knows.
+
     Args:
         filters: channels of the output.
         kernel_size: number of taps k; odd when centred.
@@ -49,6 +54,7 @@ class DilatedConvolution(keras.layers.Layer):
         self.causal = causal
         self.use_bias = use_bias
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.as_product = False
 
     @property
     def reach(self) -> int:
@@ -69,8 +75,21 @@ class DilatedConvolution(keras.layers.Layer):
             return outputs if self.bias is None else outputs + self.bias
         left = self.reach if self.causal else self.reach // 2
         padded = ops.pad(inputs, [[0, 0], [left, self.reach - left], [0, 0]])
-        outputs = ops.conv(padded, self.kernel, padding="valid", dilation_rate=self.dilation_rate)
+        if self.as_product:
+            outputs = self._product(padded, inputs.shape[1] or ops.shape(inputs)[1], left)
+        else:
+            outputs = ops.conv(padded, self.kernel, padding="valid", dilation_rate=self.dilation_rate)
         return outputs if self.bias is None else outputs + self.bias
+
+    def _product(self, padded, length, left: int):
+        """The convolution of `padded`, float `(batch, length + reach, channels)`, as a product over its taps."""
+        begins = [tap * self.dilation_rate for tap in range(self.kernel_size)]
+        if isinstance(length, int):  # what sees nothing but the zeros before or after a short input is left out
+            begins = [begin for begin in begins if abs(begin - left) < length]
+        taps = ops.concatenate([padded[:, begin : begin + length] for begin in begins], axis=-1)
+        first = begins[0] // self.dilation_rate
+        kernel = ops.convert_to_tensor(self.kernel)[first : first + len(begins)]
+        return ops.matmul(taps, ops.reshape(kernel, (-1, self.filters)))  # (batch, length, filters)
 
     def present_kernel(self):
         """The tap at t of a causal convolution: float `(channels, filters)`, as `step` takes it."""

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.convolution import DilatedConvolution
-from bytenet.layers.dropout import PairedAlphaDropout, PairedDropout
+from bytenet.layers.dropout import HashedAlphaDropout, HashedDropout
 from bytenet.layers.initializers import initializers_for
 from bytenet.layers.normalized_activation import NormalizedActivation
 
@@ -96,7 +96,7 @@ class ResidualBlock(keras.layers.Layer):
             self.recover_dim = DilatedConvolution(
                 dim, 1, kernel_initializer=initial.residual(), name="recover_dim", dtype=self.dtype_policy
             )
-        dropout_class = PairedAlphaDropout if activation == "selu" and no_norm else PairedDropout
+        dropout_class = HashedAlphaDropout if activation == "selu" and no_norm else HashedDropout
         self.dropout = dropout_class(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
 
     def build(self, input_shape):

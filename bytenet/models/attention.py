@@ -5,7 +5,7 @@ from keras import ops
 
 from bytenet.layers import AttentionCell, BidirectionalEncoder, ZeroPaddedEmbedding
 from bytenet.models.length import PAIR_LENGTH, LengthRule
-from bytenet.models.translation_model import TranslationModel
+from bytenet.models.translation_model import TranslationModel, memory_of_targets
 
 VARIANTS = {"dense": {"dim": 20, "head": "dense"}, "bounded": {"dim": 20, "head": "bounded"}}
 """The repaired form and the thesis's own, as arguments of `AttentionModel`."""
@@ -117,7 +117,7 @@ class AttentionModel(TranslationModel):
 
     def call(self, inputs, training=False):
         target_ids = inputs["target_ids"]
-        memory = self._encode(inputs["source_ids"], training)
+        memory = memory_of_targets(self._encode(inputs["source_ids"], training), inputs["source_ids"], target_ids)
         previous_ids = ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
         embedded = self.target_dropout(self.target_embedding(previous_ids), training=training)
         first = self.initial_state(memory, max_length=0)

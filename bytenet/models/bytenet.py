@@ -6,7 +6,7 @@ from keras import ops
 from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
 from bytenet.models.length import PAIR_LENGTH, LengthRule
 from bytenet.models.ring_buffer import RingBuffer
-from bytenet.models.translation_model import TranslationModel
+from bytenet.models.translation_model import TranslationModel, memory_of_targets
 
 _BYTENET = {
     "dim": 400, "num_sets": 3, "dilations": (1, 2, 4, 8, 16), "encoder_kernel_size": 5, "decoder_kernel_size": 3,
@@ -164,6 +164,7 @@ class ByteNet(TranslationModel):
         target_ids = inputs["target_ids"]
         encoded = self._encode(inputs["source_ids"], training)
         encoded = _fit_length(encoded, ops.shape(target_ids)[1])  # (batch, T, dim)
+        encoded = memory_of_targets(encoded, inputs["source_ids"], target_ids)
         previous_ids = ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
         joined = self._join(encoded, self.target_embedding(previous_ids))  # (batch, T, decoder_dim)
         return self.head(self.decoder(joined, training=training))

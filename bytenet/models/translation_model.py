@@ -54,11 +54,12 @@ class TranslationModel(keras.Model):
 
         Args:
             inputs: dict of `source_ids` int32 `(batch, S)` and `target_ids` int32 `(batch, T)`; the targets are
-                shifted by one inside.
+                shifted by one inside. With k times as many targets as sources, both numbers known, k targets side
+                by side belong to one source, which is encoded once.
             training: whether dropout is on and batch normalisation uses the batch's statistics.
 
         Returns:
-            float32 `(batch, T, vocab_size)`.
+            float32 `(batch, T, vocab_size)`, a row for each target.
         """
 
     @abstractmethod
@@ -106,3 +107,17 @@ class TranslationModel(keras.Model):
     @abstractmethod
     def max_target_length(self, source_length: int) -> int:
         """Longest target, end symbol counted, for a source of so many symbols, end symbol counted."""
+
+
+def memory_of_targets(memory, source_ids, target_ids):
+    """A memory with a row for each target, where several targets belong to one source.
+
+    Args:
+        memory: of the sources, a nest of tensors whose first axis is the batch.
+        source_ids: int32 `(batch, S)`.
+        target_ids: int32 `(k * batch, T)`. If either number of rows is not known, k is taken to be 1.
+    """
+    sources, targets = source_ids.shape[0], target_ids.shape[0]
+    if sources is None or targets is None or sources == targets:
+        return memory
+    return keras.tree.map_structure(lambda tensor: keras.ops.repeat(tensor, targets // sources, axis=0), memory)

@@ -17,8 +17,12 @@ from bytenet.datasets import BatchPlan
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint
+from bytenet.training.optimizers import translators_of
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
+
+# Of the time between two checkpoints, what makes the end of an epoch worth one.
+_EPOCH_SHARE = 0.1
 
 
 class StateKeeper(keras.callbacks.Callback):
@@ -77,7 +81,10 @@ class StateKeeper(keras.callbacks.Callback):
         state.step += 1
         state.seconds = self._seconds_before + time.monotonic() - self._began
         loss = float(logs["loss"])
-        gradient_norm = float(keras.ops.convert_to_numpy(self.model.optimizer.gradient_norm))
+        gradient_norm = max(
+            float(keras.ops.convert_to_numpy(translator.optimizer.gradient_norm))
+            for translator in translators_of(self.model)
+        )
         # The gradient too, as it spoils the weights one step before the loss tells.
         if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
             raise InputError(
@@ -96,7 +103,7 @@ class StateKeeper(keras.callbacks.Callback):
 
 
 class CheckpointSaver(keras.callbacks.Callback):
-    """Saves a checkpoint every so many seconds or steps, after each epoch, and when asked to stop.
+    """Saves a checkpoint every so many seconds or steps, after epochs that are not too short, and when asked to stop.
 
     The last among the callbacks, so that what they changed is saved. After the last step of an epoch (or of the
     run) it saves only when the evaluation that follows is done: a run killed in between repeats it.
@@ -127,16 +134,20 @@ class CheckpointSaver(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         if self._state.batch == self._steps_per_epoch or self._state.step == self._total_steps:
             return
-        every_steps = self._config.checkpoint_every_steps
-        by_steps = every_steps is not None and self._state.step % every_steps == 0
-        by_time = time.monotonic() - self._saved_at >= self._config.checkpoint_every_seconds
-        if by_steps or by_time or self._stop_requested:
+        if self._is_due(self._config.checkpoint_every_seconds):
             self.save()
         self._stop_if_requested()
 
     def on_epoch_end(self, epoch, logs=None):
-        self.save()
+        is_last = self._state.step >= self._total_steps or self.model.stop_training
+        if is_last or self._is_due(_EPOCH_SHARE * self._config.checkpoint_every_seconds):
+            self.save()
         self._stop_if_requested()
+
+    def _is_due(self, seconds: float) -> bool:
+        every_steps = self._config.checkpoint_every_steps
+        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        return by_steps or time.monotonic() - self._saved_at >= seconds or self._stop_requested
 
     def _stop_if_requested(self) -> None:
         if self._stop_requested:
@@ -171,6 +182,7 @@ class TrainingLog(keras.callbacks.Callback):
     Args:
         folder: of the run.
         state: step and time of each value.
+        semi_supervised: whether there are columns for a backward translator and monolingual text.
     """
 
     EVERY_STEPS = 20
@@ -180,12 +192,18 @@ class TrainingLog(keras.callbacks.Callback):
         "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
         "val_misclassification", "learning_rate",
     )  # fmt: skip
+    SEMI_SUPERVISED_COLUMNS = (
+        "backward_loss", "source_marginal", "target_marginal", "val_backward_loss", "val_backward_bleu",
+        "val_backward_chrf", "val_backward_misclassification",
+    )  # fmt: skip
 
-    def __init__(self, folder: RunFolder, state: TrainingState):
+    def __init__(self, folder: RunFolder, state: TrainingState, semi_supervised: bool = False):
         super().__init__()
         self._state = state
         self._writer = tf.summary.create_file_writer(str(folder.logs / "train"))
-        self._epochs = CsvLog(folder.metrics_path, self.EPOCH_COLUMNS)
+        self._epochs = CsvLog(
+            folder.metrics_path, self.EPOCH_COLUMNS + (self.SEMI_SUPERVISED_COLUMNS if semi_supervised else ())
+        )
         self._epochs.drop_after(state.step)
 
     def on_train_batch_end(self, batch, logs=None):

@@ -14,8 +14,11 @@ from pathlib import Path
 import keras
 import numpy as np
 
+from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import atomic_path
+from bytenet.run_folder import RunFolder
+from bytenet.training.optimizers import translators_of
 from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")
@@ -30,9 +33,10 @@ def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
     metrics of the epoch begun. The names do not depend on what else the process has made.
     """
     named = {}
+    optimizers = [translator.optimizer for translator in translators_of(model)]
     for group, variables in (
         ("model", model.variables),
-        ("optimizer", model.optimizer.variables),
+        ("optimizer", [variable for optimizer in optimizers for variable in optimizer.variables]),
         ("metrics", model.metrics_variables),
     ):
         for index, variable in enumerate(variables):
@@ -120,3 +124,27 @@ def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
     copy.set_weights(model.get_weights())
     with atomic_path(path) as partial:
         copy.save(partial)
+
+
+def load_start(model: keras.Model, run_dir: str, vocabulary: Vocabulary) -> None:
+    """Give a model the weights of a finished run, to begin with.
+
+    Raises:
+        MissingFileError: there is no such run, or it has no model yet.
+        InputError: its model or its vocabulary is another.
+    """
+    folder = RunFolder.open(run_dir)
+    if folder.vocabulary != vocabulary:
+        raise InputError(
+            f"The run in {folder.path} has another vocabulary than this one, so its model cannot be started from. "
+            "Train it on the same pairs, with the same data.unknown and data.min_character_count."
+        )
+    start = folder.load_model()
+    own, given = model.get_config(), start.get_config()
+    changed = [f"{key} {given[key]!r} there, {own[key]!r} here" for key in own if own[key] != given.get(key)]
+    changed = [text for text in changed if not text.startswith(("name ", "dtype ", "dropout "))]
+    if changed:
+        raise InputError(f"The model of the run in {folder.path} is another: {'; '.join(changed)}.")
+    named = {weight.path.partition("/")[2]: weight for weight in start.weights}
+    for weight in model.weights:
+        weight.assign(named[weight.path.partition("/")[2]])

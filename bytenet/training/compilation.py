@@ -1,18 +1,26 @@
 """The model of a run, ready for `fit`."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
+
 import keras
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import BatchPlan, Vocabulary
+from bytenet.datasets import Vocabulary
+from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
+from bytenet.layers import DilatedConvolution
 from bytenet.models import TranslationModel, build_model
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers import FlatAdam
 from bytenet.training.schedules import make_schedule
 from bytenet.training.strategies import synchronize_batch_normalization
+from bytenet.training.translator_pair import TranslatorPair
 
+# Convolutions up to this width are faster as matrix products, where XLA compiles them for a CPU.
+_WIDEST_PRODUCT = 32
 _STEPS_THAT_PAY_A_COMPILATION = 100
 
 
@@ -33,6 +41,8 @@ def make_compiled_model(
         model = build_model(config.model, vocabulary.size)
         if strategy.num_replicas_in_sync > 1:
             synchronize_batch_normalization(model)
+        if jit_compile and not tf.config.list_logical_devices("GPU"):
+            _make_narrow_convolutions_products(model)
         optimizer = FlatAdam(
             make_schedule(training, total_steps), training.beta_1, training.beta_2, training.epsilon,
             clip_norm=training.clip_norm, ema_momentum=training.ema_momentum,
@@ -53,16 +63,57 @@ def make_compiled_model(
     return model
 
 
-def wants_jit_compile(config: Config, strategy: tf.distribute.Strategy, plan: BatchPlan, total_steps: int) -> bool:
+def make_compiled_pair(
+    config: Config,
+    vocabulary: Vocabulary,
+    strategy: tf.distribute.Strategy,
+    jit_compile: bool,
+    total_steps: int,
+    sides: Sequence[str],
+) -> TranslatorPair:
+    """Two translators with an optimiser each, as `make_compiled_model` makes one; each begins as a supervised run's.
+
+    Args:
+        config, vocabulary, strategy, jit_compile, total_steps: as there.
+        sides: which monolingual texts there are.
+    """
+    devices = config.training.devices or () if config.semi_supervised.placement == "apart" else ()
+    translators = []
+    for device in devices or (None, None):
+        # The same first weights and random states that a run of that direction alone begins with.
+        keras.utils.set_random_seed(config.training.seed)
+        with tf.device(device) if device else nullcontext():
+            translators.append(make_compiled_model(config, vocabulary, strategy, jit_compile, total_steps))
+    with strategy.scope():
+        return TranslatorPair(
+            *translators, config.semi_supervised, sides, forbidden_symbols(config.model, vocabulary),
+            jit_compile, devices,
+        )  # fmt: skip
+
+
+def _make_narrow_convolutions_products(model: TranslationModel) -> None:
+    for layer in model._flatten_layers():
+        if isinstance(layer, DilatedConvolution):
+            layer.as_product = layer.filters <= _WIDEST_PRODUCT
+
+
+def wants_jit_compile(config: Config, strategy: tf.distribute.Strategy, num_shapes: int, total_steps: int) -> bool:
     """Whether XLA compiles the training step: with "auto" where each batch shape is used often enough to pay for it.
+
+    Args:
+        config: of the run.
+        strategy: of its devices.
+        num_shapes: number of batch shapes.
+        total_steps: of the run.
 
     Raises:
         InputError: it is asked for where TensorFlow cannot.
     """
     wanted = config.training.jit_compile
     can = strategy.num_replicas_in_sync == 1 and not config.training.deterministic
+    can = can and not (config.semi_supervised.enabled and config.semi_supervised.placement == "apart")
     if wanted == "auto":
-        return can and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * len(plan.buckets)
+        return can and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * num_shapes
     if wanted and not can:
         raise InputError(
             "training.jit_compile: true does not go with several devices or with training.deterministic, which "

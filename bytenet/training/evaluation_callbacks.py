@@ -1,6 +1,7 @@
 """Evaluation while training goes on: random batches all the time, the validation set after epochs."""
 
 import time
+from collections.abc import Sequence
 
 import keras
 import tensorflow as tf
@@ -10,7 +11,7 @@ from bytenet.csv_log import CsvLog, read_csv_log
 from bytenet.evaluation import samples_table, smooth
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_model
-from bytenet.training.optimizers import averaged_weights
+from bytenet.training.optimizers import averaged_weights, translators_of
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 from bytenet.training.validation import BatchSampler, Validator
@@ -76,8 +77,10 @@ class EpochEvaluation(keras.callbacks.Callback):
     What it measures is added to the epoch's logs, for the callbacks after it.
 
     Args:
-        folder: of the run; the model to keep is saved as its `model.keras`.
-        validator: does the measuring; None where there is no validation set, and every model is the best.
+        folders: of the run and, where there is a backward translator, of that; the model to keep is saved as
+            `model.keras` of each.
+        validators: do the measuring, one a translator; the first one's scores decide. None where there is no
+            validation set, and every model is the best.
         state: best score so far.
         config: of the run.
         total_steps: where the run ends, perhaps in the middle of an epoch.
@@ -86,35 +89,39 @@ class EpochEvaluation(keras.callbacks.Callback):
 
     def __init__(
         self,
-        folder: RunFolder,
-        validator: Validator | None,
+        folders: Sequence[RunFolder],
+        validators: Sequence[Validator],
         state: TrainingState,
         config: Config,
         total_steps: int,
         progress: ProgressLine,
     ):
         super().__init__()
-        self._folder = folder
-        self._validator = validator
+        self._folders = folders
+        self._validators = validators
         self._state = state
         self._config = config
         self._total_steps = total_steps
         self._progress = progress
-        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
+        self._writers = [tf.summary.create_file_writer(str(folder.logs / "validation")) for folder in folders]
 
     def on_epoch_end(self, epoch, logs=None):
         state, config = self._state, self._config
         is_last = state.step >= self._total_steps
-        if self._validator is None:
+        if not self._validators:
             self._save()
             return
         if (epoch + 1) % config.evaluation.every_epochs and not is_last:
             return
         began = time.monotonic()
-        scores, hypotheses = self._validator.whole_set()
+        scores, hypotheses = self._validators[0].whole_set()
         logs.update(scores)
+        self._write(0, scores, hypotheses)
+        for number, validator in enumerate(self._validators[1:], start=1):
+            more_scores, hypotheses = validator.whole_set()
+            logs.update({name.replace("val_", "val_backward_"): value for name, value in more_scores.items()})
+            self._write(number, more_scores, hypotheses)
         state.seconds += time.monotonic() - began
-        self._write(scores, hypotheses)
         metric = config.training.early_stopping_metric
         is_better = self._is_better(scores[metric])
         if is_better:
@@ -134,12 +141,14 @@ class EpochEvaluation(keras.callbacks.Callback):
 
     def _save(self) -> None:
         with averaged_weights(self.model):
-            save_model(self.model, self._folder.model_path)
+            for translator, folder in zip(translators_of(self.model), self._folders, strict=True):
+                save_model(translator, folder.model_path)
 
-    def _write(self, scores: dict[str, float], hypotheses: list[str]) -> None:
-        pairs, count = self._validator.pairs, self._config.evaluation.num_samples
-        with self._writer.as_default(step=self._state.step):
+    def _write(self, number: int, scores: dict[str, float], hypotheses: list[str]) -> None:
+        pairs, count = self._validators[number].pairs, self._config.evaluation.num_samples
+        writer = self._writers[number]
+        with writer.as_default(step=self._state.step):
             for name, value in scores.items():
                 tf.summary.scalar(name.removeprefix("val_"), value)
             tf.summary.text("translations", samples_table(pairs.source, pairs.target, hypotheses, count))
-        self._writer.flush()
+        writer.flush()

@@ -50,6 +50,11 @@ class FlatAdam(keras.optimizers.Optimizer):
         self.clip_norm = clip_norm
         self.averaging_momentum = ema_momentum
 
+    @property
+    def schedule(self):
+        """The learning rate as it was given, a number or a schedule."""
+        return self._learning_rate
+
     def build(self, variables):
         if self.built:
             return
@@ -120,18 +125,23 @@ class FlatAdam(keras.optimizers.Optimizer):
         return config | {"ema_momentum": self.averaging_momentum}
 
 
+def translators_of(model: keras.Model) -> list[keras.Model]:
+    """The models that have optimisers of their own: those of a `TranslatorPair`, or the model itself."""
+    return getattr(model, "translators", [model])
+
+
 @contextmanager
 def averaged_weights(model: keras.Model) -> Iterator[None]:
     """Inside, the model has the averages of its weights, if its optimiser keeps any; after it, its own again."""
-    averages = model.optimizer.average_weights() if isinstance(model.optimizer, FlatAdam) else None
-    if averages is None:
-        yield
-        return
-    own = [keras.ops.convert_to_numpy(weight) for weight in model.trainable_weights]
-    try:
-        for weight, average in zip(model.trainable_weights, averages, strict=True):
+    own = []
+    for translator in translators_of(model):
+        optimizer, weights = translator.optimizer, translator.trainable_weights
+        averages = optimizer.average_weights() if isinstance(optimizer, FlatAdam) else None
+        for weight, average in zip(weights, averages or [], strict=averages is not None):
+            own.append((weight, keras.ops.convert_to_numpy(weight)))
             weight.assign(average)
+    try:
         yield
     finally:
-        for weight, value in zip(model.trainable_weights, own, strict=True):
+        for weight, value in own:
             weight.assign(value)

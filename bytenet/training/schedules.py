@@ -19,7 +19,7 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         decay: "constant" stays there; "cosine" and "linear" fall to `final` at `total_steps`;
             "inverse_sqrt" falls as √(warmup_steps / step), from step 1 on where there is no warm-up.
         warmup_steps: length of the rise, from peak / warmup_steps at the first step.
-        total_steps: end of the run.
+        total_steps: end of the run; may be set later on, as it is a variable in what was traced.
         final: learning rate at the end of "cosine" and "linear", and the least one of "inverse_sqrt".
     """
 
@@ -27,13 +27,23 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         self.peak = peak
         self.decay = decay
         self.warmup_steps = warmup_steps
-        self.total_steps = total_steps
         self.final = final
+        self._total_steps = keras.Variable(float(total_steps), trainable=False, dtype="float32", name="total_steps")
+
+    @property
+    def total_steps(self) -> int:
+        """End of the run."""
+        return int(ops.convert_to_numpy(self._total_steps))
+
+    @total_steps.setter
+    def total_steps(self, value: int) -> None:
+        self._total_steps.assign(float(value))
 
     def __call__(self, step):
         step = ops.cast(step, "float32") + 1
         rising = self.peak * step / max(self.warmup_steps, 1)
-        share = ops.clip((step - self.warmup_steps) / max(self.total_steps - self.warmup_steps, 1), 0.0, 1.0)
+        falling_steps = ops.maximum(self._total_steps - self.warmup_steps, 1.0)
+        share = ops.clip((step - self.warmup_steps) / falling_steps, 0.0, 1.0)
         if self.decay == "cosine":
             falling = self.final + (self.peak - self.final) * 0.5 * (1 + ops.cos(math.pi * share))
         elif self.decay == "linear":

@@ -8,19 +8,26 @@ from bytenet.errors import ConfigError
 from bytenet.layers import MaskedBatchNormalization
 
 
-def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
+def make_strategy(devices: Sequence[str] | None, apart: bool = False) -> tf.distribute.Strategy:
     """Mirror the model over devices, each taking an equal part of every batch.
 
     Args:
         devices: names such as "GPU:0" or "CPU:1"; None means every GPU found, or else the CPU as a whole. Logical
             CPUs beyond the first are made as they are asked for, if TensorFlow has not started yet.
+        apart: two models, each on one of two devices, take whole batches instead; they are placed by whoever makes
+            them.
 
     Returns:
-        A `MirroredStrategy`, or the default strategy for a single device.
+        A `MirroredStrategy`, or the default strategy for a single device or models that are apart.
 
     Raises:
-        ConfigError: a device that does not exist.
+        ConfigError: a device that does not exist, or not two of them for models that are apart.
     """
+    if apart and len(devices or ()) != 2:
+        raise ConfigError(
+            'semi_supervised.placement: apart needs two training.devices, such as ["GPU:0", "GPU:1"]; found '
+            f"{devices if devices is None else list(devices)}."
+        )
     if devices is None:
         devices = [device.name.removeprefix("/physical_device:") for device in tf.config.list_physical_devices("GPU")]
     _make_logical_cpus(devices)
@@ -31,6 +38,8 @@ def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
                 f"training.devices names {name!r}, but the devices here are {', '.join(known)}. "
                 "Leave devices out to take all that are found."
             )
+    if apart:
+        return tf.distribute.get_strategy()
     if len(devices) > 1:
         return tf.distribute.MirroredStrategy(list(devices))
     return tf.distribute.OneDeviceStrategy(devices[0]) if devices else tf.distribute.get_strategy()

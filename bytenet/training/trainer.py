@@ -1,10 +1,12 @@
 """Train a model as its configuration says, from the beginning or from where a run stopped."""
 
 import hashlib
+import itertools
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import keras
@@ -23,18 +25,22 @@ from bytenet.datasets import (
     select_training_pairs,
     training_dataset,
 )
+from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.models import TranslationModel
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import CheckpointSaver, StateKeeper, TrainingLog
-from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
-from bytenet.training.compilation import make_compiled_model, set_up_keras, wants_jit_compile
+from bytenet.training.checkpoints import latest_checkpoint, load_start, restore_checkpoint
+from bytenet.training.compilation import make_compiled_model, make_compiled_pair, set_up_keras, wants_jit_compile
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
+from bytenet.training.model_pool import ModelPool
+from bytenet.training.monolingual import MonolingualText, monolingual_texts, semi_supervised_dataset
+from bytenet.training.optimizers import translators_of
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 from bytenet.training.strategies import make_strategy
-from bytenet.training.validation import BatchSampler, Validator
+from bytenet.training.validation import BatchSampler, ValidationTools, Validator
 
 _SHARE_OF_LONG_TARGETS = 0.01
 
@@ -44,6 +50,7 @@ def train(
     run_dir: str | os.PathLike[str],
     resume: bool = False,
     more_callbacks: Sequence[keras.callbacks.Callback] = (),
+    models: ModelPool | None = None,
 ) -> RunFolder:
     """Train the model of a configuration with `fit` and leave it in a run folder.
 
@@ -54,34 +61,44 @@ def train(
             with the weights of a run that was never stopped, bit for bit where the machine adds up its sums in
             the same order (`training.deterministic` makes sure of that).
         more_callbacks: called after the run's own, for those who watch it.
+        models: of earlier runs of this process, to be used again where they fit.
 
     Returns:
         The run folder, with `model.keras`: the best model by the early-stopping metric, or the last (`keep_model`).
+        A semi-supervised run has the backward translator in `backward`, a run folder of its own.
 
     Raises:
         InputError: the corpus, the configuration or the folder cannot be used, the disk is full, or the loss
             became no number.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
+    pool = models or ModelPool()
     whole_corpus = read_corpus(config.data)
     corpus = replace(whole_corpus, train=select_training_pairs(whole_corpus.train, config.data))
     vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
     set_up_keras(config)
-    strategy = make_strategy(config.training.devices)
-    plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, strategy.num_replicas_in_sync)
+    strategy = make_strategy(config.training.devices, apart=_is_apart(config))
+    replicas = strategy.num_replicas_in_sync
+    plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, replicas)
+    semi = config.semi_supervised.enabled
+    texts = monolingual_texts(corpus, config, vocabulary, replicas) if semi else []
     total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
-    jit_compile = wants_jit_compile(config, strategy, plan, total_steps)
+    num_shapes = max(len(one.buckets) for one in (plan, *(text.plan for text in texts)))
+    jit_compile = wants_jit_compile(config, strategy, num_shapes, total_steps)
     folder = RunFolder.create(run_dir, config, vocabulary, resume=resume)
-    model = make_compiled_model(config, vocabulary, strategy, jit_compile, total_steps)
+    folders = [folder, *([_create_backward_folder(folder, config, vocabulary)] if semi else [])]
+    model = _make_model(config, vocabulary, strategy, jit_compile, total_steps, texts, pool)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
-    state = TrainingState(data=_data_fingerprint(corpus.train, plan))
+    state = TrainingState(data=_data_fingerprint(corpus.train, plan, texts))
     if checkpoint is not None:
         state = _restored_state(checkpoint, model, data=state.data)
     epochs = -(-total_steps // plan.num_batches)
     progress = ProgressLine(state, epochs, plan.num_batches, compiles=jit_compile)
-    _say_what_comes(progress, corpus, len(whole_corpus.train), plan, model, total_steps)
-    _warn_of_long_targets(progress, corpus.train, vocabulary, model)
+    _say_what_comes(progress, corpus, len(whole_corpus.train), plan, model, total_steps, jit_compile)
+    for text in texts:
+        progress.say(_described(text))
+    _warn_of_long_targets(progress, corpus.train, vocabulary, translators_of(model)[0])
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
     if state.step >= total_steps or _stopped_early(state, config):
@@ -90,9 +107,57 @@ def train(
             "training.early_stopping_patience) it goes on."
         )
         return folder
-    write_environment(folder, config.training.seed, num_trainable(model), strategy.num_replicas_in_sync, plan.uppers)
-    _fit(config, corpus, vocabulary, folder, plan, model, state, total_steps, progress, more_callbacks)
+    for one in folders:
+        write_environment(one, config.training.seed, num_trainable(model), replicas, plan.uppers)
+    _fit(config, corpus, vocabulary, folders, plan, texts, model, state, total_steps, progress, more_callbacks, pool)
     return folder
+
+
+def _is_apart(config: Config) -> bool:
+    return config.semi_supervised.enabled and config.semi_supervised.placement == "apart"
+
+
+def _create_backward_folder(folder: RunFolder, config: Config, vocabulary: Vocabulary) -> RunFolder:
+    """The run folder of the backward translator: a supervised run of the other direction, but for its training."""
+    backward = replace(
+        config,
+        data=replace(config.data, reversed=not config.data.reversed),
+        semi_supervised=replace(config.semi_supervised, enabled=False),
+    )
+    return RunFolder.create(folder.path / "backward", backward, vocabulary, resume=True)
+
+
+def _make_model(
+    config: Config,
+    vocabulary: Vocabulary,
+    strategy: tf.distribute.Strategy,
+    jit_compile: bool,
+    total_steps: int,
+    texts: Sequence[MonolingualText],
+    pool: ModelPool,
+) -> keras.Model:
+    """The compiled model of a run, or its pair of translators, with the weights that it begins with."""
+    arguments = (config, vocabulary, strategy, jit_compile, total_steps)
+    sides = tuple(text.side for text in texts)
+    key = (jit_compile, vocabulary.size, vocabulary.unknown, sides)
+    if not config.semi_supervised.enabled:
+        return pool.model(config, key, lambda: make_compiled_model(*arguments))
+    pair = pool.model(config, key, lambda: make_compiled_pair(*arguments, sides))
+    pair.set_texts(config.semi_supervised, {text.side: text.search_lengths for text in texts})
+    starts = (config.semi_supervised.start_forward, config.semi_supervised.start_backward)
+    for translator, start in zip(pair.translators, starts, strict=True):
+        if start is not None:
+            load_start(translator, start, vocabulary)
+    return pair
+
+
+def _described(text: MonolingualText) -> str:
+    shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in text.plan.buckets)
+    longest = max(text.search_lengths.values())
+    return (
+        f"monolingual {text.side} text: {len(text.texts):,} sentences; {text.plan.num_batches:,} batches once round; "
+        f"{len(text.plan.buckets)} batch shapes: {shapes}; translations of up to {longest} symbols are searched"
+    )
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
@@ -100,15 +165,17 @@ def _stopped_early(state: TrainingState, config: Config) -> bool:
     return patience is not None and state.best_score is not None and state.epoch - state.best_epoch >= patience
 
 
-def _data_fingerprint(pairs: Pairs, plan: BatchPlan) -> str:
+def _data_fingerprint(pairs: Pairs, plan: BatchPlan, texts: Sequence[MonolingualText]) -> str:
     """A digest of everything that decides which batch comes when, but for the seed."""
-    digest = hashlib.sha256(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
-    for text in (*pairs.source, *pairs.target):
-        digest.update(text.encode() + b"\0")
+    digest = hashlib.sha256()
+    for one, sides in ((plan, (pairs.source, pairs.target)), *((text.plan, (text.texts,)) for text in texts)):
+        digest.update(repr((one.buckets, one.replicas, one.shuffle, one.shuffle_buffer)).encode())
+        for sentence in itertools.chain(*sides):
+            digest.update(sentence.encode() + b"\0")
     return digest.hexdigest()
 
 
-def _restored_state(checkpoint: Path, model: TranslationModel, data: str) -> TrainingState:
+def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> TrainingState:
     """The state of a checkpoint whose values are put into the model.
 
     Raises:
@@ -128,26 +195,31 @@ def _fit(
     config: Config,
     corpus: Corpus,
     vocabulary: Vocabulary,
-    folder: RunFolder,
+    folders: Sequence[RunFolder],
     plan: BatchPlan,
-    model: TranslationModel,
+    texts: Sequence[MonolingualText],
+    model: keras.Model,
     state: TrainingState,
     total_steps: int,
     progress: ProgressLine,
     more_callbacks: Sequence[keras.callbacks.Callback],
+    pool: ModelPool,
 ) -> None:
     """Fit until the end or an early stop."""
-    seed = config.training.seed
+    seed, folder = config.training.seed, folders[0]
     target_lengths = np.array([vocabulary.encoded_length(text) for text in corpus.train.target])
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
     keeper = StateKeeper(state, plan, target_lengths, seed, total_steps, progress, restored_metrics)
     saver = CheckpointSaver(folder, state, config, plan.num_batches, total_steps)
-    validator = Validator(model, vocabulary, corpus.validation, plan.uppers, config) if corpus.validation else None
+    validators = _validators(config, corpus, vocabulary, plan, model, pool)
+    continuous = []
+    if validators:
+        continuous = [_continuous_evaluation(config, corpus, vocabulary, plan, folder, validators[0], state)]
     callbacks = [
         keeper,
-        *([_continuous_evaluation(config, corpus, vocabulary, plan, folder, validator, state)] if validator else []),
-        EpochEvaluation(folder, validator, state, config, total_steps, progress),
-        TrainingLog(folder, state),
+        *continuous,
+        EpochEvaluation(folders, validators, state, config, total_steps, progress),
+        TrainingLog(folder, state, semi_supervised=config.semi_supervised.enabled),
         progress,
         saver,
         *more_callbacks,
@@ -160,6 +232,8 @@ def _fit(
                 corpus.train, vocabulary, plan, seed,
                 start_epoch=state.epoch, start_batch=state.batch, loss=config.training.loss,
             )  # fmt: skip
+            if config.semi_supervised.enabled:
+                dataset = semi_supervised_dataset(dataset, texts, vocabulary, config.training.loss, state.step)
             model.fit(
                 dataset,
                 initial_epoch=state.epoch,
@@ -174,6 +248,29 @@ def _fit(
     if progress.compile_seconds:
         share = progress.compile_seconds / state.seconds
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
+
+
+def _validators(
+    config: Config,
+    corpus: Corpus,
+    vocabulary: Vocabulary,
+    plan: BatchPlan,
+    model: keras.Model,
+    pool: ModelPool,
+) -> list[Validator]:
+    """For each translator what measures it on the validation set; none where there is no such set."""
+    if not corpus.validation:
+        return []
+    found = []
+    directions = ((corpus.validation, corpus.target_language), (corpus.validation.reversed(), corpus.source_language))
+    # A supervised model has the first direction only.
+    for translator, (pairs, language) in zip(translators_of(model), directions, strict=False):
+        tools = pool.keep(
+            ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
+            partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
+        )
+        found.append(Validator(tools, vocabulary, pairs, plan.uppers, config, language))
+    return found
 
 
 def _continuous_evaluation(
@@ -210,7 +307,13 @@ def _full_disk_explained(folder: RunFolder) -> Iterator[None]:
 
 
 def _say_what_comes(
-    progress: ProgressLine, corpus: Corpus, num_read: int, plan: BatchPlan, model: TranslationModel, total_steps: int
+    progress: ProgressLine,
+    corpus: Corpus,
+    num_read: int,
+    plan: BatchPlan,
+    model: keras.Model,
+    total_steps: int,
+    jit_compile: bool,
 ) -> None:
     left_out = num_read - len(corpus.train)
     shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in plan.buckets)
@@ -220,7 +323,7 @@ def _say_what_comes(
         f"{len(corpus.validation or ()):,} for validation; {plan.num_batches:,} batches an epoch, "
         f"{total_steps:,} steps in all; padding {plan.padding_share:.0%}; {len(plan.buckets)} batch shapes: {shapes}"
     )
-    compiled = "compiled with XLA" if model.jit_compile else "not compiled"
+    compiled = "compiled with XLA" if jit_compile else "not compiled"
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
     progress.say(f"{model.name}: {size}; steps {compiled}")
 

@@ -3,8 +3,7 @@
 The thesis measured on its test sets. Here every choice that a run makes looks at the validation set alone.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import keras
 import numpy as np
@@ -12,7 +11,7 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups, pair_lengths
-from bytenet.decoding import Decoder, forbidden_symbols
+from bytenet.decoding import Decoder
 from bytenet.evaluation import (
     bleu,
     chrf,
@@ -20,7 +19,7 @@ from bytenet.evaluation import (
     sentence_misclassification,
     thesis_bleu,
 )
-from bytenet.layers import MaskedBatchNormalization
+from bytenet.layers import batch_norm_statistics
 from bytenet.training.losses import sentence_cross_entropy
 from bytenet.training.optimizers import averaged_weights
 
@@ -53,19 +52,57 @@ class BatchSampler:
         return self._pairs.take(rows), length
 
 
+class ValidationTools:
+    """The searches and the loss of a model in training, traced once for each shape.
+
+    Args:
+        model: its present weights count at each call.
+        config: of the run.
+        forbidden_ids: symbols that a search never chooses.
+
+    Attributes:
+        model: as given.
+        greedy: search as the thesis watched training.
+        decoder: search by `evaluation.beam_size`.
+        sentence_losses: from inputs of the model to nats of each sentence, float32 `(batch,)`.
+    """
+
+    def __init__(self, model: keras.Model, config: Config, forbidden_ids: Sequence[int]):
+        self.model = model
+        beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
+        self.greedy = Decoder(model, forbidden_ids=forbidden_ids)
+        self.decoder = self.greedy
+        if beam_size > 1:
+            self.decoder = Decoder(model, beam_size, length_penalty, forbidden_ids=forbidden_ids)
+        self.sentence_losses = tf.function(
+            lambda inputs: sentence_cross_entropy(model(inputs, training=False), inputs["target_ids"]),
+            reduce_retracing=True,
+        )
+
+
 class Validator:
     """Measures a model on the validation set.
 
     Args:
-        model: in training; its present weights count, or their averages where it keeps some.
+        tools: of the model, which is in training; its present weights count, or their averages where it keeps some.
         vocabulary: of the run.
         pairs: the validation set.
         uppers: longest lengths of the training's buckets.
         config: of the run.
+        language: that the model translates into.
     """
 
-    def __init__(self, model: keras.Model, vocabulary: Vocabulary, pairs: Pairs, uppers: Sequence[int], config: Config):
-        self._model = model
+    def __init__(
+        self,
+        tools: ValidationTools,
+        vocabulary: Vocabulary,
+        pairs: Pairs,
+        uppers: Sequence[int],
+        config: Config,
+        language: str,
+    ):
+        self._tools = tools
+        self._model = tools.model
         self._vocabulary = vocabulary
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
@@ -74,17 +111,7 @@ class Validator:
         self._uppers = uppers if depends else None
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
-        self._language = config.data.target_language
-        forbidden = forbidden_symbols(config.model, vocabulary)
-        beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
-        self._greedy = Decoder(model, forbidden_ids=forbidden)
-        self._decoder = self._greedy
-        if beam_size > 1:
-            self._decoder = Decoder(model, beam_size, length_penalty, forbidden_ids=forbidden)
-        self._sentence_losses = tf.function(
-            lambda inputs: sentence_cross_entropy(model(inputs, training=False), inputs["target_ids"]),
-            reduce_retracing=True,
-        )
+        self._language = language
 
     def whole_set(self) -> tuple[dict[str, float], list[str]]:
         """Scores on all validation pairs, and their translations.
@@ -93,16 +120,16 @@ class Validator:
             `val_loss` (nats a character), `val_bleu`, `val_chrf`, `val_misclassification` (the thesis's rate over
             sentences), and the translations in order.
         """
-        with averaged_weights(self._model), _batch_norm_statistics(self._model, self._statistics):
+        with averaged_weights(self._model), batch_norm_statistics(self._model, self._statistics):
             nats, characters = 0.0, 0
             hypotheses = [""] * len(self.pairs)
             batches = evaluation_dataset(
                 self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS, uppers=self._uppers
             )
             for inputs, indices in batches:
-                nats += float(tf.reduce_sum(self._sentence_losses(inputs)))
+                nats += float(tf.reduce_sum(self._tools.sentence_losses(inputs)))
                 characters += int(tf.math.count_nonzero(inputs["target_ids"]))
-                texts = self._vocabulary.decode_batch(self._translate(self._decoder, inputs["source_ids"]))
+                texts = self._vocabulary.decode_batch(self._translate(self._tools.decoder, inputs["source_ids"]))
                 for index, text in zip(indices.numpy(), texts, strict=True):
                     if index >= 0:
                         hypotheses[index] = text
@@ -131,9 +158,9 @@ class Validator:
             "source_ids": self._vocabulary.encode_graph(tf.constant(batch.source), length),
             "target_ids": self._vocabulary.encode_graph(tf.constant(batch.target), length),
         }
-        with averaged_weights(self._model), _batch_norm_statistics(self._model, self._statistics):
-            losses = self._sentence_losses(inputs)
-            predicted_ids = self._translate(self._greedy, inputs["source_ids"])
+        with averaged_weights(self._model), batch_norm_statistics(self._model, self._statistics):
+            losses = self._tools.sentence_losses(inputs)
+            predicted_ids = self._translate(self._tools.greedy, inputs["source_ids"])
         target_ids = inputs["target_ids"].numpy()
         nats = float(tf.reduce_sum(losses))
         return {
@@ -156,16 +183,3 @@ class Validator:
             lengths = np.where(lengths > 0, source_ids.shape[1], 0)
         limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
         return decoder(source_ids, length_limits=limits).ids.numpy()[:, 0]
-
-
-@contextmanager
-def _batch_norm_statistics(model: keras.Model, which: str) -> Iterator[None]:
-    """Inside, batch normalisation takes the statistics of the batch (`which` is "batch") or its running ones."""
-    layers = [layer for layer in model._flatten_layers() if isinstance(layer, MaskedBatchNormalization)]
-    for layer in layers:
-        layer.training_statistics = which == "batch"
-    try:
-        yield
-    finally:
-        for layer in layers:
-            layer.training_statistics = False

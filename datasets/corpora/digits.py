@@ -38,6 +38,9 @@ def _read(config: Any) -> Corpus:
     def split(seed: int | None, default_seed: int, size: int | None) -> Pairs:
         return digits(default_seed if seed is None else seed, size or 128)
 
+    text = None
+    if config.num_monolingual is not None:
+        text = split(config.monolingual_seed, 13, config.num_monolingual)
     return Corpus(
         "digits",
         train=split(config.train_seed, 10, config.num_train),
@@ -45,6 +48,8 @@ def _read(config: Any) -> Corpus:
         test=split(config.test_seed, 11, config.num_test),
         source_language="words",
         target_language="digits",
+        monolingual_source=text and text.source,
+        monolingual_target=text and text.target,
     )
 
 

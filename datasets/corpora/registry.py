@@ -46,6 +46,8 @@ def find_entry(name: str) -> CorpusEntry:
 def read_corpus(config: Any) -> Corpus:
     """The corpus a `DataConfig` names, all its pairs, with the monolingual text it names.
 
+    With `reversed`, the corpus's and all files' sources are the targets, and the other way round.
+
     Raises:
         InputError: the corpus or a file cannot be had or used, or the corpus lacks a language.
     """
@@ -65,7 +67,8 @@ def read_corpus(config: Any) -> Corpus:
         for key in ("monolingual_source", "monolingual_target")
         if (path := getattr(config, key)) is not None
     }
-    return dataclasses.replace(corpus, **monolingual)
+    corpus = dataclasses.replace(corpus, **monolingual)
+    return corpus.reversed() if config.reversed else corpus
 
 
 def load_corpus(config: Any) -> Corpus:

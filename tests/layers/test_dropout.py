@@ -4,13 +4,13 @@ import keras
 import numpy as np
 import pytest
 
-from bytenet.layers import PairedAlphaDropout, PairedDropout
+from bytenet.layers import HashedAlphaDropout, HashedDropout
 
 SELU_FLOOR = -1.0507009873554805 * 1.6732632423543772
-KINDS = pytest.mark.parametrize("kind", [PairedDropout, PairedAlphaDropout])
+KINDS = pytest.mark.parametrize("kind", [HashedDropout, HashedAlphaDropout])
 
 
-def kept(rate, kind=PairedDropout):
+def kept(rate, kind=HashedDropout):
     outputs = dropped_out(kind, rate, np.ones((200, 100, 8), "float32"))
     return outputs > 0, outputs
 
@@ -42,7 +42,7 @@ def test_units_that_share_a_draw_are_independent(kind, rate):
 
 
 def test_each_call_draws_anew_and_a_seed_draws_the_same():
-    layer, again = PairedDropout(0.5, seed=3), PairedDropout(0.5, seed=3)
+    layer, again = HashedDropout(0.5, seed=3), HashedDropout(0.5, seed=3)
     ones = np.ones((2, 5, 7), "float32")  # an odd number of channels: one half of a draw is left over
     first, second = layer(ones, training=True), layer(ones, training=True)
     assert first.shape == (2, 5, 7)
@@ -74,7 +74,7 @@ def test_a_rate_of_1_is_refused(kind):
 @pytest.mark.parametrize("activation", ["linear", "selu"])
 def test_alpha_dropout_keeps_mean_0_and_variance_1(activation, rate):
     inputs = keras.activations.get(activation)(normal_values())
-    outputs = dropped_out(PairedAlphaDropout, rate, inputs).astype("float64")
+    outputs = dropped_out(HashedAlphaDropout, rate, inputs).astype("float64")
     assert outputs.mean() == pytest.approx(0, abs=5 / np.sqrt(outputs.size))
     deviation = np.sqrt(((outputs**4).mean() - 1) / outputs.size)
     assert (outputs**2).mean() == pytest.approx(1, abs=5 * deviation)
@@ -86,7 +86,7 @@ def test_alpha_dropout_gives_one_value_to_what_is_dropped_and_maps_the_rest(dtyp
     scale = 1 / np.sqrt(share + SELU_FLOOR**2 * share * (1 - share))
     shift = -scale * (1 - share) * SELU_FLOOR
     inputs = keras.ops.convert_to_numpy(keras.activations.selu(normal_values())) + 0.01  # none at the floor
-    outputs = dropped_out(PairedAlphaDropout, 0.3, inputs, dtype).astype("float32")
+    outputs = dropped_out(HashedAlphaDropout, 0.3, inputs, dtype).astype("float32")
     dropped = outputs.flat[np.abs(outputs - (scale * SELU_FLOOR + shift)).argmin()]
     assert dropped == pytest.approx(scale * SELU_FLOOR + shift, abs=tolerance)
     is_dropped = outputs == dropped
@@ -105,9 +105,9 @@ def test_configuration_round_trip(kind):
 
 
 def test_alpha_dropout_is_saved_with_a_model(tmp_path):
-    model = keras.Sequential([keras.Input((5, 8)), PairedAlphaDropout(0.3, seed=5)])
+    model = keras.Sequential([keras.Input((5, 8)), HashedAlphaDropout(0.3, seed=5)])
     values = normal_values((2, 5, 8))
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
-    assert type(copy.layers[-1]) is PairedAlphaDropout
+    assert type(copy.layers[-1]) is HashedAlphaDropout
     np.testing.assert_array_equal(copy(values, training=True), model(values, training=True))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.layers import PairedAlphaDropout, PairedDropout, ResidualBlock, ResidualSet, ResidualStack
+from bytenet.layers import HashedAlphaDropout, HashedDropout, ResidualBlock, ResidualSet, ResidualStack
 
 SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batch", "layer", "none")]
 
@@ -146,8 +146,8 @@ def test_dropout_works_in_training_only(size):
 def test_dropout_is_alpha_dropout_where_selu_alone_keeps_mean_and_variance(size, norm):
     selu = make_block(size=size, normalization=norm, activation="selu", dropout=0.5)
     relu = make_block(size=size, normalization=norm, activation="relu", dropout=0.5)
-    assert type(selu.dropout) is (PairedAlphaDropout if norm == "none" else PairedDropout)
-    assert type(relu.dropout) is PairedDropout
+    assert type(selu.dropout) is (HashedAlphaDropout if norm == "none" else HashedDropout)
+    assert type(relu.dropout) is HashedDropout
 
 
 @pytest.mark.parametrize("size", ["full", "small"])

@@ -1,0 +1,147 @@
+"""Monolingual text of a run: what of it is used, in which batches, and how long its translations are searched."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.datasets import (
+    UNKNOWN_ID,
+    BatchPlan,
+    Corpus,
+    Pairs,
+    Vocabulary,
+    loss_weights,
+    monolingual_dataset,
+    plan_from_config,
+)
+from bytenet.errors import InputError
+from bytenet.models import PAIR_LENGTH, LengthRule, length_rule_of
+
+Side = Literal["source", "target"]
+Loss = Literal["sentence", "character"]
+
+logger = logging.getLogger("bytenet.training")
+
+
+@dataclass(frozen=True)
+class MonolingualText:
+    """Sentences of one language, and the batches they come in.
+
+    Attributes:
+        side: "source", translated forth and back again, or "target", translated back and forth again.
+        texts: the sentences.
+        plan: of their batches, by their own lengths.
+        seed: of the order of the batches.
+        search_lengths: by the padded length of a batch, most symbols of its translations.
+    """
+
+    side: Side
+    texts: list[str]
+    plan: BatchPlan
+    seed: int
+    search_lengths: dict[int, int]
+
+
+def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, replicas: int) -> list[MonolingualText]:
+    """The monolingual texts that a run learns from: those that are there and have a weight.
+
+    Args:
+        corpus: with the training pairs that are used.
+        config: of the run.
+        vocabulary: of the pairs.
+        replicas: devices that share each batch.
+
+    Raises:
+        InputError: nothing of a text is within the limits.
+    """
+    semi, found = config.semi_supervised, []
+    settings = {
+        "batch_size": semi.batch_size or config.data.batch_size,
+        "batch_chars": semi.batch_chars,
+        "bucketing": semi.bucketing,
+        "num_buckets": semi.num_buckets,
+        "min_size": semi.bucket_min_size,
+        "min_width": semi.bucket_min_width,
+    }
+    sides: tuple[tuple[Side, list[str] | None, float, Pairs], ...] = (
+        ("source", corpus.monolingual_source, semi.source_weight, corpus.train),
+        ("target", corpus.monolingual_target, semi.target_weight, corpus.train.reversed()),
+    )
+    # The streams have seeds of their own: two texts of one size are not to come in the same order.
+    for number, (side, texts, weight, pairs) in enumerate(sides, start=1):
+        if not texts or weight == 0:
+            continue
+        chosen = _select(texts, config, vocabulary, side)
+        lengths = np.array([vocabulary.encoded_length(text) for text in chosen], np.int32)
+        plan = plan_from_config(lengths, config.data, replicas, **settings)
+        search_lengths = _search_lengths(plan, pairs, vocabulary, length_rule_of(config.model))
+        found.append(MonolingualText(side, chosen, plan, config.training.seed + number, search_lengths))
+    return found
+
+
+def _select(texts: Sequence[str], config: Config, vocabulary: Vocabulary, side: Side) -> list[str]:
+    """The sentences within the length limits whose characters the pairs have; a sample where that is asked for."""
+    data = config.data
+    kept = [text for text in texts if data.min_length <= vocabulary.encoded_length(text) - 1 <= data.max_length]
+    if vocabulary.unknown == "symbol":  # a model that learned to write the unknown symbol would be of no use
+        kept = [text for text in kept if UNKNOWN_ID not in vocabulary.encode(text)]
+    if not kept:
+        raise InputError(
+            f"None of the {len(texts)} sentences of monolingual {side} text has {data.min_length} to {data.max_length} "
+            "characters, all of which occur in the training pairs. Change data.min_length or data.max_length, or look "
+            f"at the text that data.monolingual_{side} names."
+        )
+    if len(kept) < len(texts):
+        logger.info("%d of %d sentences of monolingual %s text are left out.", len(texts) - len(kept), len(texts), side)
+    if data.num_monolingual is not None and data.num_monolingual < len(kept):
+        drawn = np.random.RandomState(data.monolingual_seed or 0).permutation(len(kept))[: data.num_monolingual]
+        kept = [kept[index] for index in np.sort(drawn)]
+    return kept
+
+
+def _search_lengths(plan: BatchPlan, pairs: Pairs, vocabulary: Vocabulary, rule: LengthRule) -> dict[int, int]:
+    """As long as the longest translation that a training pair has for a source no longer, by padded length.
+
+    A model with the length rule "pair" writes as many symbols as its padded source has, as in the thesis.
+    """
+    if rule is PAIR_LENGTH:
+        return {upper: upper for upper in plan.uppers}
+    sources, targets = (
+        np.array([vocabulary.encoded_length(text) for text in side]) for side in (pairs.source, pairs.target)
+    )
+    limits = {}
+    for upper in plan.uppers:
+        of_such = targets[sources <= max(upper, sources.min())]
+        limits[upper] = min(rule(upper), int(of_such.max()))
+    return limits
+
+
+def semi_supervised_dataset(
+    pairs_dataset: tf.data.Dataset, texts: Sequence[MonolingualText], vocabulary: Vocabulary, loss: Loss, step: int
+) -> tf.data.Dataset:
+    """Endless batches for `TranslatorPair`: of pairs, and beside each one of every monolingual text.
+
+    Args:
+        pairs_dataset: as `training_dataset` gives it.
+        texts: of the run; each goes round at its own pace.
+        vocabulary: of the run.
+        loss: what a loss is averaged over.
+        step: number of steps done before the first batch, which tells the place in every text.
+    """
+
+    def both_directions(ids: dict[str, tf.Tensor], target_ids: tf.Tensor, weights: tf.Tensor) -> dict:
+        return {**ids, "forward_weights": weights, "backward_weights": loss_weights(ids["source_ids"], loss)}
+
+    def weighed(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        return ids, loss_weights(ids, loss)
+
+    streams: dict[str, tf.data.Dataset] = {
+        text.side: monolingual_dataset(text.texts, vocabulary, text.plan, text.seed, step).map(weighed)
+        for text in texts
+    }
+    return tf.data.Dataset.zip({"pairs": pairs_dataset.map(both_directions), **streams}).prefetch(tf.data.AUTOTUNE)
