@@ -28,6 +28,7 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     "--runs", type=_FOLDER, default="runs/reproduce", show_default=True,
     help="Folder for the trainings, which are not done twice.",
 )  # fmt: skip
+@click.option("--partial", is_flag=True, help="Train nothing; measure the trainings in --runs that are finished.")
 @click.option("--plot-only", is_flag=True, help="Draw and judge again from the data in --out, without training.")
 @click.option(
     "--page",
@@ -43,13 +44,15 @@ def reproduce(
     jobs: int | None,
     out: Path,
     runs: Path,
+    partial: bool,
     plot_only: bool,
     page: Path | None,
 ) -> None:
     """Regenerate figures and tables of the thesis by NAME, such as fig-3.3.1, and compare with what it printed.
 
     Each leaves its data (CSV), picture (PNG) and verdicts (JSON) in the folder given as --out. Trainings are kept in
-    --runs: figures that show the same training share it, and what was stopped goes on. Verdicts go to stdout.
+    --runs: figures that show the same training share it, and what was stopped goes on. Figures of many trainings can
+    be made of those that are finished: --partial. Verdicts go to stdout.
     """
     from bytenet.experiments.registry import all_experiments, find_experiment
 
@@ -70,12 +73,18 @@ def reproduce(
     from bytenet.experiments.reproduction import reproduce as run
     from bytenet.experiments.results import ResultFiles
 
+    if partial and plot_only:
+        raise click.UsageError("Give either --partial, which measures, or --plot-only, which takes what was measured.")
+    if partial and take_all:
+        chosen = [experiment for experiment in chosen if experiment.in_part]
     if plot_only:
         if take_all:
             chosen = [experiment for experiment in chosen if ResultFiles(out, experiment.name, scale).data.is_file()]
         verdicts, failures = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}, {}
     else:
-        verdicts, failures = run(chosen, scale, out, runs, seeds, jobs, say=lambda line: click.echo(line, err=True))
+        verdicts, failures = run(
+            chosen, scale, out, runs, seeds, jobs, partial, say=lambda line: click.echo(line, err=True)
+        )
     if verdicts:
         _print_verdicts(verdicts)
     if page is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bytenet.experiments.training_runs import TrainingRun, run_folder_of
+from bytenet.experiments.training_runs import Training, TrainingRun, run_folder_of
 from bytenet.experiments.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -55,6 +55,17 @@ class Work:
 
         return [RunFolder.open(run_folder_of(run, seed, self.runs)) for seed in self.seeds]
 
+    def finished(self, run: TrainingRun) -> "list[tuple[int, RunFolder]]":
+        """The seeds of a training that are finished, with their folders: all, unless a part is measured.
+
+        Raises:
+            InputError: it was trained with other settings.
+        """
+        from bytenet.run_folder import RunFolder
+
+        trainings = [Training.make(run, seed, self.runs) for seed in self.seeds]
+        return [(done.seed, RunFolder.open(done.folder)) for done in trainings if done.is_finished()]
+
 
 def _no_runs(scale: Scale) -> list[TrainingRun]:
     return []
@@ -74,6 +85,7 @@ class Experiment:
         plot: draws the data into a PNG file, with the thesis's axes; None for tables, which are their own picture.
         runs: the trainings at a scale. Runs of one name are the same run, whichever experiment asks for them.
         seeds: number of trainings of each run, by scale, unless the user says otherwise; 1 where not given.
+        in_part: whether `measure` also makes data of a part of the trainings, those that `Work.finished` gives.
         one_seed: whether it shows a single training, whatever the user says.
         is_thesis: whether the thesis has it; what it does not have differs from it in nothing.
         differs: where an experiment without trainings differs from the thesis's, by scale.
@@ -89,6 +101,7 @@ class Experiment:
     plot: Callable[[Table, Path], None] | None = None
     runs: Callable[[Scale], list[TrainingRun]] = _no_runs
     seeds: Mapping[Scale, int] = field(default_factory=dict)
+    in_part: bool = False
     one_seed: bool = False
     is_thesis: bool = True
     differs: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)

@@ -85,11 +85,14 @@ def _read_result(experiment: Experiment, folder: Path) -> _Result:
 def _conditions(facts: dict[str, Any]) -> dict[str, str]:
     machine = facts["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return {
+    conditions = {
         "commit": facts["git_commit"] or "none: not run from a repository",
         "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
         "versions": cell(versions),
     }
+    if "trainings" in facts:
+        conditions["trainings finished so far"] = facts["trainings"]
+    return conditions
 
 
 def _common_conditions(results: Sequence[_Result]) -> dict[str, str]:
@@ -97,6 +100,7 @@ def _common_conditions(results: Sequence[_Result]) -> dict[str, str]:
     return {
         label: Counter(result.conditions[label] for result in results).most_common(1)[0][0]
         for label in (results[0].conditions if results else ())
+        if all(label in result.conditions for result in results)
     }
 
 
@@ -205,7 +209,7 @@ def _section(result: _Result, folder: Path, common: dict[str, str]) -> str:
     elif files.picture.is_file():
         parts.append(f"![{experiment.title}]({_relative(files.picture, folder)})")
     told = {"command": code(reproduce_command(experiment, result.scale, result.num_seeds))}
-    told |= {label: value for label, value in result.conditions.items() if value != common[label]}
+    told |= {label: value for label, value in result.conditions.items() if value != common.get(label)}
     told["data"] = f"[{files.data.name}]({_relative(files.data, folder)})"
     if result.settings:
         told["settings (the thesis's)"] = "; ".join(map(code, result.settings))

@@ -11,6 +11,8 @@ from bytenet.experiments import (
     europarl,
     memorise,
     selu_language,
+    semi_supervised_grid,
+    semi_supervised_settings,
     speed,
     theory,
     traces,
@@ -29,7 +31,9 @@ _MODULES = (
     speed,
     traces,
     attention_baseline,
+    semi_supervised_grid,
     selu_language,
+    semi_supervised_settings,
 )
 
 

@@ -3,17 +3,21 @@
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
-from bytenet.experiments.experiment import Experiment, Scale
+from bytenet.experiments.experiment import Experiment, Scale, Work
 from bytenet.experiments.results import ResultFiles, read_record, read_table, write_record, write_table
-from bytenet.experiments.training_runs import TrainingRun, num_cores, train_all
+from bytenet.experiments.training_jobs import num_cores, train_all
+from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict
 
 _NOT_WORTH_TELLING = ("training.seed", "training.jit_compile", "evaluation.", "training.checkpoint", "data.validation_")
+
+
+_MOST_NAMES = 6
 
 
 def reproduce(
@@ -23,6 +27,7 @@ def reproduce(
     runs: Path,
     seeds: int | None = None,
     jobs: int | None = None,
+    partial: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
     """Run experiments and leave data, picture and verdicts of each.
@@ -36,16 +41,21 @@ def reproduce(
         runs: folder for the trainings, which later calls find there; each scale has one of its own in it.
         seeds: trainings of each run; None is the experiment's own number.
         jobs: trainings at a time; None is one a core, and at "thesis" a single one.
+        partial: train nothing, and measure what is finished.
         say: prints a line of progress.
 
     Returns:
         The verdicts by the names of the experiments; and why those that failed did, such as for want of a corpus.
 
     Raises:
-        InputError: an experiment is not to be had in this version.
+        InputError: an experiment is not to be had in this version, or not in part.
     """
     for experiment in experiments:
         check_available(experiment)
+        if partial and not experiment.in_part:
+            raise InputError(
+                f"{experiment.name} shows nothing before all its trainings are finished; leave out --partial."
+            )
     runs = (runs / scale).absolute()
     results.mkdir(parents=True, exist_ok=True)
     if jobs is None:
@@ -55,7 +65,7 @@ def reproduce(
         for experiment in experiments
     }
     failed: dict[str, str] = {}
-    for count in sorted(set(counts.values())):
+    for count in sorted(set(counts.values())) if not partial else ():
         asking = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in asking for run in experiment.runs(scale)]
         failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say)
@@ -65,9 +75,10 @@ def reproduce(
         broken = [failed[run.name] for run in experiment.runs(scale) if run.name in failed]
         try:
             if broken:
-                raise InputError(broken[0])
-            used = range(1, 1 + counts[experiment.name])
-            verdicts[experiment.name] = _measure(experiment, scale, results, runs, used, say)
+                rest = " `--partial` measures the other trainings." if experiment.in_part else ""
+                raise InputError(f"{broken[0]}{rest}")
+            work = Work(scale, range(1, 1 + counts[experiment.name]), runs, Path(), say)
+            verdicts[experiment.name] = _measure(experiment, work, results, partial)
         except InputError as error:
             failures[experiment.name] = str(error)
             say(f"{experiment.name}: {error}")
@@ -80,19 +91,24 @@ def check_available(experiment: Experiment) -> None:
         raise InputError(f"{experiment.name}: {experiment.unavailable}")
 
 
-def _measure(
-    experiment: Experiment, scale: Scale, results: Path, runs: Path, seeds: Sequence[int], say: Callable[[str], None]
-) -> list[Verdict]:
-    from bytenet.experiments.experiment import Work
-
-    files = ResultFiles(results, experiment.name, scale)
+def _measure(experiment: Experiment, work: Work, results: Path, partial: bool) -> list[Verdict]:
+    files = ResultFiles(results, experiment.name, work.scale)
+    facts: dict[str, Any] = {}
+    if partial:
+        runs = experiment.runs(work.scale)
+        finished = sum(len(work.finished(run)) for run in runs)
+        if not finished:
+            raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")
+        facts["trainings"] = f"{finished:,} of {len(runs) * len(work.seeds):,}"
+        work.say(f"{experiment.name}: {facts['trainings']} trainings are finished")
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        table = experiment.measure(Work(scale, seeds, runs, Path(scratch), say))
+        table = experiment.measure(replace(work, scratch=Path(scratch)))
     write_table(files.data, table)
-    verdicts = redraw(experiment, scale, results)
-    write_record(files, verdicts, _facts(experiment, scale, seeds, time.monotonic() - began))
-    say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
+    verdicts = redraw(experiment, work.scale, results)
+    facts |= _facts(experiment, work.scale, work.seeds, time.monotonic() - began)
+    write_record(files, verdicts, facts)
+    work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
     return verdicts
 
 
@@ -148,8 +164,16 @@ def settings_that_differ(experiment: Experiment, scale: Scale) -> list[str]:
         differences += [f"{key} {value} ({other[key]})" for key, value in mine.items() if value != other[key]]
         for difference in differences:
             told.setdefault(difference, []).append(run.name)
-    everywhere = len(runs)
-    return [text if len(names) in (0, everywhere) else f"{text}: {', '.join(names)}" for text, names in told.items()]
+    return [f"{text}{_where(names, len(runs))}" for text, names in told.items()]
+
+
+def _where(names: Sequence[str], of_all: int) -> str:
+    """The runs that something is told of; "" where it is all."""
+    if len(names) in (0, of_all):
+        return ""
+    if len(names) > _MOST_NAMES:
+        return f": {names[0]} and {len(names) - 1} more"
+    return f": {', '.join(names)}"
 
 
 def _settings(run: TrainingRun) -> dict[str, Any]:

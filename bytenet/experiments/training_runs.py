@@ -1,25 +1,27 @@
-"""Trainings of experiments: each a process of its own, several side by side, none done twice."""
+"""The trainings that experiments show: what is trained, with what, where it is kept, and whether it is finished."""
 
-import fcntl
 import hashlib
-import os
-import shlex
-import signal
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bytenet.config import PATH_KEYS, Config, load_config
 from bytenet.errors import InputError
-from bytenet.files import write_text_atomic
 
-_FINISHED = "finished"
+
+class Start(NamedTuple):
+    """A trained model that another training begins with.
+
+    Attributes:
+        setting: that takes its folder, such as "semi_supervised.start_forward".
+        run: its training; of the same seed.
+        folder: the model's place in the folder of that training.
+    """
+
+    setting: str
+    run: "TrainingRun"
+    folder: str = ""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class TrainingRun:
         prepare: makes files that the settings name, in the folder it is given; returns the settings for them.
         text: what the training's text is, in words, where it is not the thesis's.
         thesis: what of the thesis it stands for; None is its run of the same name.
+        by_seed: the settings that depend on the seed; None is `training.seed` alone.
+        starts: what it begins with, which is trained before.
+        together: trainings of one such name use one traced and compiled model again; "" is a process for each.
+        cost: how much work it is beside others with a cost, in any unit; None where that is not known.
     """
 
     name: str
@@ -41,10 +47,22 @@ class TrainingRun:
     prepare: Callable[[Path], list[str]] | None = None
     text: str = ""
     thesis: "TrainingRun | None" = None
+    by_seed: Callable[[int], tuple[str, ...]] | None = None
+    starts: tuple[Start, ...] = ()
+    together: str = ""
+    cost: float | None = None
 
-    def config(self, seed: int) -> Config:
-        """The configuration with a seed, without what `prepare` adds."""
-        return load_config(self.preset, [*self.settings, f"training.seed={seed}"])
+    def config(self, seed: int, runs: Path = Path(), prepared: Sequence[str] = ()) -> Config:
+        """The configuration with a seed.
+
+        Args:
+            seed: of the training.
+            runs: the folder of all trainings, for what it starts from.
+            prepared: the settings that `prepare` returned.
+        """
+        starts = [f"{start.setting}={run_folder_of(start.run, seed, runs) / start.folder}" for start in self.starts]
+        of_seed = self.by_seed(seed) if self.by_seed else (f"training.seed={seed}",)
+        return load_config(self.preset, [*self.settings, *prepared, *starts, *of_seed])
 
 
 def run_folder_of(run: TrainingRun, seed: int, runs: Path) -> Path:
@@ -52,100 +70,57 @@ def run_folder_of(run: TrainingRun, seed: int, runs: Path) -> Path:
     return runs / run.name / f"seed-{seed}"
 
 
-def train_all(
-    trainings: Iterable[TrainingRun], seeds: Sequence[int], runs: Path, jobs: int, say: Callable[[str], None]
-) -> dict[str, str]:
-    """Train what is not trained yet, `jobs` at a time, each with its share of the cores.
-
-    What was stopped goes on from its last checkpoint. Each training prints into a file beside its folder. One that
-    fails does not keep the others from being done.
-
-    Args:
-        trainings: which; of several with one name the first counts.
-        seeds: of each.
-        runs: the folder to keep them in.
-        jobs: how many at a time; where it is more than one, they do not use GPUs.
-        say: prints a line of progress.
-
-    Returns:
-        By the name of the run, why a training of it failed: also that it was finished earlier with other settings or
-        text, or that its text is not to be had.
-
-    Raises:
-        KeyboardInterrupt: by Ctrl-C or SIGTERM; the trainings that go on have saved a checkpoint and ended.
-    """
-    unique: dict[str, TrainingRun] = {}
-    for run in trainings:
-        unique.setdefault(run.name, run)
-    failed: dict[str, str] = {}
-    waiting: list[_Training] = []
-    for run in unique.values():
-        try:
-            prepared = run.prepare(runs / run.name) if run.prepare else []
-            of_run = [_Training.make(run, seed, runs, prepared) for seed in seeds]
-            waiting += [training for training in of_run if not training.is_finished()]
-        except InputError as error:
-            failed[run.name] = str(error)
-    if not waiting:
-        return failed
-    waiting.sort(key=lambda training: training.seed)
-    say(f"{len(waiting)} trainings to do, {jobs} at a time; each prints to {runs}/NAME/seed-N.log")
-    environment = os.environ | dict.fromkeys(
-        ("TF_NUM_INTRAOP_THREADS", "OMP_NUM_THREADS"), str(max(1, num_cores() // jobs))
-    )
-    if jobs > 1:
-        environment["CUDA_VISIBLE_DEVICES"] = ""
-    children: set[subprocess.Popen] = set()
-    with _interrupted_by_sigterm(), ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(training.train, environment, children): training for training in waiting}
-        try:
-            for number, future in enumerate(as_completed(futures), start=1):
-                training = futures[future]
-                place = f"[{number}/{len(waiting)}] {training.name}, seed {training.seed}"
-                try:
-                    say(f"{place}: {future.result():.0f} s")
-                except InputError as error:
-                    failed[training.name] = str(error)
-                    say(f"{place}: {error}")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for child in list(children):
-                child.terminate()
-            raise
-    return failed
-
-
-def num_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+def marker_in(folder: Path) -> Path:
+    """The file in a run folder that says it is finished."""
+    return folder / "finished"
 
 
 @dataclass(frozen=True)
-class _Training:
+class Training:
     """A run with a seed: what is trained where.
 
     Attributes:
-        name: of the run.
+        run: of which this is one.
         seed: of it.
         folder: its run folder.
         config: what it is trained with.
         text: a digest of the files that were made for it; "" where none were.
+        after: folders of the trainings it starts from.
     """
 
-    name: str
+    run: TrainingRun
     seed: int
     folder: Path
     config: Config
     text: str
+    after: frozenset[Path]
 
     @classmethod
-    def make(cls, run: TrainingRun, seed: int, runs: Path, prepared: list[str]) -> "_Training":
-        config = load_config(run.preset, [*run.settings, *prepared, f"training.seed={seed}"])
+    def make(cls, run: TrainingRun, seed: int, runs: Path, prepared: Sequence[str] = ()) -> "Training":
+        """The training of a seed in the folder of all trainings, with the settings that `run.prepare` returned."""
+        config = run.config(seed, runs, prepared)
         digest = hashlib.sha256()
-        paths = [asdict(config.data)[key.partition(".")[2]] for key in PATH_KEYS] if prepared else []
-        for path in filter(None, paths):
+        keys = [key.removeprefix("data.") for key in PATH_KEYS if key.startswith("data.")] if prepared else []
+        for path in filter(None, (asdict(config.data)[key] for key in keys)):
             digest.update(Path(path).read_bytes())
-        return cls(run.name, seed, run_folder_of(run, seed, runs), config, digest.hexdigest() if prepared else "")
+        after = frozenset(run_folder_of(start.run, seed, runs) for start in run.starts)
+        text = digest.hexdigest() if prepared else ""
+        return cls(run, seed, run_folder_of(run, seed, runs), config, text, after)
+
+    @property
+    def log(self) -> Path:
+        """The file that it prints to."""
+        return self.folder.with_suffix(".log")
+
+    @property
+    def saved_settings(self) -> Path:
+        """The file that it takes its configuration from."""
+        return self.folder.with_suffix(".yaml")
+
+    @property
+    def marker(self) -> Path:
+        """The file that says it is finished."""
+        return marker_in(self.folder)
 
     def is_finished(self) -> bool:
         """Whether it was trained to its end.
@@ -153,12 +128,11 @@ class _Training:
         Raises:
             InputError: it was, but with other settings or other text.
         """
-        marker = self.folder / _FINISHED
-        if not marker.exists():
+        if not self.marker.exists():
             return False
         changes = load_config(self.folder / "config.yaml").differences(self.config)
         told = [f"{key} was {old!r} and is {new!r}" for key, old, new in changes if key not in PATH_KEYS]
-        if marker.read_text(encoding="utf-8") != self.text:
+        if self.marker.read_text(encoding="utf-8") != self.text:
             told.append("the text is another")
         if told:
             raise InputError(
@@ -167,50 +141,13 @@ class _Training:
             )
         return True
 
-    def train(self, environment: dict[str, str], children: set[subprocess.Popen]) -> float:
-        """Train in a process of its own; one that another process trains already is waited for.
 
-        Args:
-            environment: of the process.
-            children: where to note it while it runs.
-
-        Returns:
-            Seconds that it took.
-
-        Raises:
-            InputError: it failed.
-        """
-        began = time.monotonic()
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not self.is_finished():
-                self._train(environment, children)
-        return time.monotonic() - began
-
-    def _train(self, environment: dict[str, str], children: set[subprocess.Popen]) -> None:
-        settings, log = self.folder.with_suffix(".yaml"), self.folder.with_suffix(".log")
-        write_text_atomic(settings, self.config.to_yaml())
-        command = [sys.executable, "-m", "bytenet", "train", str(settings), "--run", str(self.folder), "--resume"]
-        with open(log, "a", encoding="utf-8") as output:
-            child = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-            children.add(child)
-            code = child.wait()
-            children.discard(child)
-        if code:
-            last = log.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
-            raise InputError(f"`{shlex.join(command)}` failed: {last} (all of it is in {log})")
-        write_text_atomic(self.folder / _FINISHED, self.text)
-
-
-@contextmanager
-def _interrupted_by_sigterm() -> Iterator[None]:
-    """Inside, SIGTERM does what Ctrl-C does, so that trainings are ended with it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.getsignal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def unique_runs(runs: Iterable[TrainingRun]) -> list[TrainingRun]:
+    """The runs and what they start from, each name once (the first counts), nothing before what it starts from."""
+    found: dict[str, TrainingRun] = {}
+    for run in runs:
+        if run.name not in found:
+            for before in unique_runs(start.run for start in run.starts):
+                found.setdefault(before.name, before)
+            found.setdefault(run.name, run)
+    return list(found.values())

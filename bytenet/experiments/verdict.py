@@ -48,6 +48,25 @@ def next_value(values: Sequence[float], level: float = 0.95) -> tuple[float, flo
     return _interval(values, 1 + 1 / len(values), level) if len(values) > 1 else None
 
 
+def difference_of_means(
+    values: Sequence[float], others: Sequence[float], level: float = 0.95
+) -> tuple[float, float] | None:
+    """Welch's confidence interval of the mean of `values` minus that of `others`; None where one has fewer than two."""
+    if min(len(values), len(others)) < 2:
+        return None
+    from scipy.stats import t
+
+    difference = statistics.fmean(values) - statistics.fmean(others)
+    shares = [statistics.variance(sample) / len(sample) for sample in (values, others)]
+    if not sum(shares):
+        return difference, difference
+    freedom = sum(shares) ** 2 / sum(
+        share**2 / (len(sample) - 1) for share, sample in zip(shares, (values, others), strict=True)
+    )
+    half = float(t.ppf((1 + level) / 2, freedom)) * math.sqrt(sum(shares))
+    return difference - half, difference + half
+
+
 def _interval(values: Sequence[float], share_of_variance: float, level: float) -> tuple[float, float]:
     from scipy.stats import t
 

@@ -1,0 +1,351 @@
+"""Figures 3.6.1 and 3.6.2: what unlabelled text does for ByteNet on Synthetic Digits, and how long it takes."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from bytenet.experiments.attention_baseline import PRINTED as ATTENTION
+from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.semi_supervised_runs import (
+    LABELLED,
+    SETTINGS,
+    TRIALS,
+    UNLABELLED,
+    WEIGHTS,
+    Cell,
+    by_trial,
+    grid_runs,
+    measure_grid,
+    thesis_rows,
+)
+from bytenet.experiments.verdict import (
+    Outcome,
+    Verdict,
+    compare,
+    difference_of_means,
+    next_value,
+    statement,
+    student_t,
+)
+
+_ERRORS = (
+    "misclassification", "backward_misclassification", "val_loss", "loss", "backward_loss", "source_marginal",
+    "seconds",
+)  # fmt: skip
+_TIMES = ("seconds", "wall_seconds", "side_by_side", "step_ms")
+_BEST = Cell(256, 1024, 0.2)
+_AIM = 0.06
+
+
+def _measure_errors(work: Work) -> Table:
+    names = {
+        "misclassification": "val_misclassification",
+        "backward_misclassification": "val_backward_misclassification",
+    }
+    rows = measure_grid(work, [names.get(name, name) for name in _ERRORS])
+    own = {theirs: name for name, theirs in names.items()}
+    return [{own.get(name, name): value for name, value in row.items()} for row in rows]
+
+
+def _measure_times(work: Work) -> Table:
+    return measure_grid(work, _TIMES)
+
+
+def _of(table: Table, settings: str) -> Table:
+    return [row for row in table if row["settings"] == settings]
+
+
+def _error_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    found = []
+    for settings, words in SETTINGS.items():
+        rows = _of(table, settings)
+        # What does without unlabelled text is to be as the thesis's; with our defaults all is to be better.
+        sizes = UNLABELLED if settings == "default" else UNLABELLED[1:]
+        compared = [_compare_cells(rows, labelled, sizes, f"{labelled} labelled, {words}") for labelled in LABELLED]
+        found += [verdict for verdict, _ in filter(None, compared)]
+        outcomes = [outcome for one in filter(None, compared) for outcome in one[1]]
+        if outcomes:
+            found.append(_all_cells(rows, outcomes, sizes, words, strictly=settings == "default"))
+        found += _effect_of_text(rows, words)
+    best = list(by_trial(_of(table, "default"), _BEST, "misclassification").values())
+    if best:
+        theirs = _published(_BEST, "misclassification")
+        reached = "reached" if fmean(best) <= _AIM else "missed"
+        found.append(
+            Verdict(
+                quantity="256 labelled, 1,024 unlabelled, weight .2, defaults", printed=fmean(theirs),
+                measured=fmean(best), interval=student_t(best), seeds=len(best), outcome=_outcome(best, theirs),
+                note=f"aimed at at most .06: {reached}",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _published(cell: Cell, column: str) -> list[float]:
+    return list(by_trial(thesis_rows(), cell, column).values())
+
+
+def _outcome(ours: Sequence[float], theirs: Sequence[float]) -> Outcome:
+    """How errors compare with the thesis's: by Welch's interval, or, of one training, by where the next would be."""
+    interval = difference_of_means(ours, theirs)
+    if interval is None:
+        low, high = next_value(theirs)
+        interval = fmean(ours) - high, fmean(ours) - low
+    return "better" if interval[1] < 0 else "worse" if interval[0] > 0 else "agrees"
+
+
+def _compare_cells(
+    rows: Table, labelled: int, sizes: Sequence[int], words: str
+) -> tuple[Verdict, list[tuple[Outcome, float]]] | None:
+    """The cells of a number of pairs, as one verdict; with the outcome and the difference of means of each cell."""
+    ours, theirs, outcomes, trials = [], [], [], []
+    for unlabelled in sizes:
+        cells = [Cell(labelled, unlabelled, weight) for weight in WEIGHTS]
+        values = [list(by_trial(rows, cell, "misclassification").values()) for cell in cells]
+        published = [_published(cell, "misclassification") for cell in cells]
+        ours.append(" ".join(_short(fmean(own)) if own else "–" for own in values))
+        theirs.append(" ".join(_short(fmean(own)) for own in published))
+        for own, other in zip(values, published, strict=True):
+            if own:
+                outcomes.append((_outcome(own, other), fmean(own) - fmean(other)))
+                trials.append(len(own))
+    if not outcomes:
+        return None
+    counts = {kind: [outcome for outcome, _ in outcomes].count(kind) for kind in ("better", "agrees", "worse")}
+    overall = "worse" if counts["worse"] else "agrees" if counts["agrees"] else "better"
+    told = ", ".join(f"{kind} in {count}" for kind, count in counts.items() if count)
+    weights = " ".join(_short(weight).rstrip("0") for weight in WEIGHTS)
+    verdict = Verdict(
+        quantity=f"{words}: means with {', '.join(f'{size:,}' for size in sizes)} unlabelled, weights {weights} each",
+        printed="; ".join(theirs), measured="; ".join(ours), seeds=min(trials), outcome=overall,
+        note=f"{told} of the {len(sizes) * len(WEIGHTS)} cells (Welch, 95 %), {_trials(trials)}",
+    )  # fmt: skip
+    return verdict, outcomes
+
+
+def _all_cells(
+    rows: Table, outcomes: Sequence[tuple[Outcome, float]], sizes: Sequence[int], words: str, strictly: bool
+) -> Verdict:
+    """How many cells are as good as the thesis's; `strictly`: how many have a lower mean."""
+    of_all = len(LABELLED) * len(sizes) * len(WEIGHTS)
+    good = sum(difference < 0 if strictly else outcome != "worse" for outcome, difference in outcomes)
+    better = sum(outcome == "better" for outcome, _ in outcomes)
+    what = "cells with a lower mean than the thesis's" if strictly else "cells as good as the thesis's or better"
+    trials = [len(by_trial(rows, cell, "misclassification")) for cell in _cells_in(rows)]
+    return statement(
+        f"{what}, {words}{'' if strictly else ', with unlabelled text'}", f"to be compared: {of_all} cells",
+        holds=good == of_all, measured=good,
+        note=f"of {len(outcomes)} cells trained; {better} significantly better, {_trials(trials)}",
+    )  # fmt: skip
+
+
+def _effect_of_text(rows: Table, words: str) -> list[Verdict]:
+    """In how many cells unlabelled text lowers the error, paired over trials (5 %)."""
+    helped = _cells_helped(rows)
+    if not helped:
+        return []
+    published = _cells_helped(thesis_rows())
+    same = sum(published[cell] for cell in helped)
+    by_weight = ", ".join(
+        f"{_short(weight).rstrip('0')}: {sum(helps for cell, helps in helped.items() if cell.weight == weight)}"
+        for weight in WEIGHTS
+    )
+    trials = [len(_paired(rows, cell)) for cell in helped]
+    return [
+        statement(
+            f"of {len(helped)} cells with unlabelled text, in how many it lowers the error, {words}",
+            f"it does; by the same test on its numbers in {same}", holds=sum(helped.values()) >= same,
+            measured=sum(helped.values()),
+            note=f"paired t-test over trials against the same weight without text, p < .05; by weight {by_weight}; "
+            f"{_trials(trials)}",
+        )
+    ]  # fmt: skip
+
+
+def _cells_helped(rows: Sequence[dict]) -> dict[Cell, bool]:
+    """By cell with unlabelled text, whether it lowers the error; cells with fewer than two pairs are left out."""
+    intervals = {cell: student_t(_paired(rows, cell)) for cell in _cells_in(rows) if cell.unlabelled}
+    return {cell: interval[1] < 0 for cell, interval in intervals.items() if interval is not None}
+
+
+def _paired(rows: Sequence[dict], cell: Cell) -> list[float]:
+    """By trial, the error with unlabelled text minus that without."""
+    with_text = by_trial(rows, cell, "misclassification")
+    without = by_trial(rows, cell.without_text, "misclassification")
+    return [value - without[trial] for trial, value in with_text.items() if trial in without]
+
+
+def _cells_in(rows: Sequence[dict]) -> list[Cell]:
+    return list(dict.fromkeys(Cell(*(row[name] for name in Cell._fields)) for row in rows))
+
+
+def _trials(counts: Sequence[int]) -> str:
+    few, many = min(counts), max(counts)
+    return f"{few} trial{'s' if few > 1 else ''} each" if few == many else f"{few} to {many} trials each"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    found = []
+    for settings, words in SETTINGS.items():
+        rows = _of(table, settings)
+        if not rows:
+            continue
+        found.append(_hours(rows, words))
+        ratios = {labelled: _ratios(rows, labelled, "step_ms") for labelled in LABELLED}
+        ratios = {labelled: values for labelled, values in ratios.items() if values}
+        if ratios:
+            published = fmean(fmean(_ratios(thesis_rows(), labelled, "seconds").values()) for labelled in ratios)
+            trials = sorted(set.intersection(*map(set, ratios.values())))
+            by_size = ", ".join(f"{size}: {fmean(values.values()):.2f}" for size, values in ratios.items())
+            found.append(
+                compare(
+                    f"time of a step with unlabelled text over one without, {words}", published,
+                    [fmean(values[trial] for values in ratios.values()) for trial in trials],
+                    lower_is_better=True, note=f"by number of pairs {by_size}; the thesis's is of whole trainings",
+                )
+            )  # fmt: skip
+    return found
+
+
+def _hours(rows: Table, words: str) -> Verdict:
+    same = {(*(row[name] for name in Cell._fields), row["trial"]) for row in rows}
+    theirs = sum(
+        row["seconds"] for row in thesis_rows() if (*(row[name] for name in Cell._fields), row["trial"]) in same
+    )
+    at_once = sorted({int(row["side_by_side"] or 1) for row in rows})
+    ours = sum(max(row["seconds"], row["wall_seconds"] or 0) / (row["side_by_side"] or 1) for row in rows)
+    return Verdict(
+        quantity=f"hours for {len(rows)} trainings of the grid's {len(thesis_rows())}, {words}",
+        printed=theirs / 3600, measured=ours / 3600, outcome="better" if ours < theirs else "worse",
+        note=f"{' or '.join(map(str, at_once))} at a time here, where the thesis had one on two GPUs",
+    )  # fmt: skip
+
+
+def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float]:
+    """By trial, the mean time with unlabelled text over that without, of the weights and sizes that have both."""
+    found: dict[int, list[float]] = {}
+    for cell in _cells_in(rows):
+        if cell.labelled == labelled and cell.unlabelled:
+            without = by_trial(rows, cell.without_text, column)
+            for trial, value in by_trial(rows, cell, column).items():
+                if trial in without:
+                    found.setdefault(trial, []).append(value / without[trial])
+    return {trial: fmean(ratios) for trial, ratios in found.items()}
+
+
+def _plot_errors(table: Table, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 6.5), layout="constrained")
+    grid = figure.subplots(len(SETTINGS), len(LABELLED), sharex=True, sharey=True)
+    for line, (settings, words) in zip(grid, SETTINGS.items(), strict=True):
+        for axes, labelled in zip(line, LABELLED, strict=True):
+            for number, weight in enumerate(WEIGHTS):
+                for rows, whose, place, style in (
+                    (thesis_rows(), "thesis", -0.06, {"mfc": "white", "ls": ":", "alpha": 0.75}),
+                    (_of(table, settings), "here", 0.06, {"ls": "-"}),
+                ):
+                    values = [
+                        list(by_trial(rows, Cell(labelled, size, weight), "misclassification").values())
+                        for size in UNLABELLED
+                    ]
+                    label = f"weight {weight}, {whose}"
+                    _draw(axes, values, 0.2 * (number - 1) + place, label, color=f"C{number}", **style)
+            axes.axhline(ATTENTION[labelled], color="black", ls="--", lw=1, label="attention baseline, thesis")
+            axes.set(title=f"{labelled} labelled, {words}")
+            axes.set_ylim(bottom=0)
+            axes.grid(alpha=0.3)
+        line[0].set_ylabel("misclassification rate")
+    _finish(figure, grid, path)
+
+
+def _plot_times(table: Table, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.5, 4), layout="constrained")
+    (line,) = grid = figure.subplots(1, len(LABELLED), sharex=True, sharey=True, squeeze=False)
+    drawn = {"thesis, two GPUs": thesis_rows()} | {
+        f"here, {words}": _of(table, name) for name, words in SETTINGS.items()
+    }
+    for axes, labelled in zip(line, LABELLED, strict=True):
+        for number, (label, rows) in enumerate(drawn.items()):
+            minutes = [
+                [
+                    value / 60
+                    for weight in WEIGHTS
+                    for value in by_trial(rows, Cell(labelled, size, weight), "seconds").values()
+                ]
+                for size in UNLABELLED
+            ]
+            colour = f"C{number - 1}" if number else "grey"
+            _draw(axes, minutes, 0.1 * (number - 1), label, color=colour, ls="-" if number else ":")
+        axes.set(title=f"{labelled} labelled", yscale="log")
+        axes.grid(alpha=0.3, which="both")
+    line[0].set_ylabel("minutes a training")
+    _finish(figure, grid, path)
+
+
+def _draw(axes, values: Sequence[Sequence[float]], place: float, label: str, **style) -> None:
+    """Mean and 95 % interval of the values of each size; a size without values is left out."""
+    points = [(place + index, fmean(own), student_t(own)) for index, own in enumerate(values) if own]
+    if points:
+        errors = [
+            (0, 0) if interval is None else (mean - interval[0], interval[1] - mean) for _, mean, interval in points
+        ]
+        axes.errorbar(
+            [x for x, _, _ in points], [mean for _, mean, _ in points], yerr=list(zip(*errors, strict=True)),
+            marker="o", markersize=4.5, capsize=2, linewidth=1.2, label=label, **style,
+        )  # fmt: skip
+
+
+def _finish(figure, grid, path: Path) -> None:
+    for axes in grid[-1]:
+        axes.set_xticks(range(len(UNLABELLED)), [f"{size:,}" for size in UNLABELLED])
+        axes.set_xlabel("unlabelled")
+    handles = {}
+    for axes in grid.flat:  # not every one has all of them, when a part is drawn
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, fontsize="small")
+    figure.savefig(path, dpi=100)
+
+
+_NEEDS = Needs(
+    time={
+        "smoke": "2 min",
+        "cpu": "hours for 270 trainings, shared by both figures; the thesis's own size",
+        "thesis": "as cpu, one training at a time",
+    }
+)
+
+EXPERIMENTS = (
+    Experiment(
+        name="fig-3.6.1",
+        title="Semi-supervised ByteNet on Synthetic Digits: misclassification",
+        thesis="27 cells of 64, 128, 256 labelled and 0, 512, 1,024 unlabelled sequences and three weights: unlabelled "
+        "text lowers the error, from .29 to .21 at 128 pairs. All are below the attention baseline.",
+        needs=_NEEDS,
+        runs=grid_runs,
+        measure=_measure_errors,
+        verdicts=_error_verdicts,
+        plot=_plot_errors,
+        seeds={"cpu": TRIALS, "thesis": TRIALS},
+        in_part=True,
+    ),
+    Experiment(
+        name="fig-3.6.2",
+        title="Semi-supervised ByteNet on Synthetic Digits: time",
+        thesis="Training with unlabelled text takes about five times as long, where ten times were expected.",
+        needs=_NEEDS,
+        runs=grid_runs,
+        measure=_measure_times,
+        verdicts=_time_verdicts,
+        plot=_plot_times,
+        seeds={"cpu": TRIALS, "thesis": TRIALS},
+        in_part=True,
+    ),
+)

@@ -1,0 +1,166 @@
+"""The grid of figures 3.6.1 and 3.6.2, semi-supervised ByteNets on Synthetic Digits, and the thesis's numbers of it."""
+
+import csv
+import math
+from collections.abc import Sequence
+from functools import cache, partial
+from importlib import resources
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from bytenet.csv_log import read_csv_log
+from bytenet.experiments.experiment import Scale, Table, Work
+from bytenet.experiments.training_jobs import times_of
+from bytenet.experiments.training_runs import Start, TrainingRun
+
+LABELLED = (64, 128, 256)
+UNLABELLED = (0, 512, 1024)
+WEIGHTS = (0.2, 0.1, 0.01)
+TRIALS = 5
+#: The settings the grid is trained with, and what to call them.
+SETTINGS = {"thesis": "thesis settings", "default": "defaults"}
+
+# The thesis's common test set, which chooses nothing here: the last model is kept.
+_TEST_SEED, _TEST_SIZE = 2, 1024
+_COST_OF_TEXT = 4  # times that of a step without unlabelled text, about
+
+_SCALES: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "training.epochs=2", "training.jit_compile=false", "model.dim=8", "model.num_sets=1",
+        "semi_supervised.beam_size=2", "evaluation.max_sentences=16", "evaluation.every_epochs=2",
+    ),
+    "cpu": ("training.epochs=301", "evaluation.every_epochs=301"),
+    "thesis": ("training.epochs=301", "evaluation.every_epochs=301"),
+}  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """A point of the grid.
+
+    Attributes:
+        labelled: number of pairs.
+        unlabelled: number of spelled words without numerals.
+        weight: of the likelihood of the unlabelled text, the thesis's lambda.
+    """
+
+    labelled: int
+    unlabelled: int
+    weight: float
+
+    @property
+    def without_text(self) -> "Cell":
+        """What the cell is compared with to see what unlabelled text does: trained from the same weights."""
+        return self._replace(unlabelled=0)
+
+
+def cells(scale: Scale) -> list[Cell]:
+    """The grid; at "smoke" two cells of it."""
+    if scale == "smoke":
+        return [Cell(64, 0, 0.2), Cell(64, 512, 0.2)]
+    return [
+        Cell(labelled, unlabelled, weight) for labelled in LABELLED for unlabelled in UNLABELLED for weight in WEIGHTS
+    ]
+
+
+def grid_run(
+    settings: str, cell: Cell, scale: Scale, name: str = "", more: Sequence[str] = (), starts: tuple[Start, ...] = ()
+) -> TrainingRun:
+    """The training of a cell.
+
+    Args:
+        settings: of `SETTINGS`.
+        cell: of the grid.
+        scale: of the experiment.
+        name: of a run that is not of the grid, because `more` or `starts` say so.
+        more: further settings.
+        starts: what it begins with.
+    """
+    preset = "digits-semi-thesis" if settings == "thesis" else "digits-semi"
+    labelled, unlabelled, weight = cell
+    overrides = (
+        f"data.num_train={labelled}", f"data.num_monolingual={unlabelled or 'null'}",
+        f"semi_supervised.source_weight={weight}", "semi_supervised.target_weight=0.0",
+        f"data.validation_seed={_TEST_SEED}", f"data.num_validation={_TEST_SIZE}",
+        "evaluation.continuous_every_seconds=null", "evaluation.beam_size=1",
+        "evaluation.batch_norm_statistics=moving", *_SCALES[scale], *more,
+    )  # fmt: skip
+    kind = f"semi-{settings}, {labelled} pairs" + (", text" if unlabelled else "")
+    return TrainingRun(
+        name or f"semi-{settings}-{labelled}-{unlabelled}-{weight}", preset, overrides,
+        thesis=None if settings == "thesis" else grid_run("thesis", cell, "thesis"),
+        by_seed=partial(_settings_of_trial, weight), starts=starts,
+        together=name or kind, cost=labelled * (_COST_OF_TEXT if unlabelled else 1),
+    )  # fmt: skip
+
+
+def _settings_of_trial(weight: float, trial: int) -> tuple[str, ...]:
+    """The thesis's seeds of the data; and first weights that differ by trial and weight alone.
+
+    So cells with and without unlabelled text begin alike, and the three without text, where the weight does nothing,
+    are three trainings, as in the thesis.
+    """
+    return (
+        f"data.train_seed={10 * trial}",
+        f"data.monolingual_seed={10 * trial + 1}",
+        f"training.seed={10 * trial + WEIGHTS.index(weight)}",
+    )
+
+
+def grid_runs(scale: Scale) -> list[TrainingRun]:
+    """All trainings of the grid; those that share a compiled model follow each other."""
+    return [grid_run(settings, cell, scale) for settings in SETTINGS for cell in cells(scale)]
+
+
+def measure_grid(work: Work, columns: Sequence[str]) -> Table:
+    """Rows of `settings`, the cell, `trial` and the columns asked for, one for each training that is finished.
+
+    Args:
+        work: where they are.
+        columns: "seconds" (of training, as its metrics tell), "wall_seconds" (from the process's being asked for it),
+            "side_by_side" (trainings at a time), "step_ms" (median over epochs, compilation and evaluation left out),
+            or columns of `metrics.csv`, of which the last value counts; empty where there is none.
+    """
+    rows: Table = []
+    for settings in SETTINGS:
+        for cell in cells(work.scale):
+            for trial, folder in work.finished(grid_run(settings, cell, work.scale)):
+                found = final_values(folder.path)
+                rows.append(
+                    {"settings": settings, **cell._asdict(), "trial": trial}
+                    | {name: found.get(name, "") for name in columns}
+                )
+    return rows
+
+
+def final_values(folder: Path) -> dict[str, float | str]:
+    """What a finished training measured last, by the columns of its `metrics.csv`, and its times."""
+    metrics = read_csv_log(folder / "metrics.csv")
+    found = {name: "" if math.isnan(values[-1]) else values[-1] for name, values in metrics.items()}
+    steps = [0, *metrics["step"]]
+    seconds = [0.0, *metrics["seconds"]]
+    of_epochs = [
+        1000 * (seconds[index + 1] - seconds[index]) / (steps[index + 1] - steps[index])
+        for index in range(len(steps) - 1)
+    ]
+    # The first holds the compilation, the last the evaluation.
+    found["step_ms"] = median(of_epochs[1:-1] or of_epochs)
+    times = times_of(folder)
+    return found | {"wall_seconds": times["seconds"], "side_by_side": times["side_by_side"]} if times else found
+
+
+@cache
+def thesis_rows() -> tuple[dict[str, float | int], ...]:
+    """The thesis's own results: the cell, `trial`, `misclassification` and `seconds` of its 135 trainings."""
+    text = (resources.files("bytenet.experiments") / "semi_supervised_grid.csv").read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if line and not line.startswith("#")]
+    integers = ("labelled", "unlabelled", "trial")
+    return tuple(
+        {name: int(value) if name in integers else float(value) for name, value in row.items()}
+        for row in csv.DictReader(lines)
+    )
+
+
+def by_trial(rows: Sequence[dict[str, float | int | str]], cell: Cell, column: str) -> dict[int, float]:
+    """The values of a cell in rows of one kind of settings, by trial."""
+    return {row["trial"]: float(row[column]) for row in rows if tuple(row[name] for name in Cell._fields) == cell}

@@ -1,0 +1,186 @@
+"""Trainings side by side, none done twice."""
+
+import fcntl
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+
+from bytenet.errors import InputError
+from bytenet.experiments.training_processes import Children, TrainingProcess
+from bytenet.experiments.training_queue import TimeLeft, TrainingQueue
+from bytenet.experiments.training_runs import Training, TrainingRun, marker_in, unique_runs
+from bytenet.files import write_text_atomic
+
+_TIMES = ".times.json"
+
+
+def train_all(
+    trainings: Iterable[TrainingRun], seeds: Sequence[int], runs: Path, jobs: int, say: Callable[[str], None]
+) -> dict[str, str]:
+    """Train what is not trained yet, `jobs` at a time, each with its share of the cores.
+
+    What was stopped goes on from its last checkpoint. Each training prints into a file beside its folder. One that
+    fails does not keep the others from being done, but for those that start from it.
+
+    Args:
+        trainings: which; of several with one name the first counts. What they start from is trained, too.
+        seeds: of each.
+        runs: the folder to keep them in.
+        jobs: how many at a time; where it is more than one, they do not use GPUs.
+        say: prints a line of progress.
+
+    Returns:
+        By the name of the run, why a training of it failed: also that it was finished earlier with other settings or
+        text, or that its text is not to be had.
+
+    Raises:
+        KeyboardInterrupt: by Ctrl-C or SIGTERM; the trainings that go on have saved a checkpoint and ended.
+    """
+    waiting, failed = _what_waits(trainings, seeds, runs)
+    if not waiting:
+        return failed
+    say(f"{len(waiting)} trainings to do, {jobs} at a time; each prints to {runs}/NAME/seed-N.log")
+    threads = max(1, num_cores() // jobs)
+    environment = os.environ | dict.fromkeys(
+        ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"), str(threads)
+    )
+    if jobs > 1:
+        environment["CUDA_VISIBLE_DEVICES"] = ""
+    queue, children, time_left = TrainingQueue(waiting), Children(), TimeLeft(waiting)
+    processes = threading.local()
+    all_processes: list[TrainingProcess] = []
+
+    def begin() -> None:
+        processes.mine = TrainingProcess(environment, children)
+        all_processes.append(processes.mine)
+
+    def train_next() -> tuple[Training, float | InputError] | None:
+        training = queue.take(processes.mine.compiled)
+        if training is None:
+            return None
+        try:
+            return training, _train(training, processes.mine, {"side_by_side": jobs, "threads": threads})
+        except InputError as error:
+            return training, error
+        finally:
+            queue.done(training)
+
+    began = time.monotonic()
+    try:
+        with _interrupted_by_signals(), ThreadPoolExecutor(jobs, initializer=begin) as pool:
+            futures = [pool.submit(train_next) for _ in waiting]
+            try:
+                for number, future in enumerate(as_completed(futures), start=1):
+                    training, outcome = future.result()
+                    left = time_left.after(training, time.monotonic() - began)
+                    place = f"[{number}/{len(waiting)}] {training.run.name}, seed {training.seed}"
+                    if isinstance(outcome, InputError):
+                        failed[training.run.name] = str(outcome)
+                        say(f"{place}: {outcome}")
+                    else:
+                        say(f"{place}: {outcome:.0f} s{_words(left)}")
+            except BaseException:
+                queue.close()
+                pool.shutdown(wait=False, cancel_futures=True)
+                children.end()
+                raise
+    finally:
+        for process in all_processes:
+            process.close()
+    return failed
+
+
+def times_of(folder: Path) -> dict[str, float]:
+    """How long a training took and under what conditions.
+
+    Args:
+        folder: of the training.
+
+    Returns:
+        `seconds`, in which a process was busy with it since it was gone on with last; `side_by_side`, trainings at a
+        time, and `threads`, of each. Nothing where the training was not done by `train_all`.
+    """
+    path = folder.with_suffix(_TIMES)
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def num_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _what_waits(
+    trainings: Iterable[TrainingRun], seeds: Sequence[int], runs: Path
+) -> tuple[list[Training], dict[str, str]]:
+    """What is to be trained, and, by name, why other runs cannot be."""
+    waiting: list[Training] = []
+    failed: dict[str, str] = {}
+    for run in unique_runs(trainings):
+        try:
+            for start in run.starts:
+                if start.run.name in failed:
+                    raise InputError(f"{run.name} starts from {start.run.name}: {failed[start.run.name]}")
+            prepared = run.prepare(runs / run.name) if run.prepare else []
+            of_run = [Training.make(run, seed, runs, prepared) for seed in seeds]
+            waiting += [training for training in of_run if not training.is_finished()]
+        except InputError as error:
+            failed[run.name] = str(error)
+    return waiting, failed
+
+
+def _train(training: Training, process: TrainingProcess, conditions: dict[str, int]) -> float:
+    """Train, unless another process does so already: that is waited for.
+
+    Args:
+        training: which.
+        process: to train it with.
+        conditions: kept with the time that it took.
+
+    Returns:
+        Seconds that it took.
+
+    Raises:
+        InputError: it failed, or what it starts from did.
+    """
+    began = time.monotonic()
+    missing = [str(folder) for folder in sorted(training.after) if not marker_in(folder).exists()]
+    if missing:
+        raise InputError(f"it starts from {' and '.join(missing)}, which failed")
+    training.folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(training.folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not training.is_finished():
+            began_itself = time.monotonic()
+            process.train(training)
+            times = conditions | {"seconds": round(time.monotonic() - began_itself, 3)}
+            write_text_atomic(training.folder.with_suffix(_TIMES), json.dumps(times) + "\n")
+            write_text_atomic(training.marker, training.text)
+    return time.monotonic() - began
+
+
+def _words(seconds_left: float | None) -> str:
+    if not seconds_left:
+        return ""
+    minutes = max(1, round(seconds_left / 60))
+    return f", about {minutes // 60} h {minutes % 60} min left" if minutes >= 60 else f", about {minutes} min left"
+
+
+@contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """Inside, SIGTERM and a closed terminal do what Ctrl-C does, so that trainings are ended with it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupt = signal.getsignal(signal.SIGINT)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
