@@ -131,7 +131,8 @@ class DataConfig:
     num_train: Positive | None = None
     num_validation: Positive | None = None
     num_test: Positive | None = None
-    num_monolingual: Positive | None = None  # sentences of each side without translations; None is none
+    # Sentences of each side without translations, at most; None is none of a generated corpus, all of another.
+    num_monolingual: Positive | None = None
     train_seed: NonNegative | None = None
     validation_seed: NonNegative | None = None
     test_seed: NonNegative | None = None

@@ -10,6 +10,7 @@ from bytenet.experiments import (
     digits,
     europarl,
     memorise,
+    monolingual_captions,
     selu_language,
     semi_supervised_grid,
     semi_supervised_settings,
@@ -34,6 +35,7 @@ _MODULES = (
     semi_supervised_grid,
     selu_language,
     semi_supervised_settings,
+    monolingual_captions,
 )
 
 

@@ -1,9 +1,11 @@
 """The model of a run, ready for `fit`."""
 
+import random
 from collections.abc import Sequence
 from contextlib import nullcontext
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
@@ -26,10 +28,22 @@ _STEPS_THAT_PAY_A_COMPILATION = 100
 
 def set_up_keras(config: Config) -> None:
     """Set Keras's seed and precision, and TensorFlow's determinism, for the whole process."""
-    keras.utils.set_random_seed(config.training.seed)
+    set_seed(config.training.seed)
     keras.mixed_precision.set_global_policy("mixed_bfloat16" if config.training.mixed_precision else "float32")
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
+
+
+def set_seed(seed: int) -> None:
+    """Set the seed that Keras draws all others from, and NumPy's.
+
+    TensorFlow's own is set once a process: nothing here draws from it, and setting it again makes TensorFlow forget
+    all functions that it has ready, which take seconds and memory to be made ready anew.
+    """
+    if tf.compat.v1.get_seed(None)[0] is None:
+        keras.utils.set_random_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed)
 
 
 def make_compiled_model(
@@ -81,7 +95,7 @@ def make_compiled_pair(
     translators = []
     for device in devices or (None, None):
         # The same first weights and random states that a run of that direction alone begins with.
-        keras.utils.set_random_seed(config.training.seed)
+        set_seed(config.training.seed)
         with tf.device(device) if device else nullcontext():
             translators.append(make_compiled_model(config, vocabulary, strategy, jit_compile, total_steps))
     with strategy.scope():

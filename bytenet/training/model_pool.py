@@ -1,12 +1,12 @@
 """Models that are traced and compiled already, for the next run of the same shape."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import asdict
 from typing import Any
 
 import keras
 
-from bytenet.config import Config, DataConfig, SemiSupervisedConfig
+from bytenet.config import Config
 from bytenet.training.checkpoints import training_variables
 from bytenet.training.optimizers import translators_of
 
@@ -48,9 +48,9 @@ class ModelPool:
 
 
 def _traced_settings(config: Config) -> str:
-    """The settings that are part of a traced training step or search, and a few that are not."""
-    semi = replace(config.semi_supervised, source_weight=0.0, target_weight=0.0, start_forward=None)
-    semi = replace(semi, start_backward=None) if semi.trained == "both" else semi
-    assert isinstance(semi, SemiSupervisedConfig)
-    without_data = replace(config, data=DataConfig(), training=replace(config.training, seed=0), semi_supervised=semi)
-    return without_data.to_yaml()
+    """The settings that may be part of a traced training step or search."""
+    settings = asdict(config)
+    del settings["data"], settings["training"]["seed"], settings["training"]["epochs"]
+    for name in ("source_weight", "target_weight", "start_forward", "start_backward"):
+        del settings["semi_supervised"][name]
+    return repr(settings)

@@ -1,11 +1,12 @@
 """Multi30k: captions of photographs, English with professional German translations."""
 
-from typing import Any
-
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
 from bytenet.datasets.corpora.lookup import fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text_files import read_parallel
+
+HOMEPAGE = "https://github.com/multi30k/dataset"
+LICENCE = "for non-commercial research and education (from Flickr30K); cite Elliott et al. 2016, W16-3210"
 
 _URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
 _SPLIT_FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
@@ -22,27 +23,38 @@ _FILES = {
 }
 
 
-def _read(config: Any) -> Corpus:
+def multi30k(source_language: str, target_language: str) -> Corpus:
+    """Multi30k in one of its directions, "de" to "en" or back.
+
+    Raises:
+        InputError: its files cannot be had.
+    """
+
     def split(name: str) -> Pairs:
-        languages = config.source_language, config.target_language
+        languages = source_language, target_language
         local = local_pairs("multi30k", name, *languages)
         return local or read_parallel(*(fetch(_FILES[f"{name}.{language}.gz"]) for language in languages))
 
     return Corpus(
         "multi30k",
         **{name: split(file_name) for name, file_name in _SPLIT_FILES.items()},
-        source_language=config.source_language,
-        target_language=config.target_language,
+        source_language=source_language,
+        target_language=target_language,
     )
+
+
+def files() -> tuple[RemoteFile, ...]:
+    """What a download fetches."""
+    return tuple(_FILES.values())
 
 
 ENTRY = CorpusEntry(
     name="multi30k",
     description="29,000 photograph captions, professionally translated; test_2016_flickr is the test set",
-    licence="for non-commercial research and education (from Flickr30K); cite Elliott et al. 2016, W16-3210",
-    homepage="https://github.com/multi30k/dataset",
+    licence=LICENCE,
+    homepage=HOMEPAGE,
     languages=("de", "en"),
     pairs={"train": 29000, "validation": 1014, "test": 1000},
-    files=lambda: tuple(_FILES.values()),
-    read=_read,
+    files=files,
+    read=lambda config: multi30k(config.source_language, config.target_language),
 )

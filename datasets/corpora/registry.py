@@ -13,6 +13,7 @@ from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
 from bytenet.datasets.corpora.files import ENTRY as FILES
 from bytenet.datasets.corpora.multi30k import ENTRY as MULTI30K
+from bytenet.datasets.corpora.multi30k_monolingual import ENTRY as MULTI30K_MONOLINGUAL
 from bytenet.datasets.corpora.newstest import ENTRY as NEWSTEST
 from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
 from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
@@ -22,7 +23,9 @@ from bytenet.errors import InputError
 
 logger = logging.getLogger("bytenet.datasets")
 
-_ENTRIES = {entry.name: entry for entry in (DIGITS, NUMBERS, MULTI30K, TATOEBA, NEWSTEST, EUROPARL, FILES)}
+_ENTRIES = {
+    entry.name: entry for entry in (DIGITS, NUMBERS, MULTI30K, MULTI30K_MONOLINGUAL, TATOEBA, NEWSTEST, EUROPARL, FILES)
+}
 
 
 def available() -> list[CorpusEntry]:

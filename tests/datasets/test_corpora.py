@@ -30,6 +30,22 @@ def test_files_corpus(data_folder):
     assert corpus.monolingual_target == ["four", "five"]
 
 
+def test_reversed_files_change_places_and_so_do_their_languages(data_folder):
+    paths = {
+        "train_source": data_folder("a.de", ["ein", "zwei"]),
+        "train_target": data_folder("a.en", ["one", "two"]),
+        "monolingual_target": data_folder("more.en", ["four", "five"]),
+    }
+    settings = {key: str(path) for key, path in paths.items()}
+    corpus = load_corpus(DataConfig(corpus="files", reversed=True, **settings))
+    assert corpus.train == Pairs(["one", "two"], ["ein", "zwei"])
+    assert corpus.validation is None
+    assert corpus.monolingual_source == ["four", "five"]
+    assert corpus.monolingual_target is None
+    assert (corpus.source_language, corpus.target_language) == ("en", "de")
+    assert corpus.reversed() == load_corpus(DataConfig(corpus="files", **settings))
+
+
 def test_missing_training_files_are_named(tmp_path):
     config = DataConfig(corpus="files", train_source=str(tmp_path / "a"), train_target=str(tmp_path / "b"))
     with pytest.raises(MissingFileError, match=r"no file .*a"):
@@ -38,13 +54,14 @@ def test_missing_training_files_are_named(tmp_path):
 
 def test_every_corpus_of_the_issue_is_listed():
     entries = {entry.name: entry for entry in available()}
-    assert {"digits", "numbers", "newstest", "europarl", "multi30k", "tatoeba", "files"} == set(entries)
+    names = {"digits", "numbers", "newstest", "europarl", "multi30k", "multi30k-monolingual", "tatoeba", "files"}
+    assert names == set(entries)
     for entry in entries.values():
         assert entry.description
         assert entry.licence
         for file in entry.files():
             assert file.url.startswith("https://")
-            assert file.path.startswith(f"{entry.name}/")
+            assert file.path.startswith(entry.name.removesuffix("-monolingual"))
 
 
 def test_an_unknown_corpus_is_refused_with_the_nearest_name():

@@ -17,7 +17,10 @@ THESIS = [
     "fig-3.4.4", "fig-3.5.1", "fig-3.5.2", "fig-3.5.3", "fig-3.5.4", "fig-3.5.5", "fig-3.5.6", "fig-3.6.1",
     "fig-3.6.2", "fig-d.1.1", "fig-d.1.2", "fig-d.2.1", "fig-d.2.2", "fig-d.2.3", "fig-d.3.1", "fig-d.3.2",
 ]  # fmt: skip
-OWN = ["attention-baseline", "selu-language"]
+OWN = [
+    "attention-baseline", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
+    "semi-supervised-settings",
+]  # fmt: skip
 EXPERIMENTS = all_experiments()
 
 

@@ -1,0 +1,381 @@
+"""Beyond the thesis: does monolingual text help on natural language, and more than back-translation does?
+
+German to English from 3,000 pairs of Multi30k, with captions of other images in either language. Everything is chosen
+on the validation set, with as many tries for each way of training; the test set is looked at once.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from bytenet.csv_log import read_csv_log
+from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.training_runs import Start, TrainingRun
+from bytenet.experiments.verdict import Outcome, Verdict, student_t
+from bytenet.run_folder import RunFolder
+
+_SELECTED_BY = "val_chrf"
+_PRESET = "multi30k-semi"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to train.
+
+    Attributes:
+        sides: of the monolingual text that is learned from.
+        settings: those that make it what it is.
+        steps: of training that take as long as those of the others, on one core.
+        evaluations: on the validation set.
+        started: whether it goes on from the two supervised translators.
+    """
+
+    sides: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    steps: int = 0
+    evaluations: int = 8
+    started: bool = True
+
+
+_SUPERVISED = ("semi_supervised.enabled=false",)
+_BACK_TRANSLATION = ("semi_supervised.objective=back_translation", "semi_supervised.beam_size=1")
+_BOTH = ("source", "target")
+
+PAIRS, BACKWARD, CONTROL = "pairs alone", "pairs alone, English to German", "pairs alone, trained on as long"
+MARGINAL, BACK = "marginal, text of both sides", "back-translation"
+WAYS = {
+    PAIRS: Way(settings=_SUPERVISED, steps=3200, started=False),
+    BACKWARD: Way(settings=(*_SUPERVISED, "data.reversed=true"), steps=3200, started=False),
+    CONTROL: Way(steps=6000),
+    "marginal, German text": Way(("source",), steps=1600),
+    "marginal, English text": Way(("target",), steps=1600),
+    MARGINAL: Way(_BOTH, steps=900),
+    BACK: Way(_BOTH, _BACK_TRANSLATION, steps=3600),
+    "back-translation by the supervised translator": Way(
+        ("target",), (*_BACK_TRANSLATION, "semi_supervised.trained=forward"), steps=6000
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is tuned.
+
+    Attributes:
+        dropout: of both translators.
+        weight: of the monolingual text, the thesis's lambda; 0 where there is none.
+    """
+
+    dropout: float
+    weight: float = 0.0
+
+
+#: What was tried, the same number for each, on the validation set with seed 1.
+TRIES = {
+    PAIRS: tuple(map(Choice, (0.2, 0.35, 0.425, 0.5))),
+    CONTROL: tuple(map(Choice, (0.2, 0.35, 0.425, 0.5))),
+    MARGINAL: tuple(Choice(dropout, weight) for dropout in (0.2, 0.35) for weight in (0.1, 1.0)),
+    BACK: tuple(Choice(dropout, weight) for dropout in (0.2, 0.35) for weight in (0.1, 1.0)),
+}
+#: The best of them.
+CHOSEN = {PAIRS: Choice(0.35), CONTROL: Choice(0.35), MARGINAL: Choice(0.35, 1.0), BACK: Choice(0.35, 1.0)}
+_TUNED_AS = {
+    BACKWARD: PAIRS,
+    "marginal, German text": MARGINAL,
+    "marginal, English text": MARGINAL,
+    "back-translation by the supervised translator": BACK,
+}
+
+_WHOLE = ("evaluation.max_sentences=500",)
+_SCALES: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "data.corpus=digits", "data.num_train=24", "data.num_validation=8", "data.num_test=8",
+        "data.num_monolingual=16", "data.batch_chars=null", "data.batch_size=8", "data.num_buckets=1",
+        "semi_supervised.batch_chars=null", "semi_supervised.num_buckets=1", "model.dim=8", "model.num_sets=1",
+        "training.jit_compile=false",
+    ),
+    "cpu": _WHOLE,
+    "thesis": _WHOLE,
+}  # fmt: skip
+_SMOKE_STEPS = 4
+_STEPS_AN_EPOCH = 203  # of the 3,000 pairs
+
+
+def training_of(way: str, scale: Scale, choice: Choice | None = None) -> TrainingRun:
+    """The training of a way with what was chosen for it, or with another choice."""
+    one, choice = WAYS[way], choice or CHOSEN[_TUNED_AS.get(way, way)]
+    smoke = scale == "smoke"
+    steps = _SMOKE_STEPS if smoke else one.steps
+    steps_an_epoch = 3 if smoke else _STEPS_AN_EPOCH
+    settings = [
+        f"model.dropout={choice.dropout}", f"training.max_steps={steps}",
+        f"training.epochs={math.ceil(steps / steps_an_epoch)}",
+        f"evaluation.every_epochs={max(1, round(steps / steps_an_epoch / one.evaluations))}",
+        *(f"semi_supervised.{side}_weight={choice.weight if side in one.sides else 0.0}" for side in _BOTH),
+    ]  # fmt: skip
+    starts: tuple[Start, ...] = ()
+    if one.started:
+        settings += ["training.learning_rate=1e-3", "training.warmup_steps=100"]
+        starts = (
+            Start("semi_supervised.start_forward", training_of(PAIRS, scale)),
+            Start("semi_supervised.start_backward", training_of(BACKWARD, scale)),
+        )
+    together = f"captions-{way} {choice.dropout:g}".replace(",", "").replace(" ", "-")
+    return TrainingRun(
+        f"{together}-{choice.weight:g}" if one.sides else together, _PRESET,
+        (*settings, *_SCALES[scale], *one.settings), starts=starts, together=together, cost=2.0 if starts else 1.0,
+    )  # fmt: skip
+
+
+def _tries(scale: Scale) -> list[tuple[str, Choice]]:
+    if scale == "smoke":
+        return [(PAIRS, CHOSEN[PAIRS]), (BACK, CHOSEN[BACK])]
+    return [(way, choice) for way, choices in TRIES.items() for choice in choices]
+
+
+def _ways(scale: Scale) -> list[str]:
+    """The ways that are compared."""
+    shown = [way for way in WAYS if way != BACKWARD]
+    return [PAIRS, CONTROL, MARGINAL, BACK] if scale == "smoke" else shown
+
+
+def _of_training(folder: RunFolder) -> dict[str, float]:
+    """Of the model that was kept: scores on the validation set, greedily translated, and when it was; all minutes."""
+    metrics = read_csv_log(folder.metrics_path)
+    scores = metrics[_SELECTED_BY]
+    best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)
+    return {
+        **{name: metrics[name][best] for name in ("val_loss", "val_bleu", "val_chrf")},
+        "best_step": int(metrics["step"][best]),
+        "steps": int(metrics["step"][-1]),
+        "minutes": metrics["seconds"][-1] / 60,
+    }
+
+
+# What was tried.
+
+
+def _measure_tries(work: Work) -> Table:
+    """Rows of `way`, `dropout`, `weight`, `seed`, and what `_of_training` tells."""
+    rows: Table = []
+    for way, choice in _tries(work.scale):
+        for seed, folder in work.finished(training_of(way, work.scale, choice)):
+            row = {"way": way, "dropout": choice.dropout, "weight": choice.weight, "seed": seed}
+            rows.append(row | _of_training(folder))
+    return rows
+
+
+def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
+    found = []
+    for way in dict.fromkeys(row["way"] for row in table):
+        rows = [row for row in table if row["way"] == way]
+        best = max(rows, key=lambda row: row["val_chrf"])
+        choice = Choice(best["dropout"], best["weight"])
+        told = [
+            f"dropout {row['dropout']:g}" + (f", weight {row['weight']:g}" if row["weight"] else "")
+            + f": chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
+            for row in rows
+        ]  # fmt: skip
+        outcome: Outcome = "shown" if choice == CHOSEN[way] else "not shown"
+        found.append(
+            Verdict(
+                quantity=f"validation chrF of the best of {len(rows)} settings, {way}",
+                printed=f"monolingual-captions takes {_words(CHOSEN[way])}", measured=float(best["val_chrf"]),
+                outcome=outcome, note="; ".join(told),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _words(choice: Choice) -> str:
+    return f"dropout {choice.dropout:g}" + (f", weight {choice.weight:g}" if choice.weight else "")
+
+
+def _plot_tries(table: Table, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 1 + 0.35 * len(table)), layout="constrained")
+    axes = figure.subplots()
+    labels = [f"{row['way']}: {_words(Choice(row['dropout'], row['weight']))}" for row in table]
+    colours = {way: f"C{number}" for number, way in enumerate(dict.fromkeys(row["way"] for row in table))}
+    for place, row in enumerate(table):
+        axes.plot(row["val_chrf"], place, "o", color=colours[row["way"]])
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlabel("chrF on the validation set, greedy")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=100)
+
+
+# What came of it.
+
+_SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
+
+
+def _measure(work: Work) -> Table:
+    """Rows of `way`, `seed`, test scores with bootstrap intervals, gains over `CONTROL`, and `_of_training`.
+
+    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `bleu_gain`, ... are the difference to the same seed's
+    `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
+    """
+    from bytenet.evaluation import evaluate_run, pairs_of_split
+    from bytenet.evaluation.compare import compare_translations
+
+    rows: Table = []
+    of_control: dict[int, Sequence[str]] = {}
+    for way in sorted(_ways(work.scale), key=lambda way: way != CONTROL):
+        for seed, folder in work.finished(training_of(way, work.scale)):
+            work.say(f"monolingual-captions: translating the test set, {way}, seed {seed}")
+            pairs = pairs_of_split(folder, "test")
+            told = evaluate_run(folder.path, pairs, "test")
+            row = {"way": way, "seed": seed}
+            scores = {score.name: score for score in told.scores}
+            for key, name in _SCORES.items():
+                row |= _with_interval(key, scores[name].value, scores[name].interval)
+            if way == CONTROL:
+                of_control[seed] = told.hypotheses
+            gains = {}
+            if seed in of_control:
+                both = {way: told.hypotheses, f"control of {way}": of_control[seed]}
+                found = compare_translations(None, pairs.target, both, folder.config.data.target_language)
+                gains = {score.name.removesuffix(" difference"): score for score in found.differences}
+            for key, name in _SCORES.items():
+                gain = gains.get(name)
+                row |= _with_interval(f"{key}_gain", gain and gain.value, gain and gain.interval)
+            rows.append(row | _of_training(folder))
+    order = {way: place for place, way in enumerate(_ways(work.scale))}
+    return sorted(rows, key=lambda row: (order[row["way"]], row["seed"]))
+
+
+def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> dict[str, float | str]:
+    low, high = interval or ("", "")
+    return {key: "" if value is None else value, f"{key}_low": low, f"{key}_high": high}
+
+
+def _by_seed(table: Table, way: str, column: str) -> dict[int, float]:
+    return {row["seed"]: float(row[column]) for row in table if row["way"] == way and row[column] != ""}
+
+
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    ways = list(dict.fromkeys(row["way"] for row in table))
+    found = []
+    for way in ways:
+        for key, name in _SCORES.items():
+            values = list(_by_seed(table, way, key).values())
+            minutes = fmean(_by_seed(table, way, "minutes").values())
+            validation = fmean(_by_seed(table, way, f"val_{key}").values())
+            found.append(
+                Verdict(
+                    quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
+                    interval=student_t(values), seeds=len(values),
+                    note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; {minutes:.0f} min",
+                )
+            )  # fmt: skip
+    for way in ways:
+        if way not in (PAIRS, CONTROL):
+            found += _gains(table, way, CONTROL)
+    for way in ways:
+        if way.startswith("marginal"):
+            found += _gains(table, way, BACK)
+    return found
+
+
+def _bootstrap(table: Table, way: str, key: str) -> str:
+    intervals = [
+        f"{row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f}"
+        for row in table
+        if row["way"] == way and row[f"{key}_low"] != ""
+    ]
+    return f"bootstrap over sentences, by seed: {', '.join(intervals)}"
+
+
+def _gains(table: Table, way: str, against: str) -> list[Verdict]:
+    """How much better a way is than another, paired by seed; nothing where no seed has both."""
+    found = []
+    for key, name in _SCORES.items():
+        values, others = _by_seed(table, way, key), _by_seed(table, against, key)
+        gains = [value - others[seed] for seed, value in values.items() if seed in others]
+        if not gains:
+            continue
+        interval, outcome, note = student_t(gains), "no claim", "both trained equally long"
+        if against == CONTROL:
+            outcome = "shown" if interval is not None and interval[0] > 0 else "not shown"
+            note = _bootstrap(table, way, f"{key}_gain")
+        printed = "unlabelled text helps; natural language was not tried" if against == CONTROL else "not compared"
+        found.append(
+            Verdict(
+                quantity=f"{name}, {way} minus {against}", printed=printed, measured=fmean(gains), interval=interval,
+                seeds=len(gains), outcome=outcome, note=note,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _plot(table: Table, path: Path) -> None:
+    """A panel a score: each seed with its bootstrap interval, the mean over seeds as a line."""
+    from matplotlib.figure import Figure
+
+    ways = list(dict.fromkeys(row["way"] for row in table))
+    figure = Figure(figsize=(11, 1.2 + 0.45 * len(ways)), layout="constrained")
+    for axes, (key, name) in zip(figure.subplots(1, 2, sharey=True), _SCORES.items(), strict=True):
+        for place, way in enumerate(ways):
+            rows = [row for row in table if row["way"] == way]
+            for number, row in enumerate(rows):
+                shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
+                if row[f"{key}_low"] != "":
+                    interval = [row[f"{key}_low"], row[f"{key}_high"]]
+                    axes.plot(interval, [shifted, shifted], "-", color=f"C{place}", alpha=0.4)
+                axes.plot(row[key], shifted, "o", color=f"C{place}", markersize=4)
+            axes.plot(fmean(row[key] for row in rows), place, "|", color="k", markersize=16)
+        axes.set_xlabel(f"{name} on the test set")
+        axes.grid(alpha=0.3)
+    figure.axes[0].set_yticks(range(len(ways)), ways)
+    figure.axes[0].invert_yaxis()
+    figure.savefig(path, dpi=100)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="monolingual-captions",
+        is_thesis=False,
+        title="Monolingual text on natural language: 3,000 pairs of Multi30k and captions of other images",
+        thesis="Semi-supervised training was shown on Synthetic Digits; for natural language it was too slow. "
+        "Back-translation was not compared.",
+        needs=Needs(
+            corpus="Multi30k and its task 2",
+            time={
+                "smoke": "2 min, on Synthetic Digits",
+                "cpu": "6 h for 3 seeds, two trainings at a time",
+                "thesis": "as cpu, one training at a time",
+            },
+        ),
+        runs=lambda scale: [training_of(way, scale) for way in _ways(scale)],
+        measure=_measure,
+        verdicts=_verdicts,
+        plot=_plot,
+        seeds={"cpu": 3, "thesis": 3},
+        in_part=True,
+    ),
+    Experiment(
+        name="monolingual-captions-tuning",
+        is_thesis=False,
+        title="Monolingual text on natural language: the settings that were tried, on the validation set",
+        thesis="Not in the thesis.",
+        needs=Needs(
+            corpus="Multi30k and its task 2",
+            time={
+                "smoke": "1 min, on Synthetic Digits",
+                "cpu": "3 h, of which monolingual-captions uses 4 of 16 trainings again",
+                "thesis": "as cpu, one training at a time",
+            },
+        ),
+        runs=lambda scale: [training_of(way, scale, choice) for way, choice in _tries(scale)],
+        measure=_measure_tries,
+        verdicts=_verdicts_of_tries,
+        plot=_plot_tries,
+        one_seed=True,
+        in_part=True,
+    ),
+)
