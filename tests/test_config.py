@@ -12,6 +12,7 @@ from bytenet.config import (
     Config,
     DataConfig,
     ModelConfig,
+    SemiSupervisedConfig,
     TrainingConfig,
     load_config,
     preset_names,
@@ -35,9 +36,12 @@ def test_the_presets_of_the_package():
     assert preset_names() == [
         "digits",
         "digits-attention",
+        "digits-semi",
+        "digits-semi-thesis",
         "digits-thesis",
         "europarl",
         "multi30k",
+        "multi30k-semi",
         "newstest-memorise",
         "numbers",
     ]
@@ -47,7 +51,7 @@ def test_the_presets_of_the_package():
 def test_every_preset_is_valid_and_is_written_and_read_back(name):
     config = load_config(name)
     assert Config.from_yaml(config.to_yaml()) == config
-    assert config.data.corpus == name.partition("-")[0]
+    assert config.data.corpus.partition("-")[0] == name.partition("-")[0]
 
 
 def test_defaults_are_written_too():
@@ -150,8 +154,9 @@ def test_paths_are_made_absolute(yaml_file, tmp_path):
 
 def test_path_keys_are_settings():
     keys = {f"data.{key.name}" for key in dataclasses.fields(DataConfig)}
+    keys |= {f"semi_supervised.{key.name}" for key in dataclasses.fields(SemiSupervisedConfig)}
     assert set(PATH_KEYS) <= keys
-    assert len(PATH_KEYS) == 8
+    assert len(PATH_KEYS) == 10
 
 
 def test_values_of_python_callers():
@@ -177,7 +182,7 @@ def test_values_of_python_callers():
             "data.qqqqqqqqq=1",
             "there is no setting 'data.qqqqqqqqq'. The keys of data are: corpus, source_language,",
         ),
-        ("zzzz=1", "The sections are: model, data, training, evaluation, decoding."),
+        ("zzzz=1", "The sections are: model, data, training, semi_supervised, evaluation, decoding."),
         ("training=3", "'training' is a section; give training.KEY=VALUE."),
         ("training.epochs=0", "training.epochs is 0, but should be greater than or equal to 1."),
         ("training.epochs=many", "training.epochs is 'many', but should be a valid integer."),
@@ -195,6 +200,16 @@ def test_values_of_python_callers():
         ("training.learning_rate=.nan", "training.learning_rate is nan, but should be a finite number."),
         ("training.learning_rate=-1", "training.learning_rate is -1, but should be greater than 0."),
         ("training.final_learning_rate=1", "final_learning_rate 1.0 is more than learning_rate 0.001."),
+        (
+            "semi_supervised.objective=marginals",
+            "semi_supervised.objective is 'marginals', but should be 'marginal' or 'back_translation'.",
+        ),
+        ("semi_supervised.source_weight=-0.1", "semi_supervised.source_weight is -0.1, but should be greater than or"),
+        ("semi_supervised.beam_size=0", "semi_supervised.beam_size is 0, but should be greater than or equal to 1."),
+        ("semi_supervised.trained=source", "but should be 'both', 'forward' or 'backward'."),
+        ("semi_supervised.bucketing=fixed_width", "but should be 'optimal', 'histogram' or 'none'."),
+        ("semi_supervised.lambda=0.1", "there is no setting 'semi_supervised.lambda'."),
+        ("data.num_monolingual=0", "data.num_monolingual is 0, but should be greater than or equal to 1."),
         ("data.min_length=900", "min_length 900 is more than max_length 500."),
         ("data.corpus=files", "corpus: files needs train_source and train_target"),
         ("data.test_source=a", "test_source is only read with corpus: files, but corpus is 'digits'."),
@@ -209,6 +224,42 @@ def test_wrong_settings(override, message):
         load_config("digits", [override])
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
+def test_a_translator_that_is_not_trained_needs_a_start(trained, frozen, tmp_path):
+    settings = ["semi_supervised.enabled=true", f"semi_supervised.trained={trained}"]
+    for others in ([], [f"semi_supervised.start_{trained}=run"]):
+        with pytest.raises(ConfigError, match=rf"trained: {trained} leaves the {frozen} translator .*start_{frozen}"):
+            load_config("digits", [*settings, *others])
+    config = load_config("digits", [*settings, f"semi_supervised.start_{frozen}={tmp_path / 'run'}"])
+    assert config.semi_supervised.trained == trained
+    # What a run does not use may stand in its configuration, as in that of a backward translator's folder.
+    assert not load_config("digits", [f"semi_supervised.trained={trained}"]).semi_supervised.enabled
+
+
+def test_the_semi_supervised_presets_differ_from_those_they_build_on_in_what_they_are_about():
+    def differences(one, other):
+        return {key: there for key, _, there in load_config(one).differences(load_config(other))}
+
+    thesis = differences("digits-thesis", "digits-semi-thesis")
+    assert thesis == {
+        "data.batch_size": 8,
+        "data.num_monolingual": 1024,
+        "data.monolingual_seed": 13,
+        "semi_supervised.enabled": True,
+        "semi_supervised.source_weight": 0.2,
+        "semi_supervised.target_weight": 0.0,
+        "semi_supervised.batch_norm_statistics": "batch",
+        "semi_supervised.bucketing": "histogram",
+        "evaluation.continuous_every_seconds": None,
+        "evaluation.every_epochs": 50,
+        "evaluation.batch_norm_statistics": "moving",
+    }
+    ours = differences("digits", "digits-semi")
+    assert ours["semi_supervised.enabled"]
+    assert ours["data.num_monolingual"] == 1024
+    assert ours["semi_supervised.target_weight"] == 0.0
 
 
 def test_a_file_is_named_with_the_line_of_each_wrong_value(yaml_file):
@@ -230,7 +281,7 @@ def test_one_side_of_a_pair_of_files(yaml_file):
     ("name", "error", "message"),
     [
         ("nombers", ConfigError, r"'nombers' is neither a preset nor a file\. Did you mean numbers\?"),
-        ("qqqqq", ConfigError, r"The presets are digits, digits-attention, digits-thesis, "),
+        ("qqqqq", ConfigError, r"The presets are digits, digits-attention, digits-semi, "),
         ("missing.yaml", MissingFileError, r"There is no configuration file missing\.yaml"),
         ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
     ],

@@ -197,9 +197,9 @@ def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
         found.append(_hours(rows, words))
         ratios = {labelled: _ratios(rows, labelled, "step_ms") for labelled in LABELLED}
         ratios = {labelled: values for labelled, values in ratios.items() if values}
-        if ratios:
+        trials = sorted(set.intersection(*map(set, ratios.values()))) if ratios else []
+        if trials:
             published = fmean(fmean(_ratios(thesis_rows(), labelled, "seconds").values()) for labelled in ratios)
-            trials = sorted(set.intersection(*map(set, ratios.values())))
             by_size = ", ".join(f"{size}: {fmean(values.values()):.2f}" for size, values in ratios.items())
             found.append(
                 compare(

@@ -18,6 +18,8 @@ from bytenet.experiments.training_runs import Training, TrainingRun, marker_in, 
 from bytenet.files import write_text_atomic
 
 _TIMES = ".times.json"
+_SHARE_OF_MEMORY = 0.6
+"""Processes with compiled models begin anew when together they could hold more than this part of the machine's."""
 
 
 def train_all(
@@ -52,12 +54,13 @@ def train_all(
     )
     if jobs > 1:
         environment["CUDA_VISIBLE_DEVICES"] = ""
+    most_bytes = int(_SHARE_OF_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / jobs)
     queue, children, time_left = TrainingQueue(waiting), Children(), TimeLeft(waiting)
     processes = threading.local()
     all_processes: list[TrainingProcess] = []
 
     def begin() -> None:
-        processes.mine = TrainingProcess(environment, children)
+        processes.mine = TrainingProcess(environment, children, most_bytes)
         all_processes.append(processes.mine)
 
     def train_next() -> tuple[Training, float | InputError] | None:

@@ -64,14 +64,16 @@ class TrainingProcess:
     Args:
         environment: of its processes.
         children: where to start them.
+        most_bytes: of memory; a process that holds more after a training is replaced by a new one.
 
     Attributes:
         compiled: for which `TrainingRun.together` the process that stays has models.
     """
 
-    def __init__(self, environment: Mapping[str, str], children: Children):
+    def __init__(self, environment: Mapping[str, str], children: Children, most_bytes: int):
         self._environment = dict(environment)
         self._children = children
+        self._most_bytes = most_bytes
         self._worker: subprocess.Popen | None = None
         self.compiled: set[str] = set()
 
@@ -122,7 +124,10 @@ class TrainingProcess:
             answer = ""
         if not answer.endswith("\n"):
             return _why_ended(self._forget_worker(), training.log)
-        return json.loads(answer)["error"]
+        told = json.loads(answer)
+        if told["bytes"] > self._most_bytes:
+            self._forget_worker()
+        return told["error"]
 
     def _start_worker(self, log: Path) -> None:
         # What keeps it from starting is read in the log of its first training.

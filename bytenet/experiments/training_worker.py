@@ -2,15 +2,19 @@
 
 `python -m bytenet.experiments.training_worker` reads lines of JSON from standard input, `{"settings": ..., "run": ...,
 "log": ...}`: a configuration file, a run folder, which is gone on with where it exists, and the file to print to. For
-each it writes a line to standard output, `{"error": ...}`: why it failed, or "". SIGTERM, Ctrl-C and the end of its
-input end it, after a checkpoint is saved; an error of the program ends it, with the traceback in the log.
+each it writes a line to standard output, `{"error": ..., "bytes": ...}`: why it failed, or "", and the memory that it
+then holds. SIGTERM, Ctrl-C and the end of its input end it, after a checkpoint is saved; an error of the program ends
+it, with the traceback in the log.
 """
 
+import ctypes
+import gc
 import json
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TextIO
@@ -57,7 +61,8 @@ def _work(lines: TextIO, answers: TextIO) -> None:
             print(f"Error: {error}", file=sys.stderr)
         training.clear()
         sys.stdout.flush()
-        answers.write(json.dumps({"error": error}) + "\n")
+        _give_back_memory()
+        answers.write(json.dumps({"error": error, "bytes": _resident_bytes()}) + "\n")
         answers.flush()
 
 
@@ -68,6 +73,18 @@ def _read(lines: TextIO, jobs: "SimpleQueue[dict[str, str] | None]", training: t
     jobs.put(None)
     if training.is_set():
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _give_back_memory() -> None:
+    """Let the system have what compiling took and is free again, which `keep_freed_memory` keeps."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+
+
+def _resident_bytes() -> int:
+    pages = Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _print_to(log: Path) -> None:

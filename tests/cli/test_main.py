@@ -68,6 +68,10 @@ def failing_verb(monkeypatch):
         (["profile"], 2),
         (["profile", "numbers"], 2),
         (["profile", "nombers", "--out", "nowhere"], 2),
+        (["benchmark", "semi-supervised", "--help"], 0),
+        (["benchmark", "semi_supervised"], 2),
+        (["benchmark", "semi-supervised", "nombers"], 2),
+        (["benchmark", "semi-supervised", "--beam", "0"], 2),
     ],
 )
 def test_help_and_wrong_arguments_do_not_import_tensorflow(arguments, exit_code, tmp_path):

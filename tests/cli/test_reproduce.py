@@ -9,7 +9,7 @@ import pytest
 
 from bytenet.cli.reproduce import reproduce
 from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.experiments import Experiment, Needs
+from bytenet.experiments import Experiment, Needs, TrainingRun
 from bytenet.experiments.registry import all_experiments  # the real one, before it is replaced
 from bytenet.experiments.verdict import compare
 
@@ -34,11 +34,31 @@ TABLE = Experiment(name="tab-1.1.1", title="A table", thesis="As well.", measure
 MISSING = Experiment(name="fig-1.1.2", title="Not yet", thesis="x", needs=Needs(), unavailable="it needs a miracle")
 
 
+RUN = TrainingRun("one", "digits", ("model.dim=4",))
+
+
+def count_finished(work):
+    return [{"seed": seed, "value": float(seed)} for seed, _ in work.finished(RUN)]
+
+
+PARTLY = Experiment(
+    name="fig-1.1.3", title="Many trainings", thesis="x", needs=Needs(), measure=count_finished, plot=draw,
+    verdicts=judge, runs=lambda scale: [RUN], seeds={"cpu": 3}, in_part=True,
+)  # fmt: skip
+
+
 @pytest.fixture(autouse=True)
 def small_registry(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    known = [FIGURE, TABLE, MISSING]
     for module in ("registry", "page"):
-        monkeypatch.setattr(f"bytenet.experiments.{module}.all_experiments", lambda: [FIGURE, TABLE, MISSING])
+        monkeypatch.setattr(f"bytenet.experiments.{module}.all_experiments", lambda: known)
+    return known
+
+
+@pytest.fixture
+def partly_trained(small_registry):
+    small_registry.append(PARTLY)
 
 
 def files(folder):
@@ -83,6 +103,64 @@ def test_it_draws_and_judges_again_from_the_data_alone(invoke, tmp_path):
     assert record["seeds"] == 3  # how the data came about is kept
 
 
+def finish(runs, seed, run=RUN):
+    """What a training of `RUN` leaves."""
+    folder = runs / "cpu" / "one" / f"seed-{seed}"
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(run.config(seed).to_yaml(), encoding="utf-8")
+    (folder / "vocabulary.json").touch()
+    (folder / "finished").touch()
+
+
+@pytest.mark.usefixtures("partly_trained")
+def test_a_failed_training_fails_its_experiment_alone(invoke, monkeypatch, tmp_path):
+    monkeypatch.setattr("bytenet.experiments.reproduction.train_all", lambda *arguments: {"one": "no disk"})
+    with pytest.raises(InputError, match=r"fig-1\.1\.3 failed: no disk `--partial` measures the other trainings\."):
+        invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
+    assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
+
+
+@pytest.mark.usefixtures("partly_trained")
+def test_a_part_is_measured_without_training(invoke, tmp_path):
+    finish(tmp_path / "runs", seed=2)
+    result = invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path)
+    assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"seed","value"\n2,2.0\n'
+    assert (tmp_path / "fig-1.1.3-cpu.png").read_text() == "1 rows"
+    assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
+    assert result.stderr.splitlines()[0] == "fig-1.1.3: 1 of 3 trainings are finished"
+    page = tmp_path / "page.md"
+    invoke(reproduce, "fig-1.1.1", "--out", tmp_path, "--page", page)
+    part, whole = (page.read_text(encoding="utf-8").partition(f"## {name}: ")[2] for name in ("fig-1.1.3", "fig-1.1.1"))
+    assert "trainings finished so far: 1 of 3" in part
+    assert "trainings finished so far" not in whole.partition("## fig-1.1.3")[0]
+    # Drawn again, it is still known for a part.
+    invoke(reproduce, "fig-1.1.3", "--plot-only", "--out", tmp_path)
+    assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
+
+
+@pytest.mark.usefixtures("partly_trained")
+def test_all_that_can_be_measured_in_part_is(invoke, tmp_path):
+    finish(tmp_path / "runs", seed=1)
+    invoke(reproduce, "--all", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    assert {name.partition("-cpu")[0] for name in files(tmp_path / "out")} == {"fig-1.1.3"}
+
+
+@pytest.mark.usefixtures("partly_trained")
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (None, "None of the trainings of fig-1.1.3 in .*runs/cpu is finished"),
+        (TrainingRun("one", "digits", ("model.dim=6",)), "was trained with other settings: model.dim was 6 and is 4"),
+    ],
+)
+def test_what_cannot_be_measured_in_part_is_told(invoke, run, message, tmp_path):
+    if run is not None:
+        finish(tmp_path / "runs", 1, run)
+    with pytest.raises(InputError, match=message):
+        invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    assert files(tmp_path / "out") == []
+
+
 def test_the_page_is_written(invoke, tmp_path):
     page = tmp_path / "docs" / "reproduction.md"
     invoke(reproduce, "--all", "--out", tmp_path / "docs" / "reproduction", "--page", page)
@@ -97,6 +175,7 @@ def test_the_page_is_written(invoke, tmp_path):
     ("arguments", "error", "message"),
     [
         (["fig-1.1.2"], InputError, "fig-1.1.2: it needs a miracle"),
+        (["fig-1.1.1", "--partial"], InputError, r"fig-1\.1\.1 shows nothing before all its trainings are finished"),
         (["fig-1.1.11"], ConfigError, r"Did you mean fig-1\.1\.1\?"),
         (["fig-1.1.1", "--plot-only"], MissingFileError, r"fig-1\.1\.1-cpu\.csv is missing: run the experiment"),
     ],
@@ -107,7 +186,10 @@ def test_mistakes_are_explained_and_leave_nothing(invoke, arguments, error, mess
     assert files(tmp_path) == []
 
 
-@pytest.mark.parametrize("arguments", [[], ["fig-1.1.1", "--all"], ["fig-1.1.1", "--scale", "huge"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fig-1.1.1", "--all"], ["fig-1.1.1", "--scale", "huge"], ["fig-1.1.1", "--partial", "--plot-only"]],
+)
 def test_wrong_use(invoke, arguments):
     assert invoke(reproduce, *arguments).exit_code == click.UsageError.exit_code
 

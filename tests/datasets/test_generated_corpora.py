@@ -47,6 +47,28 @@ def test_digits_corpus_has_the_thesis_s_seeds():
     assert corpus.test == digits(2, 1024)
 
 
+def test_digits_have_text_without_translations_where_it_is_asked_for():
+    assert load_corpus(DataConfig(corpus="digits")).monolingual_source is None
+    corpus = load_corpus(DataConfig(corpus="digits", num_monolingual=9))
+    assert corpus.monolingual_source == digits(13, 9).source
+    assert corpus.monolingual_target == digits(13, 9).target
+    corpus = load_corpus(DataConfig(corpus="digits", num_monolingual=7, monolingual_seed=0, train_seed=4))
+    assert corpus.monolingual_source == digits(0, 7).source
+    assert corpus.train == digits(4, 128)
+
+
+def test_reversed_digits_are_to_be_spelled():
+    corpus = load_corpus(DataConfig(corpus="digits", reversed=True, num_monolingual=5))
+    plain = load_corpus(DataConfig(corpus="digits", num_monolingual=5))
+    assert (corpus.source_language, corpus.target_language) == ("digits", "words")
+    for split in ("train", "validation", "test"):
+        assert getattr(corpus, split).source == getattr(plain, split).target
+        assert getattr(corpus, split).target == getattr(plain, split).source
+    assert corpus.monolingual_source == plain.monolingual_target
+    assert corpus.monolingual_target == plain.monolingual_source
+    assert corpus.reversed() == plain
+
+
 def test_senseless_digits_are_refused():
     with pytest.raises(InputError, match="found 0, 2, 3"):
         digits(1, 0)

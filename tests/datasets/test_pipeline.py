@@ -7,7 +7,7 @@ import pytest
 
 from bytenet.datasets.bucketing import pair_lengths, plan_batches
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.pipeline import evaluation_dataset, training_dataset
+from bytenet.datasets.pipeline import evaluation_dataset, loss_weights, monolingual_dataset, training_dataset
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -142,3 +142,46 @@ def test_evaluation_needs_pairs_and_senseful_numbers():
         evaluation_dataset(Pairs([], []), VOCABULARY, 8)
     with pytest.raises(InputError, match="at least 1"):
         evaluation_dataset(PAIRS, VOCABULARY, 0)
+
+
+TEXTS = PAIRS.target[:37]
+TEXT_PLAN = plan_batches(
+    np.array([VOCABULARY.encoded_length(text) for text in TEXTS]), batch_size=8, min_size=9, min_width=5, replicas=2
+)
+
+
+def test_batches_of_one_language_hold_the_planned_texts():
+    planned = TEXT_PLAN.epoch(3, 0) + TEXT_PLAN.epoch(3, 1)
+    batches = first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=3), len(planned))
+    assert len({batch.length for batch in planned}) > 1
+    with_filler = 0
+    for batch, ids in zip(planned, batches, strict=True):
+        assert (ids.dtype, ids.shape) == (np.int32, (len(batch.indices), batch.length))
+        for row, index in zip(ids, batch.indices, strict=True):
+            with_filler += index < 0
+            expected = VOCABULARY.encode(TEXTS[index]) if index >= 0 else []
+            assert row.tolist() == [*expected, *[0] * (batch.length - len(expected))]
+    assert with_filler > 0
+
+
+@pytest.mark.parametrize("start", [1, TEXT_PLAN.num_batches, 2 * TEXT_PLAN.num_batches + 3])
+def test_batches_of_one_language_go_on_from_any_place(start):
+    count = 2 * TEXT_PLAN.num_batches
+    whole = first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=4), start + count)
+    resumed = first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=4, start=start), count)
+    np.testing.assert_equal(resumed, whole[start:])
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal(
+            first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=5, start=start), count), resumed
+        )
+
+
+def test_a_plan_for_other_texts_is_refused():
+    with pytest.raises(InputError, match="made for other texts"):
+        monolingual_dataset(TEXTS[1:], VOCABULARY, TEXT_PLAN, seed=1)
+
+
+def test_loss_weights_of_an_example():
+    ids = np.array([[3, 1, 0], [0, 0, 0], [1, 0, 0], [4, 5, 1]])
+    np.testing.assert_allclose(loss_weights(ids, "sentence"), np.array([1, 0, 1, 1]) * 4 / 3)
+    np.testing.assert_allclose(loss_weights(ids, "character"), np.array([1, 0, 1, 1]) * 4 / 6)

@@ -10,7 +10,9 @@ from bytenet.experiments.differences import DIFFERENCES, differences_page
 
 ROOT = Path(__file__).parents[2]
 ROWS = [row for rows in DIFFERENCES.values() for row in rows]
-SECTIONS = tuple(f"{section}." for section in ("model", "data", "training", "evaluation", "decoding"))
+SECTIONS = tuple(
+    f"{section}." for section in ("model", "data", "training", "semi_supervised", "evaluation", "decoding")
+)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.where}: {row.here[:30]}")

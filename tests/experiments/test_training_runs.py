@@ -5,26 +5,29 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.experiments.training_runs import TrainingRun, num_cores, run_folder_of, train_all
+from bytenet.experiments.training_jobs import num_cores, times_of, train_all
+from bytenet.experiments.training_runs import Start, TrainingRun, run_folder_of, unique_runs
 
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A process that has ended."""
+class Process:
+    """A process that does its work when it is waited for."""
 
-    code: int
+    work: Callable[[], int]
 
     def wait(self):
-        return self.code
+        return self.work()
 
 
 class Trainer:
@@ -43,25 +46,27 @@ class Trainer:
         self._running = 0
         self._lock = threading.Lock()
 
-    def __call__(self, command, stdout, stderr, env):
+    def __call__(self, command, stdout, stderr, env, process_group):
         assert command[:4] == [sys.executable, "-m", "bytenet", "train"]
         assert command[5::2] == ["--run"] or command[5:] == ["--run", command[6], "--resume"]
         assert stderr == subprocess.STDOUT
-        settings, folder = command[4], Path(command[6])
+        return Process(partial(self._train, command[4], Path(command[6]), stdout, env))
+
+    def _train(self, settings, folder, output, env):
         with self._lock:
             self._running += 1
             self.most_at_once = max(self.most_at_once, self._running)
             self.calls.append((load_config(settings), folder, env))
         time.sleep(0.02)
-        stdout.write("epoch 1\n")
+        output.write("epoch 1\n")
         with self._lock:
             self._running -= 1
         if folder.parent.name == self.failing:
-            stdout.write("Error: the disk is full.\n\n")
-            return Ended(1)
+            output.write("Error: the disk is full.\n\n")
+            return 1
         folder.mkdir(parents=True)
         (folder / "config.yaml").write_text(self.calls[-1][0].to_yaml(), encoding="utf-8")
-        return Ended(0)
+        return 0
 
     @property
     def folders(self):
@@ -71,7 +76,7 @@ class Trainer:
 @pytest.fixture
 def trainer(monkeypatch):
     trainer = Trainer()
-    monkeypatch.setattr("bytenet.experiments.training_runs.subprocess.Popen", trainer)
+    monkeypatch.setattr("bytenet.experiments.training_processes.subprocess.Popen", trainer)
     return trainer
 
 
@@ -167,6 +172,9 @@ def test_as_many_at_once_as_asked_for(trainer, jobs, tmp_path):
     assert trainer.most_at_once == jobs
     threads = {environment["OMP_NUM_THREADS"] for _, _, environment in trainer.calls}
     assert threads == {str(max(1, num_cores() // jobs))}
+    times = times_of(tmp_path / "one" / "seed-1")
+    assert (times["side_by_side"], times["threads"]) == (jobs, max(1, num_cores() // jobs))
+    assert times["seconds"] > 0
 
 
 def test_prepared_files_are_settings(trainer, tmp_path):
@@ -180,3 +188,61 @@ def test_prepared_files_are_settings(trainer, tmp_path):
     assert trainer.calls[0][0].data.train_source == str(tmp_path / "one" / "train.txt")
     assert run.config(seed=1).data.corpus == "digits"
     assert train(tmp_path, run) == []
+
+
+def test_the_seed_decides_what_the_run_says(trainer, tmp_path):
+    run = TrainingRun("one", "digits", by_seed=lambda seed: (f"data.train_seed={10 * seed}", "training.seed=7"))
+    train(tmp_path, run, seeds=(1, 2))
+    assert [(config.data.train_seed, config.training.seed) for config, _, _ in trainer.calls] == [(10, 7), (20, 7)]
+
+
+FIRST = TrainingRun("first", "digits")
+FURTHER = TrainingRun(
+    "further", "digits",
+    starts=(
+        Start("semi_supervised.start_forward", FIRST), Start("semi_supervised.start_backward", FIRST, "backward"),
+    ),
+)  # fmt: skip
+
+
+def test_what_a_run_starts_from_is_trained_before_with_the_same_seed(trainer, tmp_path):
+    train(tmp_path, FURTHER, seeds=(1, 2), jobs=2)
+    names = [f"{folder.parent.name} {folder.name}" for folder in trainer.folders]
+    for seed in (1, 2):
+        assert names.index(f"first seed-{seed}") < names.index(f"further seed-{seed}")
+        config = trainer.calls[names.index(f"further seed-{seed}")][0]
+        first = tmp_path / "first" / f"seed-{seed}"
+        assert config.semi_supervised.start_forward == str(first)
+        assert config.semi_supervised.start_backward == str(first / "backward")
+    assert len(names) == 4
+
+
+def test_a_run_fails_with_what_it_starts_from_and_others_do_not(trainer, tmp_path):
+    trainer.failing = "first"
+    failed = train(tmp_path, FURTHER, TrainingRun("other", "digits"))
+    assert list(failed) == ["first", "further"]
+    assert "the disk is full" in failed["first"]
+    assert failed["further"] == f"it starts from {tmp_path / 'first' / 'seed-1'}, which failed"
+    assert [folder.parent.name for folder in trainer.folders] == ["first", "other"]
+
+
+def test_a_start_that_was_trained_otherwise_is_refused_for_both(trainer, tmp_path):
+    train(tmp_path, TrainingRun("first", "digits", ("model.dim=4",)))
+    failed = train(tmp_path, FURTHER)
+    assert list(failed) == ["first", "further"]
+    assert "further starts from first: " in failed["further"]
+    assert "model.dim was 4" in failed["further"]
+
+
+def test_a_run_is_listed_once_and_after_what_it_starts_from():
+    last = TrainingRun("last", "digits", starts=(Start("semi_supervised.start_forward", FURTHER),))
+    assert [run.name for run in unique_runs([last, FIRST, last])] == ["first", "further", "last"]
+
+
+def test_how_long_is_left_is_told_by_cost(trainer, monkeypatch, tmp_path):
+    # Two hours of a day are gone when the first is done, that of an eighth of the cost.
+    clock = iter([0.0] * 4 + [7200.0] * 100)
+    monkeypatch.setattr("bytenet.experiments.training_jobs.time.monotonic", lambda: next(clock))
+    said = train(tmp_path, TrainingRun("one", "digits", cost=1.0), TrainingRun("two", "digits", cost=7.0))
+    assert said[1].endswith("s, about 14 h 0 min left")
+    assert said[2].endswith(" s")

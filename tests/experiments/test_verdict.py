@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.experiments.verdict import compare, next_value, statement, student_t
+from bytenet.experiments.verdict import compare, difference_of_means, next_value, statement, student_t
 from bytenet.experiments.verdict_text import interval_text, number_text
 
 # Mean 3 and standard deviation sqrt(2.5); Student's t of 4 degrees of freedom is 2.7764 at 97.5 %.
@@ -24,6 +24,14 @@ def test_student_t_by_hand():
 def test_the_next_value_lies_farther_off_than_the_mean():
     half = _HALF * math.sqrt(1 + 1 / 5)
     assert next_value(_FIVE) == pytest.approx((3 - half, 3 + half), rel=1e-6)
+
+
+def test_the_difference_of_two_means_is_welch_s():
+    # Means 3 and 6, variances of the means 0.5 and 2: 2.5**2 / (0.5**2 / 4 + 2**2 / 4) = 5.88 degrees of freedom.
+    half = 2.458824 * math.sqrt(2.5)
+    assert difference_of_means(_FIVE, [2, 4, 6, 8, 10]) == pytest.approx((-3 - half, -3 + half), rel=1e-5)
+    assert difference_of_means([1, 1], [3, 3]) == (-2, -2)
+    assert difference_of_means([1], _FIVE) is difference_of_means(_FIVE, [1]) is None
 
 
 @pytest.mark.parametrize("interval", [student_t, next_value])

@@ -1,5 +1,7 @@
 """`bytenet benchmark`: how fast things are on this machine; one module a thing that is measured."""
 
+from importlib import import_module
+
 import click
 
 from bytenet import compile_cache
@@ -7,6 +9,7 @@ from bytenet.cli.lazy_group import LazyGroup
 
 _MEASURED = {
     "training": "The training step: rate, share of the machine's peak, time to compile.",
+    "semi-supervised": "The training step with monolingual text, beside one on pairs only.",
     "decoding": "The search: milliseconds a character, by length, batch and beam.",
     "pipeline": "The input pipeline: pairs a second, and padding by way of bucketing.",
     "startup": "From the command to the first training step.",
@@ -14,8 +17,18 @@ _MEASURED = {
 }
 
 
+class _Benchmarks(LazyGroup):
+    """The module of a command has an underscore where its name has a hyphen."""
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if "-" not in name or name not in self._verbs:
+            return super().get_command(ctx, name)
+        module = name.replace("-", "_")
+        return getattr(import_module(f"{self._package}.{module}"), module)
+
+
 @click.group(
-    cls=LazyGroup, package=__name__, verbs=_MEASURED, short_help="Measure how fast things are on this machine."
+    cls=_Benchmarks, package=__name__, verbs=_MEASURED, short_help="Measure how fast things are on this machine."
 )
 def benchmark() -> None:
     """Measure how fast things are on this machine.

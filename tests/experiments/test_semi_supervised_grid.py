@@ -1,0 +1,268 @@
+"""The grid of figures 3.6.1 and 3.6.2: its settings and seeds, and verdicts on tables that are made up."""
+
+import math
+from statistics import fmean
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.experiments import semi_supervised_grid
+from bytenet.experiments.attention_baseline import PRINTED
+from bytenet.experiments.registry import find_experiment
+from bytenet.experiments.results import read_table, write_table
+from bytenet.experiments.semi_supervised_runs import (
+    LABELLED,
+    SETTINGS,
+    UNLABELLED,
+    WEIGHTS,
+    Cell,
+    by_trial,
+    cells,
+    final_values,
+    grid_run,
+    grid_runs,
+    thesis_rows,
+)
+from bytenet.experiments.training_queue import TrainingQueue
+from bytenet.experiments.training_runs import Training
+
+ERRORS, TIMES = (find_experiment(f"fig-3.6.{number}") for number in (1, 2))
+
+
+def table(scale=1.0, seconds=60.0, settings=SETTINGS, keep=lambda row: True):
+    """A grid with the thesis's errors times `scale`, and its times in units of `seconds` an hour."""
+    return [
+        {
+            "settings": name, **row, "misclassification": row["misclassification"] * scale,
+            "seconds": row["seconds"] * seconds / 3600, "wall_seconds": row["seconds"] * seconds / 3600,
+            "side_by_side": 2, "step_ms": row["seconds"] / row["labelled"],
+        }
+        for name in settings for row in thesis_rows() if keep(row)
+    ]  # fmt: skip
+
+
+def verdict(found, words):
+    (one,) = [verdict for verdict in found if words in verdict.quantity]
+    return one
+
+
+@pytest.mark.parametrize("scale", ["cpu", "thesis"])
+def test_the_whole_grid_is_trained_with_both_settings(scale):
+    runs = grid_runs(scale)
+    assert len(runs) * ERRORS.seeds[scale] == 270
+    assert len({run.name for run in runs}) == len(runs)
+    for run in runs:
+        config = run.config(seed=3)
+        assert config.semi_supervised.enabled
+        assert (config.training.epochs, config.evaluation.every_epochs, config.model.dim) == (301, 301, 20)
+        assert (config.data.validation_seed, config.data.num_validation, config.evaluation.max_sentences) == (
+            2,
+            1024,
+            None,
+        )
+        assert (config.evaluation.beam_size, config.evaluation.batch_norm_statistics) == (1, "moving")
+        assert (config.training.keep_model, config.evaluation.continuous_every_seconds) == ("last", None)
+        assert (config.data.batch_size, config.semi_supervised.target_weight) == (8, 0.0)
+    assert {run.config(1).model.settings for run in runs} == {"thesis", "default"}
+
+
+def test_the_cells_of_the_grid():
+    found = {
+        (config.data.num_train, config.data.num_monolingual, config.semi_supervised.source_weight)
+        for config in (run.config(seed=1) for run in grid_runs("cpu"))
+    }
+    assert found == {(size, text or None, weight) for size in LABELLED for text in UNLABELLED for weight in WEIGHTS}
+    assert len(cells("smoke")) == 2
+
+
+def test_thesis_settings_differ_from_the_preset_in_the_cell_seeds_and_evaluation_alone():
+    run = grid_run("thesis", Cell(128, 512, 0.1), "cpu")
+    changes = load_config("digits-semi-thesis").differences(run.config(seed=2))
+    assert {key for key, _, _ in changes if not key.startswith("evaluation.")} <= {
+        "data.num_monolingual", "data.num_validation", "data.validation_seed", "data.train_seed",
+        "data.monolingual_seed", "semi_supervised.source_weight", "training.seed",
+    }  # fmt: skip
+
+
+def seeds(cell, trial, settings="default"):
+    config = grid_run(settings, cell, "cpu").config(seed=trial)
+    return config.data.train_seed, config.data.monolingual_seed, config.training.seed
+
+
+def test_seeds_are_the_thesis_s_and_cells_are_paired_over_trials():
+    for trial in range(1, 6):
+        for weight in WEIGHTS:
+            same = {seeds(Cell(128, text, weight), trial) for text in UNLABELLED}
+            assert len(same) == 1
+            assert same.pop()[:2] == (10 * trial, 10 * trial + 1)
+    first_weights = {seeds(Cell(128, 0, weight), trial)[2] for weight in WEIGHTS for trial in range(1, 6)}
+    assert len(first_weights) == 15
+
+
+def test_a_stopped_grid_has_whole_trials_and_few_compilations(tmp_path):
+    waiting = [Training.make(run, seed, tmp_path) for run in grid_runs("cpu") for seed in (1, 2)]
+    queue, compiled, changes, last = TrainingQueue(waiting), set(), 0, None
+    order = []
+    while (training := queue.take(compiled)) is not None:
+        changes += training.run.together not in compiled
+        compiled.add(training.run.together)
+        order.append(training.seed)
+        queue.done(training)
+        assert training.run.cost > 0
+        last = training
+    assert order == [1] * 54 + [2] * 54
+    assert last.seed == 2
+    assert changes == 2 * len(LABELLED) * 2  # settings, sizes, with and without text
+
+
+def test_the_thesis_s_numbers_are_those_of_its_figures():
+    rows = thesis_rows()
+    assert len(rows) == 135
+    # Read off the vector figure, independently.
+    for cell, mean in {
+        Cell(64, 0, 0.2): 0.418, Cell(64, 1024, 0.01): 0.410, Cell(128, 512, 0.1): 0.238,
+        Cell(128, 1024, 0.2): 0.207, Cell(256, 512, 0.01): 0.142, Cell(256, 1024, 0.2): 0.095,
+    }.items():  # fmt: skip
+        values = by_trial(rows, cell, "misclassification")
+        assert set(values) == {1, 2, 3, 4, 5}
+        assert fmean(values.values()) == pytest.approx(mean, abs=6e-4)
+    assert sum(row["seconds"] for row in rows) / 3600 == pytest.approx(136.8, abs=0.05)
+
+
+def test_the_thesis_s_own_numbers_agree_with_it():
+    found = ERRORS.verdicts(table(), "cpu")
+    means = [verdict for verdict in found if "labelled" in verdict.quantity and "means" in verdict.quantity]
+    assert len(means) == 6
+    assert all(verdict.outcome == "agrees" and verdict.printed == verdict.measured for verdict in means)
+    assert {verdict.seeds for verdict in found if verdict.outcome == "agrees"} == {5}
+    # SciPy's ttest_rel on each of the 18 cells.
+    for words in SETTINGS.values():
+        helps = verdict(found, f"lowers the error, {words}")
+        assert (helps.measured, helps.outcome) == (12, "shown")
+        assert "by the same test on its numbers in 12" in helps.printed
+        assert "by weight .2: 6, .1: 5, .01: 1; 5 trials each" in helps.note
+    assert verdict(found, "as good as the thesis's or better").measured == 18
+    assert verdict(found, "lower mean").outcome == "not shown"
+    best = verdict(found, "256 labelled, 1,024 unlabelled")
+    assert (best.outcome, best.note) == ("agrees", "aimed at at most .06: missed")
+
+
+def test_half_the_thesis_s_errors_are_better_and_twice_worse():
+    better, worse = ERRORS.verdicts(table(0.5), "cpu"), ERRORS.verdicts(table(2.0), "cpu")
+    assert verdict(better, "lower mean").measured == 27
+    assert verdict(better, "lower mean").outcome == "shown"
+    assert verdict(better, "128 labelled, defaults").outcome == "better"
+    assert verdict(better, "256 labelled, 1,024 unlabelled").note == "aimed at at most .06: reached"
+    assert verdict(worse, "as good as the thesis's or better").measured == 0
+    assert verdict(worse, "128 labelled, thesis settings").outcome == "worse"
+    assert "worse in 6 of the 6 cells" in verdict(worse, "128 labelled, thesis settings").note
+
+
+def test_a_single_bad_cell_is_told():
+    rows = table()
+    for row in rows:
+        if (row["settings"], row["labelled"], row["unlabelled"], row["weight"]) == ("thesis", 64, 512, 0.1):
+            row["misclassification"] += 0.2
+    found = ERRORS.verdicts(rows, "cpu")
+    assert verdict(found, "64 labelled, thesis settings").outcome == "worse"
+    assert "agrees in 5, worse in 1 of the 6 cells" in verdict(found, "64 labelled, thesis settings").note
+    assert verdict(found, "as good as the thesis's or better").measured == 17
+    assert verdict(found, "lowers the error, thesis settings").measured == 11
+    assert verdict(found, "lowers the error, defaults").measured == 12
+
+
+def test_verdicts_on_a_part_say_on_what_they_rest():
+    part = table(
+        settings=["thesis"], keep=lambda row: row["trial"] <= 2 and row["labelled"] == 64 and row["weight"] > 0.1
+    )
+    part += table(
+        settings=["thesis"], keep=lambda row: row["trial"] == 1 and row["labelled"] == 128 and row["unlabelled"]
+    )
+    found = ERRORS.verdicts(part, "cpu")
+    sixty_four = verdict(found, "64 labelled")
+    assert (sixty_four.seeds, sixty_four.measured.count("–")) == (2, 4)
+    assert sixty_four.note.endswith("2 trials each")
+    # One training against five: it could be one more of them.
+    assert verdict(found, "128 labelled").note == "agrees in 6 of the 6 cells (Welch, 95 %), 1 trial each"
+    assert "of 8 cells trained" in verdict(found, "as good as").note
+    assert "of 2 cells with unlabelled text" in verdict(found, "lowers the error").quantity
+    assert not [verdict for verdict in found if "defaults" in verdict.quantity]
+
+
+def test_times():
+    found = TIMES.verdicts(table(seconds=60.0), "cpu")
+    hours = verdict(found, "hours for 135 trainings of the grid's 135, defaults")
+    assert hours.printed == pytest.approx(136.8, abs=0.05)
+    assert hours.measured == pytest.approx(136.8 / 60 / 2, abs=0.01)  # two at a time
+    assert hours.outcome == "better"
+    ratio = verdict(found, "time of a step with unlabelled text over one without, thesis settings")
+    assert ratio.printed == ratio.measured == pytest.approx(5.6, abs=0.1)
+    assert (ratio.seeds, ratio.outcome) == (5, "agrees")
+    assert "64: 5.51, 128: 5.65, 256: 5.67" in ratio.note
+
+
+def test_times_of_a_part_are_compared_with_the_same_part():
+    part = table(keep=lambda row: row["trial"] == 1 and row["labelled"] == 64 and row["weight"] == 0.2, seconds=3600)
+    found = TIMES.verdicts(part, "cpu")
+    hours = verdict(found, "hours for 3 trainings of the grid's 135, thesis settings")
+    assert hours.measured == pytest.approx(hours.printed / 2)
+    assert verdict(found, "time of a step with unlabelled text over one without, defaults").seeds == 1
+
+
+def test_sizes_without_a_trial_in_common_are_not_put_together():
+    part = table(keep=lambda row: (row["labelled"], row["trial"]) in ((64, 1), (128, 2)))
+    assert not [verdict for verdict in TIMES.verdicts(part, "cpu") if "time of a step" in verdict.quantity]
+
+
+@pytest.mark.parametrize("experiment", [ERRORS, TIMES], ids=lambda experiment: experiment.name)
+@pytest.mark.parametrize("keep", [lambda row: True, lambda row: row["trial"] == 1 and row["labelled"] == 64])
+def test_the_whole_and_a_part_are_drawn(experiment, keep, tmp_path):
+    write_table(tmp_path / "data.csv", table(0.8, keep=keep))
+    experiment.plot(read_table(tmp_path / "data.csv"), tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_figure_has_the_thesis_s_intervals_and_the_baseline(monkeypatch, tmp_path):
+    from matplotlib.figure import Figure
+
+    drawn = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, dpi: drawn.append(figure))
+    ERRORS.plot(table(0.8), tmp_path / "picture.png")
+    axes = drawn[0].axes
+    assert [one.get_title() for one in axes[:3]] == [f"{size} labelled, thesis settings" for size in LABELLED]
+    for one, size in zip(axes, 2 * LABELLED, strict=True):
+        labelled = {container.get_label(): container for container in one.containers}
+        assert set(labelled) == {f"weight {weight}, {whose}" for weight in WEIGHTS for whose in ("thesis", "here")}
+        line, _, (bars,) = labelled["weight 0.2, thesis"]
+        assert line.get_ydata()[0] == pytest.approx(
+            fmean(by_trial(thesis_rows(), Cell(size, 0, 0.2), "misclassification").values())
+        )
+        low, high = bars.get_segments()[0][:, 1]
+        assert (low + high) / 2 == pytest.approx(line.get_ydata()[0])
+        if size == 64:
+            assert (high - low) / 2 == pytest.approx(0.033, abs=0.001)  # as in the thesis's figure
+        assert [line.get_ydata()[0] for line in one.lines if line.get_label().startswith("attention")] == [
+            PRINTED[size]
+        ]
+
+
+def test_final_values_leave_compilation_and_evaluation_out_of_the_step(tmp_path):
+    lines = ["epoch,step,seconds,loss,source_marginal,val_misclassification"]
+    lines += ["1,8,30.0,9.0,,", "2,16,30.8,8.0,,", "3,24,31.6,7.0,,", "4,32,40.0,6.0,,0.25"]
+    (tmp_path / "metrics.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = final_values(tmp_path)
+    assert found["step_ms"] == pytest.approx(100.0)
+    assert (found["seconds"], found["loss"], found["val_misclassification"]) == (40.0, 6.0, 0.25)
+    assert found["source_marginal"] == ""
+    assert "side_by_side" not in found
+    assert not any(isinstance(value, float) and math.isnan(value) for value in found.values())
+
+
+def test_the_baseline_is_above_all_of_the_thesis_s_means():
+    assert all(
+        fmean(by_trial(thesis_rows(), Cell(size, text, weight), "misclassification").values()) < PRINTED[size]
+        for size in LABELLED
+        for text in UNLABELLED
+        for weight in WEIGHTS
+    )
+    assert "All are below the attention baseline" in semi_supervised_grid.EXPERIMENTS[0].thesis

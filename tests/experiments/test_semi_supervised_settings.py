@@ -1,0 +1,66 @@
+"""What the settings of semi-supervised training are compared with, and how."""
+
+import pytest
+
+from bytenet.experiments.registry import find_experiment
+from bytenet.experiments.semi_supervised_runs import Cell, grid_run
+from bytenet.experiments.semi_supervised_settings import VARIANTS
+
+EXPERIMENT = find_experiment("semi-supervised-settings")
+NONE, PLAIN = grid_run("default", Cell(128, 0, 0.2), "cpu"), grid_run("default", Cell(128, 1024, 0.2), "cpu")
+STARTED = "started from supervised translators"
+
+
+def test_the_plain_runs_are_those_of_the_grid():
+    runs = EXPERIMENT.runs("cpu")
+    assert [run.name for run in runs[:2]] == [NONE.name, PLAIN.name]
+    assert [run.config(seed=2) for run in runs[:2]] == [NONE.config(seed=2), PLAIN.config(seed=2)]
+    assert len(runs) == 2 + len(VARIANTS)
+
+
+@pytest.mark.parametrize("label", VARIANTS)
+def test_each_differs_from_the_plain_run_in_what_it_says_and_the_validation_set(label):
+    run = dict(zip(VARIANTS, EXPERIMENT.runs("cpu")[2:], strict=True))[label]
+    changes = {key: new for key, _, new in PLAIN.config(seed=1).differences(run.config(seed=1))}
+    assert changes.pop("data.validation_seed") == 12
+    stated = {setting.partition("=")[0] for setting in VARIANTS[label].settings}
+    starts = {"semi_supervised.start_forward", "semi_supervised.start_backward"} if VARIANTS[label].started else set()
+    assert set(changes) == stated | starts
+    assert VARIANTS[label].against in (*VARIANTS, "plain")
+
+
+def test_supervised_translators_are_both_of_the_run_without_text():
+    (run,) = [run for run in EXPERIMENT.runs("cpu") if run.name.endswith(STARTED.replace(" ", "-"))]
+    assert [(start.run.name, start.folder) for start in run.starts] == [(NONE.name, ""), (NONE.name, "backward")]
+
+
+def row(run, trial, value, seconds=100.0):
+    return {"run": run, "trial": trial, "misclassification": value, "loss": 1.0, "seconds": seconds, "step_ms": 20.0}
+
+
+def test_differences_are_paired_over_trials():
+    table = [row("no unlabelled text", trial, 0.3 + trial / 100, 40.0) for trial in (1, 2, 3)]
+    table += [row("plain", trial, 0.2 + trial / 100) for trial in (1, 2, 3)]
+    table += [row("beam 10", trial, 0.18 + trial / 100, 150.0) for trial in (1, 2)]
+    plain, beam = EXPERIMENT.verdicts(table, "cpu")
+    assert plain.quantity == "validation misclassification, plain minus no unlabelled text"
+    assert plain.measured == pytest.approx(-0.1)
+    assert plain.interval == pytest.approx((-0.1, -0.1))
+    assert plain.seeds == 3
+    assert "2.50 times the training time" in plain.note
+    assert (beam.measured, beam.seeds) == (pytest.approx(-0.02), 2)
+    assert (
+        beam.note == "0.195 and 0.220; minus no unlabelled text -0.120 (-0.12 to -0.12); 1.50 times the training time"
+    )
+    assert beam.outcome == "no claim"
+
+
+def test_what_goes_on_from_a_training_is_compared_with_one_as_long():
+    table = [row(label, 1, 0.2) for label in ("602 epochs", STARTED, f"{STARTED}, only forward trained further")]
+    found = [verdict.quantity.partition(", ")[2] for verdict in EXPERIMENT.verdicts(table, "cpu")]
+    assert found == [f"{STARTED} minus 602 epochs", f"{STARTED}, only forward trained further minus {STARTED}"]
+
+
+def test_the_picture_is_drawn_of_a_part(tmp_path):
+    EXPERIMENT.plot([row("plain", 1, 0.2), row("beam 10", 1, 0.19), row("beam 10", 2, 0.2)], tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

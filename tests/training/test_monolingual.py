@@ -1,0 +1,202 @@
+"""Which monolingual text a run uses, in which batches, and how long translations are searched."""
+
+import dataclasses
+import itertools
+import logging
+
+import numpy as np
+import pytest
+
+from bytenet.config import Config, DataConfig, ModelConfig, SemiSupervisedConfig, TrainingConfig
+from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
+from bytenet.errors import InputError
+from bytenet.training.monolingual import monolingual_texts, semi_supervised_dataset
+
+PAIRS = Pairs(["a", "ab", "abc", "abcd", "abcde"] * 2, ["A", "ABAB", "AB", "ABCAB", "A"] * 2)
+VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown="drop")
+SOURCES = ["ab" * (number % 4) + "c" for number in range(21)]
+TARGETS = ["A" * (1 + number % 6) for number in range(13)]
+
+
+def corpus(source=SOURCES, target=TARGETS) -> Corpus:
+    return Corpus("files", PAIRS, None, None, "de", "en", monolingual_source=source, monolingual_target=target)
+
+
+def config(data=(), training=(), model=(), **semi) -> Config:
+    data_settings = {"batch_size": 4, "unknown": "drop", "min_length": 0, "num_buckets": 2, "bucket_min_size": 1}
+    return Config(
+        model=ModelConfig(**dict(model)),
+        data=DataConfig(**data_settings | dict(data)),
+        training=TrainingConfig(**dict(training)),
+        semi_supervised=SemiSupervisedConfig(**{"enabled": True, "num_buckets": 2, "bucket_min_size": 2} | semi),
+    )
+
+
+def texts(of_corpus=None, vocabulary=VOCABULARY, replicas=1, **settings):
+    found = monolingual_texts(of_corpus or corpus(), config(**settings), vocabulary, replicas)
+    return {text.side: text for text in found}
+
+
+@pytest.mark.parametrize(
+    ("of_corpus", "weights", "sides"),
+    [
+        (corpus(), {}, {"source", "target"}),
+        (corpus(), {"source_weight": 0.0}, {"target"}),
+        (corpus(), {"target_weight": 0.0}, {"source"}),
+        (corpus(target=None), {}, {"source"}),
+        (corpus(source=[]), {}, {"target"}),
+        (corpus(None, None), {}, set()),
+        (corpus(), {"source_weight": 0.0, "target_weight": 0.0}, set()),
+    ],
+)
+def test_text_is_used_where_it_is_there_and_has_a_weight(of_corpus, weights, sides):
+    assert texts(of_corpus, **weights).keys() == sides
+
+
+def test_sentences_outside_the_limits_are_left_out_and_that_is_said(caplog):
+    with caplog.at_level(logging.INFO, "bytenet.training"):
+        found = texts(corpus(["", "a", "ab", "abc", "abcd"], None), data={"min_length": 2, "max_length": 3})
+        assert found["source"].texts == ["ab", "abc"]
+    assert "3 of 5 sentences of monolingual source text are left out" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("unknown", "kept"), [("symbol", ["abc", "cab"]), ("drop", ["abc", "abx", "cab", "xyz"])]
+)  # fmt: skip
+def test_sentences_with_characters_that_the_pairs_lack_are_not_searched_for(unknown, kept):
+    vocabulary = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown=unknown)
+    of_corpus = corpus(["abc", "abx", "cab", "xyz"])
+    # Of the last one nothing is left without the unknown characters, and nothing is text, too.
+    assert texts(of_corpus, vocabulary, data={"unknown": unknown})["source"].texts == kept
+
+
+def test_nothing_within_the_limits_is_an_error_that_names_the_settings():
+    with pytest.raises(InputError, match=r"None of the 2 sentences of monolingual target text has 3 to 9 .*max_length"):
+        texts(corpus(target=["A", "AA"]), data={"min_length": 3, "max_length": 9})
+
+
+def test_a_sample_keeps_its_order_and_another_seed_draws_another():
+    numbered = [f"{'a' * (number // 10)}b{'c' * (number % 10)}" for number in range(100)]
+
+    def sample(**data):
+        return texts(corpus(numbered, None), data=data)["source"].texts
+
+    ten = sample(num_monolingual=10, monolingual_seed=3)
+    assert len(ten) == 10
+    assert [numbered.index(text) for text in ten] == sorted(numbered.index(text) for text in ten)
+    assert ten == sample(num_monolingual=10, monolingual_seed=3)
+    assert ten != sample(num_monolingual=10, monolingual_seed=4)
+    assert set(ten) < set(sample(num_monolingual=20, monolingual_seed=3))
+    assert sample(num_monolingual=1000) == numbered
+
+
+def test_a_translation_is_searched_as_far_as_a_pair_with_no_longer_source_went():
+    found = texts(corpus(["ab", "abcd"] * 4, ["A", "ABCABA"] * 4), source_weight=0.5)
+    # Padded lengths count the end symbol. Up to "ab" the longest target is "ABAB", up to "abcd" it is "ABCAB".
+    assert found["source"].search_lengths == {3: 5, 5: 6}
+    # Of targets as long as "A" or "AB" the longest source is "abcde"; of longer ones it stays that.
+    assert found["target"].search_lengths == {2: 6, 7: 6}
+
+
+def test_shorter_text_than_that_of_any_pair_is_searched_as_the_shortest_pairs_are():
+    short = Corpus("files", Pairs(["abcd", "abc"], ["ABC", "AB"]), None, None, "de", "en", monolingual_source=["a", ""])
+    assert texts(short)["source"].search_lengths == {2: 3}
+
+
+def test_no_search_goes_beyond_the_models_length_rule():
+    shortened = {"unfold_scale": 0.5, "unfold_offset": 1}
+    found = texts(corpus(["ab", "abcd"] * 4, None), model=shortened)
+    assert found["source"].search_lengths == {3: 3, 5: 4}
+
+
+@pytest.mark.parametrize("model", [{"length_rule": "pair"}, {"settings": "thesis"}])
+def test_a_model_with_the_pair_rule_searches_as_far_as_the_padded_text(model):
+    found = texts(corpus(["ab", "abcd"] * 4, None), model=model)
+    assert found["source"].search_lengths == {3: 3, 5: 5}
+
+
+def test_batches_of_text_have_settings_of_their_own():
+    found = texts(batch_size=3, bucketing="none", replicas=2)
+    assert [(bucket.batch_size, bucket.upper) for bucket in found["source"].plan.buckets] == [(4, 8)]
+    assert [bucket.batch_size for bucket in texts()["source"].plan.buckets] == [4, 4]
+    by_chars = texts(batch_chars=16)["source"].plan
+    assert [bucket.batch_size for bucket in by_chars.buckets] == [16 // bucket.upper for bucket in by_chars.buckets]
+
+
+def batches(of_corpus=None, count=8, step=0, loss="sentence", seed=3, **weights):
+    """The first batches of a run from a step on, as NumPy arrays."""
+    settings = config(training={"seed": seed}, **weights)
+    plan = plan_from_config(pair_lengths(PAIRS, VOCABULARY), settings.data)
+    epoch, batch = divmod(step, plan.num_batches)
+    pairs = training_dataset(PAIRS, VOCABULARY, plan, seed, epoch, batch, loss)
+    found = monolingual_texts(of_corpus or corpus(), settings, VOCABULARY, 1)
+    dataset = semi_supervised_dataset(pairs, found, VOCABULARY, loss, step)
+    return list(itertools.islice(dataset.as_numpy_iterator(), count))
+
+
+def decoded(ids):
+    return [VOCABULARY.decode(row) for row in ids if row.any()]
+
+
+@pytest.fixture(scope="module")
+def unbroken():
+    """The first batches of a run with both texts."""
+    return batches(count=24)
+
+
+def test_each_text_goes_round_at_its_own_pace(unbroken):
+    rounds = {side: text.plan.num_batches for side, text in texts().items()}
+    assert len(set(rounds.values())) == 2
+    for side, whole in (("source", SOURCES), ("target", TARGETS)):
+        for begin in range(0, len(unbroken) - rounds[side], rounds[side]):
+            one_round = unbroken[begin : begin + rounds[side]]
+            assert sorted(itertools.chain(*(decoded(batch[side][0]) for batch in one_round))) == sorted(whole)
+
+
+def test_the_order_of_a_stream_does_not_depend_on_the_others(unbroken):
+    source_alone = batches(corpus(target=None), count=12)
+    assert source_alone[0].keys() == {"pairs", "source"}
+    for part in ("source", "pairs"):
+        np.testing.assert_equal([batch[part] for batch in source_alone], [batch[part] for batch in unbroken[:12]])
+    target_alone = batches(count=12, source_weight=0.0)
+    np.testing.assert_equal([batch["target"] for batch in target_alone], [batch["target"] for batch in unbroken[:12]])
+
+
+def test_the_seed_decides_the_order(unbroken):
+    other_seed = batches(count=12, seed=4)
+    for part in ("pairs", "source", "target"):
+        with pytest.raises(AssertionError):
+            np.testing.assert_equal([batch[part] for batch in other_seed], [batch[part] for batch in unbroken[:12]])
+
+
+def test_two_texts_of_one_size_do_not_come_in_the_same_order():
+    same = batches(corpus(SOURCES, SOURCES), count=6)
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal([batch["source"] for batch in same], [batch["target"] for batch in same])
+
+
+@pytest.mark.parametrize("step", [1, 14])
+def test_from_any_step_on_the_batches_are_those_of_an_unbroken_stream(unbroken, step):
+    np.testing.assert_equal(batches(count=10, step=step), unbroken[step : step + 10])
+
+
+@pytest.mark.parametrize("loss", ["sentence", "character"])
+def test_every_part_is_averaged_over_its_own_sentences_or_characters(unbroken, loss):
+    with_fillers = 0
+    for batch in unbroken if loss == "sentence" else batches(count=12, loss=loss):
+        parts = [batch["source"], batch["target"]]
+        pairs = batch["pairs"]
+        parts += [(pairs["target_ids"], pairs["forward_weights"]), (pairs["source_ids"], pairs["backward_weights"])]
+        for ids, weights in parts:
+            real = ids.any(axis=1)
+            with_fillers += not real.all()
+            count = real.sum() if loss == "sentence" else (ids != 0).sum()
+            np.testing.assert_allclose(weights, real * len(ids) / count, rtol=1e-6)
+    assert with_fillers
+
+
+def test_the_corpus_is_not_changed():
+    of_corpus = corpus()
+    before = dataclasses.replace(of_corpus, monolingual_source=[*SOURCES], monolingual_target=[*TARGETS])
+    texts(of_corpus, data={"num_monolingual": 3})
+    assert of_corpus == before

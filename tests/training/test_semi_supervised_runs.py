@@ -1,0 +1,229 @@
+"""Whole semi-supervised runs, as small as they can be."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from click.testing import CliRunner
+
+from bytenet.cli.translate import translate
+from bytenet.csv_log import read_csv_log
+from bytenet.datasets import Vocabulary, load_corpus
+from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.models import build_model
+from bytenet.run_folder import RunFolder
+from bytenet.training import train
+from bytenet.training.callbacks import StateKeeper
+from bytenet.training.checkpoints import latest_checkpoint, save_model
+from bytenet.training.model_pool import ModelPool
+
+# Text of one side and short searches: most of the time of such a run goes into tracing.
+SEMI = (
+    "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
+    "semi_supervised.num_buckets=1", "data.num_monolingual=32", "data.num_validation=8", "model.unfold_scale=1.0",
+    "model.unfold_offset=15", "training.max_steps=4", "training.ema_momentum=0.5",
+    "evaluation.continuous_every_steps=2",
+)  # fmt: skip
+ATTENTION = ("model.family=attention", "model.num_sets=null", "model.dilations=null")
+
+
+@pytest.fixture
+def semi_config(smallest_config):
+    """Make the configuration of a semi-supervised run with source text, with further overrides on top."""
+    return lambda *overrides: smallest_config(*SEMI, *overrides)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """Models for the tests whose runs differ in nothing that is traced."""
+    return ModelPool()
+
+
+@pytest.fixture
+def supervised_run(semi_config, tmp_path):
+    """Make the folder of a finished supervised run whose weights are all another number."""
+
+    def make(name, *overrides):
+        config = semi_config("semi_supervised.enabled=false", *overrides)
+        vocabulary = Vocabulary.from_pairs(load_corpus(config.data).train, config.data)
+        folder = RunFolder.create(tmp_path / name, config, vocabulary)
+        model = build_model(config.model, vocabulary.size)
+        random = np.random.default_rng(len(name))
+        for weight in model.weights:
+            weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
+        save_model(model, folder.model_path)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def beginnings(monkeypatch):
+    """Instead of fitting, the models as they begin are put into a list."""
+    models = []
+    names = ("config", "corpus", "vocabulary", "folders", "plan", "texts", "model")
+
+    def note(*arguments):
+        models.append(dict(zip(names, arguments, strict=False))["model"])
+
+    monkeypatch.setattr("bytenet.training.trainer._fit", note)
+    return models
+
+
+def weights_of(path):
+    return [keras.ops.convert_to_numpy(weight) for weight in RunFolder.open(path).load_model().weights]
+
+
+def assert_equal_weights(weights, expected):
+    assert len(weights) == len(expected) > 10
+    for one, other in zip(weights, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_run_leaves_two_run_folders_that_later_commands_can_use(semi_config, pool, tmp_path):
+    config = semi_config()
+    folder = train(config, tmp_path / "run", models=pool)
+    assert RunFolder.open(folder.path).config == config
+    backward = RunFolder.open(folder.path / "backward")
+    assert {key: there for key, _, there in config.differences(backward.config)} == {
+        "data.reversed": True,
+        "semi_supervised.enabled": False,
+    }
+    assert backward.vocabulary == folder.vocabulary
+    assert backward.environment()["seed"] == config.training.seed
+    assert any(np.any(one != other) for one, other in zip(*map(weights_of, (folder, backward)), strict=True))
+    for path, line in ((folder.path, "one two"), (backward.path, "12")):
+        result = CliRunner().invoke(translate, [str(path)], input=f"{line}\n{line}\n".encode())
+        assert result.exit_code == 0, result.output
+        assert result.stdout_bytes.count(b"\n") == 2
+
+    metrics = read_csv_log(folder.metrics_path)
+    assert metrics["step"] == [3, 4]
+    columns = (
+        "loss", "character_error", "backward_loss", "source_marginal", "val_loss", "val_chrf", "val_backward_loss",
+        "val_backward_bleu", "val_backward_chrf", "val_backward_misclassification",
+    )  # fmt: skip
+    for name in columns:
+        assert np.isfinite(metrics[name]).all(), name
+    assert np.isnan(metrics["target_marginal"]).all()
+    assert metrics["val_backward_loss"] != metrics["val_loss"]
+    assert read_csv_log(folder.path / "continuous.csv")["step"] == [2, 4]
+    assert (backward.path / "logs" / "validation").is_dir()
+
+
+def test_both_saved_models_have_their_averaged_weights(semi_config, pool, tmp_path):
+    folder = train(semi_config("data.num_train=40"), tmp_path / "run", models=pool)
+    with np.load(latest_checkpoint(folder.checkpoints)) as saved:
+        averages = [saved[name] for name in saved.files if name.endswith("average")]
+    assert len(averages) == 2
+    for path, average in zip((folder.path, folder.path / "backward"), averages, strict=True):
+        table = RunFolder.open(path).load_model().source_embedding.table
+        np.testing.assert_allclose(table, average[: np.prod(table.shape)].reshape(table.shape), rtol=1e-6)
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_a_translator_whose_gradient_is_no_number_ends_the_run(semi_config, pool, tmp_path, monkeypatch, direction):
+    count = StateKeeper.on_train_batch_end
+
+    def spoil_and_count(self, batch, logs=None):
+        self.model.translator(direction).optimizer.gradient_norm.assign(np.nan)
+        count(self, batch, logs)
+
+    monkeypatch.setattr(StateKeeper, "on_train_batch_end", spoil_and_count)
+    with pytest.raises(InputError, match=r"gradient's norm nan at step 1, .*learning_rate"):
+        train(semi_config(), tmp_path / "run", models=pool)
+
+
+def test_runs_start_from_supervised_runs(semi_config, supervised_run, beginnings, tmp_path):
+    starts = {"forward": supervised_run("one"), "backward": supervised_run("another", "data.reversed=true")}
+    settings = [f"semi_supervised.start_{name}={folder.path}" for name, folder in starts.items()]
+    train(semi_config(*settings, "model.dropout=0.2"), tmp_path / "run")
+    train(semi_config(settings[1]), tmp_path / "half")
+    both, half = beginnings
+    for name, folder in starts.items():
+        assert_equal_weights(both.translator(name).weights, weights_of(folder))
+    assert_equal_weights(half.backward.weights, weights_of(starts["backward"]))
+    assert any(np.any(one != other) for one, other in zip(half.forward.weights, both.forward.weights, strict=True))
+
+
+def test_without_starts_both_begin_with_the_weights_of_supervised_runs(semi_config, beginnings, tmp_path):
+    train(semi_config(), tmp_path / "run")
+    train(semi_config("semi_supervised.enabled=false"), tmp_path / "supervised")
+    train(semi_config("semi_supervised.enabled=false", "data.reversed=true"), tmp_path / "reversed")
+    pair, supervised, reversed_ = beginnings
+    assert_equal_weights(pair.forward.weights, supervised.weights)
+    assert_equal_weights(pair.backward.weights, reversed_.weights)
+
+
+def test_a_frozen_translator_is_saved_as_it_was(semi_config, supervised_run, tmp_path):
+    start = supervised_run("start", "data.reversed=true")
+    config = semi_config(
+        "semi_supervised.trained=forward", f"semi_supervised.start_backward={start.path}", "training.max_steps=1"
+    )
+    tf.config.run_functions_eagerly(True)  # quicker than to trace one step
+    try:
+        folder = train(config, tmp_path / "run")
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert_equal_weights(weights_of(folder.path / "backward"), weights_of(start))
+    metrics = read_csv_log(folder.metrics_path)
+    assert np.isnan(metrics["backward_loss"]).all()
+    assert np.isfinite([*metrics["loss"], *metrics["source_marginal"], *metrics["val_backward_loss"]]).all()
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
+        (("model.dim=6",), r"The model of the run in .*start is another: dim 4 there, 6 here"),
+        (("model.variant=selu",), r"is another: .*activation 'relu' there, 'selu' here"),
+        (ATTENTION, r"The model of the run in .*start is another"),
+    ],
+)
+def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_run, tmp_path, overrides, message):
+    start = supervised_run("start")
+    with pytest.raises(InputError, match=message):
+        train(semi_config(f"semi_supervised.start_forward={start.path}", *overrides), tmp_path / "run")
+
+
+def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
+    with pytest.raises(MissingFileError, match=r"nowhere does not exist; expected the folder of a run"):
+        train(semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}"), tmp_path / "run")
+
+
+def test_apart_needs_two_devices(semi_config, tmp_path):
+    for devices in ("null", '["CPU:0"]'):
+        config = semi_config("semi_supervised.placement=apart", f"training.devices={devices}")
+        with pytest.raises(ConfigError, match=r"placement: apart needs two training\.devices"):
+            train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
+    monkeypatch.setattr("bytenet.training.trainer.make_strategy", lambda *_, **__: tf.distribute.get_strategy())
+    config = semi_config(
+        "semi_supervised.placement=apart", 'training.devices=["CPU:0","CPU:0"]', "training.jit_compile=true"
+    )
+    with pytest.raises(InputError, match=r"jit_compile.*auto or false"):
+        train(config, tmp_path / "run")
+
+
+def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
+    train(semi_config("semi_supervised.batch_size=5"), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert re.search(
+        r"monolingual source text: 32 sentences; 7 batches once round; 1 batch shapes: 5 x \d+; translations of up to "
+        r"4 symbols are searched",
+        said,
+    )
+    assert "monolingual target text" not in said
+
+
+@pytest.mark.slow
+def test_the_attention_family_trains_too(semi_config, tmp_path):
+    folder = train(semi_config(*ATTENTION), tmp_path / "run")
+    metrics = read_csv_log(folder.metrics_path)
+    for name in ("loss", "backward_loss", "source_marginal", "val_backward_loss"):
+        assert np.isfinite(metrics[name]).all()
