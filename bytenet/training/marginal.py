@@ -40,7 +40,7 @@ def log_marginal(forth, back, counts):
         Madsen 2017, eq. 2.7.3, B.5.4 and C.1.3.
     """
     joint = ops.where(counts, forth + back, -float("inf"))
-    return ops.logsumexp(joint, axis=1), ops.softmax(joint, axis=1)
+    return ops.logsumexp(joint, axis=1), _shares(joint)
 
 
 def expected_back(forth, back, counts):
@@ -48,7 +48,7 @@ def expected_back(forth, back, counts):
 
     Args and results as of `log_marginal`; only `back` is to be learned from.
     """
-    shares = ops.softmax(ops.where(counts, forth, -float("inf")), axis=1)
+    shares = _shares(ops.where(counts, forth, -float("inf")))
     return ops.sum(shares * ops.where(counts, back, 0.0), axis=1), shares
 
 
@@ -65,3 +65,8 @@ def first_of_equals(hypotheses):
     texts = ops.take_along_axis(hypotheses, order, axis=-1)  # (batch, b, T), the symbols first
     equal = ops.all(texts[:, :, None] == texts[:, None, :], axis=-1)  # (batch, b, b)
     return ops.sum(ops.cast(ops.tril(ops.cast(equal, "int32"), k=-1), "int32"), axis=-1) == 0
+
+
+def _shares(joint):
+    """The softmax over a beam; Keras's own warns of a beam of one."""
+    return ops.exp(joint - ops.logsumexp(joint, axis=1, keepdims=True))

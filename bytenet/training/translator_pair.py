@@ -63,7 +63,6 @@ class TranslatorPair(keras.Model):
         self._settings = settings
         self._search_lengths: dict[str, dict[int, int]] = {side: {} for side in sides}
         self._forbidden_ids = tuple(forbidden_ids)
-        self._jit_compile = jit_compile
         self._device = dict(zip(DIRECTIONS, devices, strict=True)) if devices else {}
         self._trained = [name for name in DIRECTIONS if settings.trained in ("both", name)]
         # Variables, so that one traced step serves runs with other weights; not Keras's, so that no checkpoint
@@ -74,10 +73,10 @@ class TranslatorPair(keras.Model):
             name: keras.metrics.Mean(name=name)
             for name in (*self._loss_names().values(), *(f"{side}_marginal" for side in sides))
         }
+        self.compile(optimizer=self.translator(self._trained[0]).optimizer, jit_compile=jit_compile)
         self._pairs_part = self._part(self._gradients_of_pairs)
         self._text_part = self._part(self._gradients_of_text)
         self._update_part = self._part(self._update)
-        self.compile(optimizer=self.translator(self._trained[0]).optimizer)
         self.built = True
 
     @property
@@ -126,7 +125,7 @@ class TranslatorPair(keras.Model):
         self.train_function = take_and_step
 
     def _part(self, function):
-        return tf.function(function, jit_compile=self._jit_compile or None, autograph=False)
+        return tf.function(function, jit_compile=self.jit_compile or None, autograph=False)
 
     def _loss_names(self) -> dict[str, str]:
         return {name: "loss" if name == self._trained[0] else f"{name}_loss" for name in self._trained}
@@ -215,7 +214,10 @@ class TranslatorPair(keras.Model):
                 found = greedy_search(translator, ids, max_length, **arguments)
             else:
                 found = beam_search(translator, ids, beam_size, max_length, **arguments)
-        hypotheses = tf.ensure_shape(found.ids, [ids.shape[0], beam_size, max_length])
+        # What does not exist holds any symbols; as padding it is left out of batch statistics.
+        exists = found.log_probabilities > -float("inf")
+        hypotheses = tf.where(exists[..., None], found.ids, 0)
+        hypotheses = tf.ensure_shape(hypotheses, [ids.shape[0], beam_size, max_length])
         return tf.stop_gradient(hypotheses), tf.stop_gradient(found.log_probabilities)
 
     def _log_likelihoods(self, name: str, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:

@@ -73,24 +73,26 @@ def run_and_stop(name, config, step, **options):
     raise AssertionError("the run was not stopped")
 """
 
-ALONE = """
+SAME = """
+# TensorFlow adds up sums in another order where it knows the shapes of a graph, as those of a pair, and in the last
+# bits that shows.
+import tensorflow as tf
+tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
 pool = ModelPool()
 no_text = [f"semi_supervised.{side}_weight=0.0" for side in ("source", "target")]
 run("weights 0", config(*SEMI, *TEXT, *no_text), models=pool)
-run("no text", config(*SEMI), models=pool)
 run("forward", config(), models=pool)
 run("backward", config("data.reversed=true"), models=pool)
-"""
+tf.config.optimizer.set_experimental_options({"arithmetic_optimization": True})
 
-# Two runs with one pool, the second of which is stopped; what it should come to is trained and resumed without.
-STOPPED = """
+# A run with the models of another, and the same run with models of its own, stopped in the middle of an epoch.
 pool = ModelPool()
 semi = [*SEMI, *TEXT, "semi_supervised.ramp_steps=5"]
 run("first", config(*semi, "training.seed=4", "semi_supervised.source_weight=3.0", pairs="others"), models=pool)
+run("unbroken", config(*semi), models=pool)
+pool = ModelPool()
 run_and_stop("stopped", config(*semi), step=5, models=pool)
-run("stopped", config(*semi), resume=True)
-run("unbroken", config(*semi))
-run("pooled", config(*semi), models=pool)
+run("stopped", config(*semi), models=pool, resume=True)
 """
 
 DEVICES = """
@@ -108,9 +110,9 @@ class Recorder(keras.callbacks.Callback):
         Path(self.name, "devices.json").write_text(json.dumps({"replicas": replicas, "devices": devices}))
 
 
-# One step on all pairs and all text, odd numbers of both, so that a replica has a filler row.
+# One step on all pairs and all source text, odd numbers of both, so that a replica has a filler row.
 settings = [
-    *SEMI, *TEXT, "training.max_steps=1", "training.deterministic=false", "model.dropout=0.0",
+    *SEMI, *TEXT[:1], "training.max_steps=1", "training.deterministic=false", "model.dropout=0.0",
     "training.jit_compile=false", "training.clip_norm=null", "data.max_train_pairs=21", "data.batch_size=32",
     "semi_supervised.batch_size=16",
 ]
@@ -138,38 +140,23 @@ def final_state(run):
     return state, arrays
 
 
-def assert_same(run, expected):
-    state, arrays = final_state(run)
-    expected_state, expected_arrays = final_state(expected)
-    assert state == expected_state
-    assert arrays.keys() == expected_arrays.keys()
-    assert not [name for name in arrays if not np.array_equal(arrays[name], expected_arrays[name])]
-
-
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """Folders of runs without monolingual text."""
-    return run_script(ALONE, tmp_path_factory.mktemp("alone"))
+def same(tmp_path_factory):
+    """Folders of runs some of which are to be the same."""
+    return run_script(SAME, tmp_path_factory.mktemp("same"))
 
 
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
-    """Folders of runs that were stopped, resumed, and trained with models of others."""
-    return run_script(STOPPED, tmp_path_factory.mktemp("stopped"))
-
-
-@pytest.mark.parametrize("run", ["weights 0", "no text"])
-def test_without_text_the_two_are_two_supervised_runs(alone, run):
+def test_with_weights_of_0_the_two_are_two_supervised_runs(same):
     """Weights, running statistics, random states and optimisers of the pair are those of one run and the other."""
-    state, arrays = final_state(alone / run)
-    supervised = [final_state(alone / direction) for direction in ("forward", "backward")]
+    state, arrays = final_state(same / "weights 0")
+    supervised = [final_state(same / direction) for direction in ("forward", "backward")]
     assert [of_run["step"] for of_run, _ in supervised] == [state["step"]] * 2 == [9, 9]
     for group in ("model/", "optimizer/"):
         of_pair = [value for name, value in arrays.items() if name.startswith(group)]
         of_both = [value for _, of_run in supervised for name, value in of_run.items() if name.startswith(group)]
         assert sorted(map(identity, of_pair)) == sorted(map(identity, of_both))
     for part, direction in (("", "forward"), ("backward", "backward")):
-        assert_models_are_equal(alone / run / part, alone / direction)
+        assert_models_are_equal(same / "weights 0" / part, same / direction)
 
 
 def identity(array):
@@ -184,22 +171,27 @@ def assert_models_are_equal(run, expected):
         np.testing.assert_array_equal(one, other, err_msg=one.path)
 
 
-def test_a_run_that_was_stopped_and_resumed_ends_as_the_one_that_was_not(stopped):
-    state, _ = final_state(stopped / "unbroken")
+def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_models_of_another(same):
+    state, arrays = final_state(same / "unbroken")
+    resumed_state, resumed_arrays = final_state(same / "stopped")
+    assert resumed_state == state
     assert state["step"] == 9
-    assert_same(stopped / "stopped", stopped / "unbroken")
-    for direction in ("", "backward"):
-        assert_models_are_equal(stopped / "stopped" / direction, stopped / "unbroken" / direction)
-    rows = [(stopped / name / "metrics.csv").read_text().splitlines() for name in ("stopped", "unbroken")]
-    assert len(rows[0]) == len(rows[1]) == 4
-    for one, other in zip(*rows, strict=True):  # all but the seconds
-        assert one.split(",")[:2] + one.split(",")[3:] == other.split(",")[:2] + other.split(",")[3:]
-
-
-def test_a_run_with_the_models_of_another_ends_as_one_with_its_own(stopped):
-    assert_same(stopped / "pooled", stopped / "unbroken")
-    with pytest.raises(AssertionError):
-        assert_same(stopped / "first", stopped / "unbroken")
+    assert arrays.keys() == resumed_arrays.keys()
+    assert not [name for name in arrays if not np.array_equal(arrays[name], resumed_arrays[name])]
+    for part in ("", "backward"):
+        assert_models_are_equal(same / "stopped" / part, same / "unbroken" / part)
+    rows, resumed_rows = (
+        [row.split(",") for row in (same / name / "metrics.csv").read_text().splitlines()]
+        for name in ("unbroken", "stopped")
+    )
+    assert len(rows) == 4
+    assert rows[0][2] == "seconds"
+    for row in (*rows, *resumed_rows):
+        del row[2]
+    assert resumed_rows == rows
+    # What comes of the other run is another, so that something can be seen.
+    _, others = final_state(same / "first")
+    assert [name for name in arrays if name in others and not np.array_equal(arrays[name], others[name])]
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +213,7 @@ def test_loss_and_gradients_on_two_devices_are_those_of_one(devices, placement):
         (devices / name / "metrics.csv").read_text().splitlines()[number].split(",")
         for name, number in (("one", 0), ("one", 1), (placement, 1))
     )
-    for name in ("loss", "backward_loss", "source_marginal", "target_marginal", "character_error"):
+    for name in ("loss", "backward_loss", "source_marginal", "character_error"):
         one, two = (float(row[columns.index(name)]) for row in rows)
         assert two == pytest.approx(one, rel=1e-5), name
 

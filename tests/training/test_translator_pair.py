@@ -147,8 +147,9 @@ def flat(arrays):
     return np.concatenate([array.ravel() for array in arrays])
 
 
-@pytest.mark.parametrize("objective", ["marginal", "back_translation"])
-@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize(
+    ("side", "objective"), [("source", "marginal"), ("target", "marginal"), ("source", "back_translation")]
+)
 def test_the_gradient_of_text_is_that_of_b54_worked_out_hypothesis_by_hypothesis(side, objective):
     weights = {f"{side}_weight": 0.7, "objective": objective}
     pair = make_pair(search_lengths={side: {4: SEARCH_LENGTH}}, **weights)
@@ -156,14 +157,14 @@ def test_the_gradient_of_text_is_that_of_b54_worked_out_hypothesis_by_hypothesis
     logs, changes = step(pair, **{side: TEXT})
     assert logs[f"{side}_marginal"] == pytest.approx(loss, rel=1e-5)
     for name, gradient in gradients.items():
-        np.testing.assert_allclose(flat(changes[name]), -0.7 * gradient, atol=2e-6)
+        np.testing.assert_allclose(flat(changes[name]), -0.7 * gradient, atol=2e-6, rtol=1e-5)
     forth_name, back_name = FORTH_AND_BACK[side]
     assert np.abs(flat(changes[back_name])).max() > 0.01
     # Back-translation teaches nothing to the one who searched.
     assert np.any(flat(changes[forth_name])) == (objective == "marginal")
 
 
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("kind", ["batch norm", "attention"])
 def test_the_gradient_of_text_is_the_derivative_of_the_log_sum_and_not_of_the_search(kind):
     pair = make_pair(kind)
     hypotheses, _ = search(pair)
@@ -188,7 +189,7 @@ def test_with_one_hypothesis_back_translation_is_training_on_what_greedy_search_
     loss, gradients = gradient_by_hand(pair, "source", "back_translation", beam_size=1)
     logs, changes = step(pair, source=TEXT)
     assert logs["source_marginal"] == pytest.approx(loss, rel=1e-5)
-    np.testing.assert_allclose(flat(changes["backward"]), -0.7 * gradients["backward"], atol=2e-6)
+    np.testing.assert_allclose(flat(changes["backward"]), -0.7 * gradients["backward"], atol=2e-6, rtol=1e-5)
     assert not np.any(flat(changes["forward"]))
 
 
@@ -250,8 +251,7 @@ def test_the_search_takes_moving_statistics_or_those_of_the_batch():
     assert not np.array_equal(found["moving"], found["batch"]), "the two statistics find the same, so nothing is shown"
 
 
-@pytest.mark.parametrize("statistics", ["moving", "batch"])
-@pytest.mark.parametrize("trained", ["forward", "backward"])
+@pytest.mark.parametrize(("trained", "statistics"), [("forward", "batch"), ("backward", "moving")])
 def test_the_translator_that_is_not_trained_stays_as_it_is(trained, statistics):
     pair = make_pair(
         "batch norm", trained=trained, start_forward="a", start_backward="b", batch_norm_statistics=statistics,
@@ -278,30 +278,18 @@ def test_the_translator_that_is_trained_learns_as_beside_one_that_is_trained_too
     np.testing.assert_allclose(flat(changes["forward"]), flat(changes_of_both["forward"]), atol=1e-6)
 
 
-def test_weights_grow_over_the_ramp_and_stay():
-    pair = make_pair(optimizer=lambda: FlatAdam(0.0), ramp_steps=4)  # rate 0: the same gradient at every step
+def test_weights_grow_over_the_ramp_and_stay_and_may_be_set_anew():
+    pair = make_pair(optimizer=lambda: FlatAdam(0.0), ramp_steps=3)  # rate 0: the same gradient at every step
     norms = []
-    for _ in range(6):
-        step(pair, source=TEXT)
-        norms.append(float(convert_to_numpy(pair.forward.optimizer.gradient_norm)))
-    whole = make_pair(optimizer=lambda: FlatAdam(0.0))
-    step(whole, source=TEXT)
-    expected = float(convert_to_numpy(whole.forward.optimizer.gradient_norm))
-    np.testing.assert_allclose(norms, expected * np.array([0.25, 0.5, 0.75, 1, 1, 1]), rtol=1e-5)
-
-
-def test_new_weights_count_from_the_next_step_on():
-    pair = make_pair(optimizer=lambda: FlatAdam(0.0), source_weight=0.7)
-    norms = []
-    for weight in (0.7, 0.07, 0.0):
+    for weight in (0.7, 0.7, 0.7, 0.7, 0.07):
         pair.set_texts(SemiSupervisedConfig(enabled=True, source_weight=weight), {"source": {4: SEARCH_LENGTH}})
         step(pair, source=TEXT)
         norms.append(float(convert_to_numpy(pair.backward.optimizer.gradient_norm)))
-    np.testing.assert_allclose(norms, [norms[0], 0.1 * norms[0], 0.0], rtol=1e-5)
+    np.testing.assert_allclose(norms, norms[2] * np.array([1 / 3, 2 / 3, 1, 1, 0.1]), rtol=1e-4)
+    assert norms[2] > 0.01
 
 
-@pytest.mark.parametrize("duplicates", ["keep", "merge"])
-@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize(("kind", "duplicates"), [("batch norm", "keep"), ("attention", "merge")])
 def test_rows_that_fill_up_a_batch_add_nothing(kind, duplicates):
     lengths = {side: {4: SEARCH_LENGTH} for side in ("source", "target")}
     filled_up = np.concatenate([TEXT[:2], np.zeros((2, 4), np.int32), TEXT[2:], np.zeros((1, 4), np.int32)])
