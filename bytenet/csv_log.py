@@ -4,13 +4,13 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from bytenet.files import write_text_atomic
+from bytenet.files import append_text, write_text_atomic
 
 
 class CsvLog:
     """Rows of named numbers, one line each, added as they are measured.
 
-    The file is replaced as a whole each time, so that there is never half a line; it is small.
+    There is never half a line.
 
     Args:
         path: the file; made with a header line where it is not there.
@@ -20,6 +20,7 @@ class CsvLog:
     def __init__(self, path: Path, columns: Sequence[str]):
         self.path = path
         self.columns = list(columns)
+        self._is_ours = False  # whether the file is known to be there, with these columns
 
     def append(self, row: dict[str, float | int | None]) -> None:
         """Add a row; values that are missing or None are left empty.
@@ -27,8 +28,11 @@ class CsvLog:
         Raises:
             InputError: the disk is full; the file is as it was.
         """
-        cells = [_shorten(row.get(name)) for name in self.columns]
-        self._write([*self._lines(), ",".join(cells)])
+        line = ",".join(_shorten(row.get(name)) for name in self.columns)
+        if self._is_ours:
+            append_text(self.path, f"{line}\n")
+        else:
+            self._write([*self._lines(), line])
 
     def drop_after(self, step: int) -> None:
         """Forget what was measured after `step`, as a run that resumes there measures it again."""
@@ -50,6 +54,7 @@ class CsvLog:
 
     def _write(self, lines: list[str]) -> None:
         write_text_atomic(self.path, "".join(f"{line}\n" for line in [",".join(self.columns), *lines]))
+        self._is_ours = True
 
 
 def read_csv_log(path: Path) -> dict[str, list[float]]:

@@ -36,13 +36,37 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException as error:
         with suppress(FileNotFoundError):
             partial.unlink()
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            before = "The earlier file there is intact." if path.exists() else "Nothing was left behind."
-            raise InputError(
-                f"The disk is full: {path} could not be saved. {before} Free some space on that disk, "
-                "or choose a folder on another one, and run the same command again."
-            ) from error
+        _explain_full_disk(error, path)
         raise
+
+
+def append_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` as UTF-8 to the end of `path`, an existing file: whole, or (on an error) not at all.
+
+    It is not synced to disk: a killed process loses nothing, a machine without power may lose the end of the file.
+
+    Raises:
+        InputError: the disk is full or its quota is used up.
+    """
+    with open(path, "ab", buffering=0) as file:
+        size, data = file.tell(), text.encode()
+        try:
+            if file.write(data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        except OSError as error:
+            file.truncate(size)
+            _explain_full_disk(error, Path(path))
+            raise
+
+
+def _explain_full_disk(error: BaseException, path: Path) -> None:
+    """Raise an InputError if that was the error's cause."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        before = "The earlier file there is intact." if path.exists() else "Nothing was left behind."
+        raise InputError(
+            f"The disk is full: {path} could not be saved. {before} Free some space on that disk, "
+            "or choose a folder on another one, and run the same command again."
+        ) from error
 
 
 def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:

@@ -1,8 +1,12 @@
 """The CSV file of measurements."""
 
 import math
+import resource
+
+import pytest
 
 from bytenet.csv_log import CsvLog, read_csv_log
+from bytenet.errors import InputError
 
 
 def test_rows_come_back_with_gaps_as_nan(tmp_path):
@@ -36,3 +40,20 @@ def test_rows_keep_their_names_when_a_resumed_run_has_other_columns(tmp_path):
     CsvLog(tmp_path / "log.csv", ["step", "bleu", "seconds"]).append({"step": 1, "bleu": 2.0, "seconds": 3})
     CsvLog(tmp_path / "log.csv", ["step", "loss", "seconds"]).append({"step": 4, "loss": 0.5, "seconds": 6})
     assert (tmp_path / "log.csv").read_text() == "step,loss,seconds\n1,,3\n4,0.5,6\n"
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path):
+    log = CsvLog(tmp_path / "log.csv", ["step", "loss"])
+    log.append({"step": 1, "loss": 2.0})
+    log.append({"step": 2, "loss": 1.0})
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Room for half a line: what is written beyond it is cut off, as on a full disk.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.path.stat().st_size + 2, before[1]))
+    try:
+        with pytest.raises(InputError, match="disk is full"):
+            log.append({"step": 3, "loss": 0.5})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert log.path.read_text() == "step,loss\n1,2\n2,1\n"
+    log.append({"step": 3, "loss": 0.5})
+    assert read_csv_log(log.path)["step"] == [1, 2, 3]

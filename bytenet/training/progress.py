@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bytenet.training.state import TrainingState
 
 _SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_BETWEEN_REDRAWS = 0.1
 
 
 class ProgressLine(keras.callbacks.Callback):
@@ -36,7 +37,7 @@ class ProgressLine(keras.callbacks.Callback):
         self._shapes: set[tuple[int, int]] = set()
         self._new_shape: tuple[int, int] | None = None
         self._recent: list[tuple[float, int]] = []
-        self._last_line = time.monotonic()
+        self._shown_at = time.monotonic()
         self._bar: Progress | None = None
         self.compile_seconds = 0.0
         self._console = Console(file=sys.stderr, highlight=False)
@@ -51,7 +52,7 @@ class ProgressLine(keras.callbacks.Callback):
         self._began_step = time.monotonic()
         if self._new_shape and self._compiles:
             self._shapes.add(shape)
-            self._show(f"compiling batch shape {len(self._shapes)}: {shape[0]} x {shape[1]} ...", force=True)
+            self._show(f"compiling batch shape {len(self._shapes)}: {shape[0]} x {shape[1]} ...")
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -77,7 +78,8 @@ class ProgressLine(keras.callbacks.Callback):
             self.compile_seconds += now - self._began_step
             self._recent = []  # a compilation says nothing of the speed
         self._recent = [*self._recent[-50:], (now, self._state.characters)]
-        self._show(self._describe(logs or {}))
+        if self._is_time_to_show():
+            self._show(self._describe(logs or {}))
 
     def on_epoch_end(self, epoch, logs=None):
         measured = ", ".join(f"{name} {value:.4g}" for name, value in (logs or {}).items() if value is not None)
@@ -97,17 +99,21 @@ class ProgressLine(keras.callbacks.Callback):
         (began, before), (ended, after) = self._recent[0], self._recent[-1]
         return (after - before) / (ended - began) if ended > began else float("nan")
 
-    def _show(self, text: str, force: bool = False) -> None:
+    def _is_time_to_show(self) -> bool:
+        """Whether the last text is old enough: a step of a small model is shorter than what telling of it takes."""
+        shown_for = _SECONDS_BETWEEN_LINES if self._bar is None else _SECONDS_BETWEEN_REDRAWS
+        return time.monotonic() - self._shown_at >= shown_for
+
+    def _show(self, text: str) -> None:
+        self._shown_at = time.monotonic()
         state = self._state
         if self._bar is not None:
             self._bar.update(
                 self._task, completed=state.step, description=f"epoch {state.epoch + 1}/{self._epochs}", text=text
             )
             return
-        if force or time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            place = f"epoch {state.epoch + 1}/{self._epochs}, step {state.batch}/{self._steps_per_epoch}"
-            self.say(f"[{_clock(state.seconds)}] {place}: {text}")
+        place = f"epoch {state.epoch + 1}/{self._epochs}, step {state.batch}/{self._steps_per_epoch}"
+        self.say(f"[{_clock(state.seconds)}] {place}: {text}")
 
 
 def _clock(seconds: float) -> str:

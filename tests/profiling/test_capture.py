@@ -58,7 +58,9 @@ def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
     for part in ("pre-normalization", "reduce-dim", "conv-dilated"):
         assert ("backward", part, "normalisation") in written_out
     kinds = {group.group[0] for group in device.level("kind")}
-    assert {"normalisation", "convolution", "dense", "activation", "optimiser", "data movement", "dropout"} <= kinds
+    assert {"normalisation", "dense", "activation", "optimiser", "data movement", "dropout"} <= kinds
+    # XLA gets convolutions of these few filters as products.
+    assert ("convolution" in kinds) == (xla == "false")
     assert {"forward", "backward", "optimiser", "input"} <= {group.group[0] for group in device.level("pass")}
 
 
