@@ -14,7 +14,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.config import Config, SemiSupervisedConfig
+from bytenet.config import Config
 from bytenet.datasets import (
     BatchPlan,
     Vocabulary,
@@ -24,6 +24,7 @@ from bytenet.datasets import (
     select_training_pairs,
     training_dataset,
 )
+from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.profiling.measurement import Spread
 from bytenet.training.checkpoints import load_start, training_variables
@@ -36,10 +37,10 @@ THESIS_BEAM_SIZE = 5
 THESIS_TIMES_PAIRS_ONLY = (5.4, 5.7)
 """Time of the thesis's runs with monolingual text over that of those without, by number of pairs (figure 3.6.2)."""
 
-PARTS = ("pairs", "search", "text", "update", "rest")
+PARTS = ("pairs", "search", "text", "rest")
 """Of a step, in their order."""
 
-PartName = Literal["pairs", "text and search", "search", "update"]
+PartName = Literal["pairs", "text and search", "search"]
 
 _THREADS = "TF_NUM_INTRAOP_THREADS"
 _MOST_CALLS_A_TURN = 50
@@ -59,9 +60,9 @@ class SemiSupervisedCost:
         seconds: a step, as `fit` makes it.
         turns: the seconds of a step in each turn, in order; those of one number are next to each other in time.
         steps_a_turn: number of them.
-        parts: seconds by name of the part, each measured by itself: "pairs" (both translators' gradients), "search",
-            "text" (probabilities and gradients of what was found: the part with the search less the search alone),
-            "update", and "rest", what the whole step takes beyond them. A step on pairs only has no search and no text.
+        parts: seconds by name of the part, each measured by itself: "pairs" (both translators' gradients and update),
+            "search", "text" (probabilities and gradients of what was found: the part with the search less the search
+            alone), and "rest", what the whole step takes beyond them. A step on pairs only has no search and no text.
         times_pairs_only: the step's time over that of one on pairs only, turn by turn.
         thesis_times: least and most of the same in the thesis, for its beam size; otherwise None.
         compile_seconds: by how much the first calls of all parts with all shapes took longer than later ones.
@@ -85,10 +86,10 @@ class PartCost:
     """What a part of a step costs for one shape of batches.
 
     Attributes:
-        part: "pairs"; "text and search", as a step does both; "search", the same once more by itself; or "update".
+        part: "pairs"; "text and search", as a step does both; or "search", the same once more by itself.
         beam_size: of the search; None where there is none.
         side: "source" or "target" text; None for pairs.
-        rows, length: of the batch; None for the update, which is the same for all.
+        rows, length: of the batch.
         share: of the batches that have this shape.
         seconds: a call, spread over the turns.
         compile_seconds: by how much the first call, with tracing and compiling, took longer than the median one.
@@ -97,8 +98,8 @@ class PartCost:
     part: PartName
     beam_size: int | None
     side: str | None
-    rows: int | None
-    length: int | None
+    rows: int
+    length: int
     share: float
     seconds: Spread
     compile_seconds: float
@@ -177,16 +178,12 @@ class _Part:
 
     name: PartName
     call: Callable[[], Any]
-    shape: _Shape | None = None
+    shape: _Shape
     beam_size: int | None = None
     side: str | None = None
     calls: int = 1
     first_seconds: float = 0.0
     seconds: list[float] = field(default_factory=list)
-
-    @property
-    def share(self) -> float:
-        return 1.0 if self.shape is None else self.shape.share
 
     def run(self) -> float:
         """Call it so many times and give the seconds of one."""
@@ -203,14 +200,13 @@ class _Part:
         self.calls = min(max(1, round(_SHARE_OF_TURN * seconds_a_turn / self.run())), _MOST_CALLS_A_TURN)
 
     def cost(self) -> PartCost:
-        shape = self.shape
         return PartCost(
             part=self.name,
             beam_size=self.beam_size,
             side=self.side,
-            rows=shape and shape.rows,
-            length=shape and shape.length,
-            share=self.share,
+            rows=self.shape.rows,
+            length=self.shape.length,
+            share=self.shape.share,
             seconds=Spread.of(self.seconds),
             compile_seconds=self.compile_seconds,
         )
@@ -272,7 +268,8 @@ def _translators_and_batches(
     corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
     vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
     set_up_keras(config)
-    strategy = make_strategy(config.training.devices, apart=semi.placement == "apart")
+    apart = semi.placement == "apart"
+    strategy = make_strategy(config.training.devices, apart=apart)
     if strategy.num_replicas_in_sync > 1:
         raise InputError(
             f"{strategy.num_replicas_in_sync} devices would share each batch, but semi-supervised steps are measured "
@@ -297,23 +294,16 @@ def _translators_and_batches(
     by_size = {}
     for size in beam_sizes:
         with strategy.scope():
-            sides = [text.side for text in texts]
-            by_size[size] = _with_text(pairs_only, replace(semi, beam_size=size), sides, jit_compile)
+            by_size[size] = TranslatorPair(
+                *pairs_only.translators, replace(semi, beam_size=size), [text.side for text in texts],
+                forbidden_symbols(config.model, vocabulary), jit_compile,
+                config.training.devices or () if apart else (),
+            )  # fmt: skip
         by_size[size].set_texts(semi, {text.side: text.search_lengths for text in texts})
 
     dataset = training_dataset(corpus.train, vocabulary, plan, config.training.seed, loss=config.training.loss)
     dataset = semi_supervised_dataset(dataset, texts, vocabulary, config.training.loss, step=0)
     return jit_compile, pairs_only, by_size, _one_batch_of_every_shape(dataset, plans)
-
-
-def _with_text(
-    pair: TranslatorPair, settings: SemiSupervisedConfig, sides: Sequence[str], jit_compile: bool
-) -> TranslatorPair:
-    """The same translators on text as well; what they do on pairs is traced and compiled once for all."""
-    devices = tuple(pair._device.values())
-    other = TranslatorPair(*pair.translators, settings, sides, pair._forbidden_ids, jit_compile, devices)
-    other._pairs_part, other._update_part = pair._pairs_part, pair._update_part
-    return other
 
 
 def _one_batch_of_every_shape(dataset: Iterable, plans: Mapping[str, BatchPlan]) -> dict[str, list[_Shape]]:
@@ -336,21 +326,8 @@ def _one_batch_of_every_shape(dataset: Iterable, plans: Mapping[str, BatchPlan])
 
 def _parts_of_pairs(pair: TranslatorPair, shapes: Sequence[_Shape]) -> list[_Part]:
     """What every step has: gradients on the pairs, for every shape, and the update by them."""
-    of_pairs = _called_as_in_a_step(pair, pair._pairs_part)
-    updated = _called_as_in_a_step(pair, pair._update_part)
-    gradients: dict[str, tf.Tensor] = {}
-
-    def differentiate(batch):
-        losses, found = of_pairs(batch)
-        gradients.update(found)
-        return losses
-
-    def update():
-        updated(gradients)
-        return pair.optimizer.iterations.value
-
-    parts = [_Part("pairs", partial(differentiate, shape.batch), shape) for shape in shapes]
-    return [*parts, _Part("update", update)]
+    learn = _called_as_in_a_step(pair, pair._pairs_part)
+    return [_Part("pairs", partial(learn, shape.batch, {}, {}), shape) for shape in shapes]
 
 
 def _parts_of_text(
@@ -410,8 +387,8 @@ def _measure(
 
 
 def _described(part: _Part) -> str:
-    words = [part.name if part.beam_size is None else f"{part.name}, beam {part.beam_size}, {part.side}"]
-    return ", ".join(words if part.shape is None else [*words, f"{part.shape.rows} x {part.shape.length}"])
+    name = part.name if part.beam_size is None else f"{part.name}, beam {part.beam_size}, {part.side}"
+    return f"{name}, {part.shape.rows} x {part.shape.length}"
 
 
 def _name(beam_size: int | None) -> str:
@@ -423,7 +400,7 @@ def _step_cost(case: _Case, pairs_only: _Case, parts: Sequence[_Part], compiled:
     # A step takes so long for each part in every turn: for text, that of both sides.
     seconds: dict[str, np.ndarray] = {}
     for part in its_parts:
-        seconds[part.name] = seconds.get(part.name, 0.0) + part.share * np.array(part.seconds)
+        seconds[part.name] = seconds.get(part.name, 0.0) + part.shape.share * np.array(part.seconds)
     if "search" in seconds:
         seconds["text"] = seconds.pop("text and search") - seconds["search"]
     seconds["rest"] = np.array(case.seconds) - sum(seconds.values())

@@ -74,9 +74,8 @@ class TranslatorPair(keras.Model):
             for name in (*self._loss_names().values(), *(f"{side}_marginal" for side in sides))
         }
         self.compile(optimizer=self.translator(self._trained[0]).optimizer, jit_compile=jit_compile)
-        self._pairs_part = self._part(self._gradients_of_pairs)
         self._text_part = self._part(self._gradients_of_text)
-        self._update_part = self._part(self._update)
+        self._pairs_part = self._part(self._learn_from_pairs)
         self.built = True
 
     @property
@@ -132,19 +131,25 @@ class TranslatorPair(keras.Model):
 
     def _replica_step(self, batch: dict[str, Any], limits: dict[str, int]) -> dict[str, tf.Tensor]:
         """One step on this replica's part of a batch, with the longest translations of its texts; the epoch's means."""
-        losses, gradients = self._pairs_part(batch["pairs"])
-        for side, limit in limits.items():
-            losses[f"{side}_marginal"], more = self._text_part(batch[side], side, limit)
-            for name, of_text in more.items():
-                gradients[name] += of_text
-        self._update_part(gradients)
-        for name, value in losses.items():
-            self._means[name].update_state(value)
-        return self.get_metrics_result()
-
-    def _gradients_of_pairs(self, pairs: dict[str, tf.Tensor]) -> tuple[dict, dict]:
-        """Losses of the trained translators on pairs, and the gradients, by name of the loss or the translator."""
         losses, gradients = {}, {}
+        for side, limit in limits.items():
+            losses[f"{side}_marginal"], gradients[side] = self._text_part(batch[side], side, limit)
+        return self._pairs_part(batch["pairs"], losses, gradients)
+
+    def _learn_from_pairs(
+        self, pairs: dict[str, tf.Tensor], losses: dict[str, tf.Tensor], gradients: dict[str, dict[str, tf.Tensor]]
+    ) -> dict[str, tf.Tensor]:
+        """Update the trained translators by the gradients of pairs and texts; the epoch's means.
+
+        One part does both: every further compiled function would have to be handed all variables once more, which for
+        a small model takes as long as the update itself.
+
+        Args:
+            pairs: the batch.
+            losses: of the texts, by name.
+            gradients: of the texts, by side and name of the translator.
+        """
+        losses = dict(losses)
         for name, loss_name in self._loss_names().items():
             inputs = {key: pairs[key] for key in ("source_ids", "target_ids")}
             if name == "backward":
@@ -157,11 +162,17 @@ class TranslatorPair(keras.Model):
                     loss = translator.compute_loss(
                         x=inputs, y=target_ids, y_pred=logits, sample_weight=pairs[f"{name}_weights"], training=True
                     )
-                gradients[name] = _gradient(tape, loss, translator)
+                gradient = _gradient(tape, loss, translator)
+                for of_text in gradients.values():
+                    if name in of_text:
+                        gradient += of_text[name]
+                self._update(translator, gradient)
             losses[loss_name] = loss * self.distribute_strategy.num_replicas_in_sync
             if name == "forward":
                 self._character_error.update_state(target_ids, logits)
-        return losses, gradients
+        for name, value in losses.items():
+            self._means[name].update_state(value)
+        return self.get_metrics_result()
 
     def _gradients_of_text(
         self, text: tuple[tf.Tensor, tf.Tensor], side: str, max_length: int
@@ -239,13 +250,11 @@ class TranslatorPair(keras.Model):
         done = tf.cast(self.optimizer.iterations.value + 1, tf.float32)
         return self._weights[side] * tf.minimum(done / steps, 1.0)
 
-    def _update(self, gradients: dict[str, tf.Tensor]) -> None:
-        for name, gradient in gradients.items():
-            weights = self.translator(name).trainable_variables
-            with self._on_device_of(name):
-                parts = tf.split(gradient, [math.prod(weight.shape) for weight in weights])
-                shaped = [tf.reshape(part, weight.shape) for part, weight in zip(parts, weights, strict=True)]
-                self.translator(name).optimizer.apply(shaped, weights)
+    def _update(self, translator: TranslationModel, gradient: tf.Tensor) -> None:
+        weights = translator.trainable_variables
+        parts = tf.split(gradient, [math.prod(weight.shape) for weight in weights])
+        shaped = [tf.reshape(part, weight.shape) for part, weight in zip(parts, weights, strict=True)]
+        translator.optimizer.apply(shaped, weights)
 
     def _on_device_of(self, name: str):
         return tf.device(self._device[name]) if self._device else nullcontext()

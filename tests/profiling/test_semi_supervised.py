@@ -51,8 +51,7 @@ def known_times(monkeypatch):
         return times[case.beam_size][len(case.seconds)]
 
     def run_part(part):
-        length = part.shape.length if part.shape else None
-        times.setdefault("shares", {})[part.name, part.side, length] = part.share
+        times.setdefault("shares", {})[part.name, part.side, part.shape.length] = part.shape.share
         found = times[part.name, part.side][len(part.seconds)]
         return found if part.first_seconds else 1.0 + found
 
@@ -64,7 +63,7 @@ def known_times(monkeypatch):
 def test_numbers_follow_from_the_times_of_the_turns(known_times):
     known_times |= {
         None: [0.10, 0.20], 2: [0.40, 0.60], 5: [0.60, 1.00],
-        ("pairs", None): [0.05, 0.10], ("update", None): [0.01, 0.03],
+        ("pairs", None): [0.06, 0.13],
         ("text and search", "source"): [0.10, 0.20], ("search", "source"): [0.04, 0.06],
         ("text and search", "target"): [0.12, 0.20], ("search", "target"): [0.02, 0.06],
     }  # fmt: skip
@@ -77,21 +76,21 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
     assert (two.times_pairs_only.least, two.times_pairs_only.median) == pytest.approx((3.0, 3.5))
     assert five.times_pairs_only.repeats == 2
     # All shapes of a stream take as long here, so their mean does, too; both sides add up.
-    assert list(two.parts) == ["pairs", "search", "text", "update", "rest"]
-    expected = {"pairs": (0.05, 0.1), "search": (0.06, 0.12), "text": (0.16, 0.28), "update": (0.01, 0.03)}
+    assert list(two.parts) == ["pairs", "search", "text", "rest"]
+    expected = {"pairs": (0.06, 0.13), "search": (0.06, 0.12), "text": (0.16, 0.28)}
     expected["rest"] = (0.40 - 0.28, 0.60 - 0.53)
     for name, turns in expected.items():
         assert (two.parts[name].least, two.parts[name].most) == pytest.approx(sorted(turns)), name
-    assert list(pairs_only.parts) == ["pairs", "update", "rest"]
+    assert list(pairs_only.parts) == ["pairs", "rest"]
     assert pairs_only.parts["rest"].most == pytest.approx(0.20 - 0.13)
-    # First calls: two shapes of pairs, two of either text, and the update; the search alone is no part of a run.
+    # First calls: two shapes of pairs and two of either text; the search alone is no part of a run.
     median = {name: (turns[0] + turns[1]) / 2 for name, turns in known_times.items() if isinstance(name, tuple)}
     first = {name: 1.0 + known_times[name][0] - value for name, value in median.items()}
-    of_pairs = 2 * first["pairs", None] + first["update", None]
+    of_pairs = 2 * first["pairs", None]
     assert pairs_only.compile_seconds == pytest.approx(of_pairs)
     of_text = 2 * (first["text and search", "source"] + first["text and search", "target"])
     assert two.compile_seconds == five.compile_seconds == pytest.approx(of_pairs + of_text)
-    assert len(parts) == 3 + 2 * 8
+    assert len(parts) == 2 + 2 * 8
     assert {(part.beam_size, part.side) for part in parts if part.part == "search"} == {
         (2, "source"), (2, "target"), (5, "source"), (5, "target"),
     }  # fmt: skip
@@ -99,13 +98,12 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
 
 def test_every_shape_counts_as_often_as_it_comes(known_times):
     config = small(*BOTH_SIDES)
-    known_times |= {None: [1.0], 2: [1.0], ("pairs", None): [1.0], ("update", None): [1.0]}
+    known_times |= {None: [1.0], 2: [1.0], ("pairs", None): [1.0]}
     known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
     steps, parts = measure_semi_supervised(config, repeats=1)
     by_stream = {}
     for part in parts:
         by_stream.setdefault((part.part, part.side), []).append(part)
-    by_stream.pop(("update", None))
     for stream in by_stream.values():
         assert len({(part.rows, part.length) for part in stream}) == len(stream) == 2
         assert sum(part.share for part in stream) == pytest.approx(1)
@@ -178,20 +176,6 @@ def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with
         assert all(part.repeats == 2 for part in step.parts.values())
 
 
-def test_what_is_done_on_pairs_is_traced_once_for_all_beams(monkeypatch):
-    traced = []
-
-    def noting(name):
-        method = getattr(TranslatorPair, name)
-        return lambda pair, *arguments: traced.append(name) or method(pair, *arguments)
-
-    for name in ("_gradients_of_pairs", "_gradients_of_text", "_update"):
-        monkeypatch.setattr(TranslatorPair, name, noting(name))
-    config = load_config("digits-semi", ONE_SHAPE)
-    measure_semi_supervised(config, beam_sizes=(1, 2), repeats=1, seconds_a_turn=0)
-    assert sorted(traced) == ["_gradients_of_pairs", "_gradients_of_text", "_gradients_of_text", "_update"]
-
-
 def test_without_monolingual_text():
     for settings in (["semi_supervised.source_weight=0"], ["data.num_monolingual=null"]):
         with pytest.raises(InputError, match=r"There is no monolingual text to measure with\. Give some: data\."):
@@ -253,12 +237,12 @@ def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
     assert [line.split("  ")[0] for line in steps[1:]] == ["pairs only, no XLA", "beam 5, no XLA"]
     assert steps[2].endswith("5.4 to 5.7")
     assert not steps[1][steps[0].index("times pairs only") :].strip()
-    assert [line.split("  ")[0] for line in parts[1:]] == ["pairs", "update", "text and search", "search"]
+    assert [line.split("  ")[0] for line in parts[1:]] == ["pairs", "text and search", "search"]
     assert "4 x 17" in parts[1]
     assert "pairs: 4 x 17 (100% of the batches)" in result.stderr
     assert [step["beam_size"] for step in as_json["steps"]] == [None, 5]
     assert as_json["steps"][1]["thesis_times"] == [5.4, 5.7]
-    assert [part["part"] for part in as_json["parts"]] == ["pairs", "update", "text and search", "search"]
+    assert [part["part"] for part in as_json["parts"]] == ["pairs", "text and search", "search"]
 
 
 @pytest.mark.slow

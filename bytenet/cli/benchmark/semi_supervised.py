@@ -21,7 +21,7 @@ _PART_COLUMNS = {
     "part": lambda cost: cost.part,
     "beam": lambda cost: cost.beam_size or "",
     "text": lambda cost: cost.side or "",
-    "batch": lambda cost: "" if cost.rows is None else f"{cost.rows} x {cost.length}",
+    "batch": lambda cost: f"{cost.rows} x {cost.length}",
     "of the batches": lambda cost: f"{cost.share:.0%}",
     "ms, median (least to most)": lambda cost: cost.seconds.scaled(1000),
     "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
