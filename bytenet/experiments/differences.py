@@ -385,7 +385,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         Difference(
             "3.6.1", "The set-up is that of the supervised digits.", "Batches of 8 pairs, not 16, and 8 unlabelled "
             "sentences beside them.",
-            "8 and 8.", ("data.batch_size", "semi_supervised.batch_size", "preset digits-semi-thesis"),
+            "16 and 16; 8 and 8 in the preset.",
+            ("data.batch_size", "semi_supervised.batch_size", "preset digits-semi-thesis"),
         ),
         Difference(
             "2.7.4", "λ₁ and λ₂.",

@@ -23,12 +23,17 @@ from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 
+# For the small models of a grid, on one thread: matrix products as they are, not by YNNPACK, whose calls cost more than
+# the product; and operations in an order that needs little memory, not one that keeps many threads busy.
+_XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
+
 
 def main() -> None:
     """Train what standard input names until it ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *_XLA_FLAGS]).strip()
     compile_cache.turn_on()
     keep_freed_memory()
     # Not sys.stdin itself, which a thread may be reading when the interpreter closes it at its end.
