@@ -23,9 +23,12 @@ from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 
-# For the small models of a grid, on one thread: matrix products as they are, not by YNNPACK, whose calls cost more than
-# the product; and operations in an order that needs little memory, not one that keeps many threads busy.
-_XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
+XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
+"""For small models on one thread: a tenth off the time of a step (docs/performance.md).
+
+Matrix products as they are, not by YNNPACK, whose calls cost more than the product; and operations in an order that
+needs little memory, not one that keeps many threads busy.
+"""
 
 
 def main() -> None:
@@ -33,7 +36,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *_XLA_FLAGS]).strip()
+    # Of two that differ the last counts.
+    os.environ["XLA_FLAGS"] = " ".join([*XLA_FLAGS, os.environ.get("XLA_FLAGS", "")])
     compile_cache.turn_on()
     keep_freed_memory()
     # Not sys.stdin itself, which a thread may be reading when the interpreter closes it at its end.

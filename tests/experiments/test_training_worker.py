@@ -199,3 +199,20 @@ def test_an_answer_follows_each_job_and_nothing_else_is_on_the_pipe(tmp_path):
             assert 1e6 < answer["bytes"] < 1e9
         rest, _ = worker.communicate()
     assert (rest, worker.returncode) == ("", 0)
+
+
+def test_xla_knows_the_flags_of_a_process_and_those_of_the_user_count_before_them(monkeypatch):
+    program = (
+        "import os; from bytenet.experiments import training_worker as worker; worker._work = lambda *streams: None; "
+        "worker.main(); import tensorflow as tf; print(os.environ['XLA_FLAGS'].split()[-1]); "
+        "print(tf.function(lambda x: x + 1, jit_compile=True)(tf.constant(1)).numpy())"
+    )
+    monkeypatch.delenv("PYTHONPATH")
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | {"XLA_FLAGS": "--xla_cpu_use_xnnpack=false"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr  # XLA ends a process that gives it an unknown flag
+    printed = result.stderr.split("\n")  # its standard output is for answers
+    assert "--xla_cpu_use_xnnpack=false" in printed
+    assert "2" in printed
