@@ -9,7 +9,7 @@ import click
 class LazyGroup(click.Group):
     """A group whose commands are modules of one package, of which only the called one is imported.
 
-    The package has, for the command `verb`, a module `verb` with a click command of that name.
+    The package has, for the command `some-verb`, a module `some_verb` with a click command of that name.
 
     Args:
         package: full name of the package.
@@ -25,7 +25,10 @@ class LazyGroup(click.Group):
         return list(self._verbs)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"{self._package}.{name}"), name) if name in self._verbs else None
+        if name not in self._verbs:
+            return None
+        module = name.replace("-", "_")
+        return getattr(import_module(f"{self._package}.{module}"), module)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

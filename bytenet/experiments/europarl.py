@@ -10,8 +10,9 @@ from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
 from bytenet.experiments.corpus_files import as_files, joined, number_words, shuffled, within
-from bytenet.experiments.curves import WATCHED, Panel, collect_curves, plot_curves, series, settled
+from bytenet.experiments.curves import Panel, collect_curves, plot_curves, series, settled
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.memorise import AS_THESIS
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement, student_t
 
@@ -19,12 +20,6 @@ _MEASURES = ("bleu", "sentence_cross_entropy")
 _ALPHA = 0.05
 _FULL_SHUFFLE = "bytenet, whole corpus shuffled"
 
-# What the thesis's code does wherever it differs from the defaults; the corpus comes in the order of its files.
-_THESIS = (
-    "model.settings=thesis", "data.min_length=0", "data.unknown=drop", "data.shuffle=buffer",
-    "training.loss=sentence", "training.clip_norm=null", "training.keep_model=last",
-    "evaluation.batch_norm_statistics=batch", "decoding.length_penalty=0.0", *WATCHED,
-)  # fmt: skip
 # The validation set is the thesis's test set, which it watched; the last model is kept, so nothing is chosen by it.
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": (
@@ -92,7 +87,8 @@ def _whole_corpus(folder: Path) -> list[str]:
 def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> TrainingRun:
     """The training of a variant, in the thesis's order of pairs or in a new order every epoch."""
     name = f"europarl-{variant}" + ("-full-shuffle" if full_shuffle else "")
-    settings = [f"model.variant={variant}", *_THESIS, *_SCALES[scale]]
+    # The thesis takes the corpus in the order of its files.
+    settings = [f"model.variant={variant}", *AS_THESIS, "data.shuffle=buffer", *_SCALES[scale]]
     if full_shuffle:
         settings.append("data.shuffle=corpus")
     prepare = _whole_corpus if scale == "thesis" else _files(scale)

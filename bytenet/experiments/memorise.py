@@ -15,8 +15,8 @@ from bytenet.experiments.verdict import Verdict, compare, statement
 
 _CROSS_ENTROPY, _BLEU = "sentence_cross_entropy", "bleu"
 
-# What the thesis's code does wherever it differs from the defaults.
-_THESIS = (
+#: What the thesis's code does on language wherever it differs from the defaults.
+AS_THESIS = (
     "model.settings=thesis", "data.min_length=0", "data.unknown=drop", "training.loss=sentence",
     "training.clip_norm=null", "training.keep_model=last", "evaluation.batch_norm_statistics=batch",
     "decoding.length_penalty=0.0", *WATCHED,
@@ -68,7 +68,7 @@ def _files(scale: Scale) -> Callable[[Path], list[str]]:
 
 def memorise_run(variant: str, scale: Scale) -> TrainingRun:
     """The training of a variant."""
-    settings = (f"model.variant={variant}", *_THESIS, *_SCALES[scale])
+    settings = (f"model.variant={variant}", *AS_THESIS, *_SCALES[scale])
     if scale == "thesis":
         return TrainingRun(
             f"memorise-{variant}", "newstest-memorise", (*settings, f"training.epochs={_EPOCHS[variant]}")

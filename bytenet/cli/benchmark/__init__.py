@@ -1,7 +1,5 @@
 """`bytenet benchmark`: how fast things are on this machine; one module a thing that is measured."""
 
-from importlib import import_module
-
 import click
 
 from bytenet import compile_cache
@@ -17,18 +15,8 @@ _MEASURED = {
 }
 
 
-class _Benchmarks(LazyGroup):
-    """The module of a command has an underscore where its name has a hyphen."""
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if "-" not in name or name not in self._verbs:
-            return super().get_command(ctx, name)
-        module = name.replace("-", "_")
-        return getattr(import_module(f"{self._package}.{module}"), module)
-
-
 @click.group(
-    cls=_Benchmarks, package=__name__, verbs=_MEASURED, short_help="Measure how fast things are on this machine."
+    cls=LazyGroup, package=__name__, verbs=_MEASURED, short_help="Measure how fast things are on this machine."
 )
 def benchmark() -> None:
     """Measure how fast things are on this machine.
