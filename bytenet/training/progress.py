@@ -82,6 +82,8 @@ class ProgressLine(keras.callbacks.Callback):
             self._show(self._describe(logs or {}))
 
     def on_epoch_end(self, epoch, logs=None):
+        if self._bar is not None:  # the latest steps may have come too soon to be shown
+            self._show(self._describe(logs or {}))
         measured = ", ".join(f"{name} {value:.4g}" for name, value in (logs or {}).items() if value is not None)
         self.say(f"epoch {epoch + 1}/{self._epochs} ({_clock(self._state.seconds)}): {measured}")
 

@@ -69,6 +69,16 @@ def test_on_a_terminal_it_is_a_bar(clock):
     assert "1/20" in text
 
 
+def test_the_bar_has_all_steps_at_the_end_of_an_epoch(clock):
+    progress, state = make_progress(clock, is_terminal=True, compiles=False)
+    with progress.shown():
+        for _ in range(10):
+            one_step(progress, state, clock, 0.01)
+        assert progress._bar.tasks[0].completed < 10
+        progress.on_epoch_end(0, {"loss": 1.25})
+        assert progress._bar.tasks[0].completed == 10
+
+
 def test_the_end_of_an_epoch_lists_what_was_measured(clock):
     progress, state = make_progress(clock)
     state.seconds = 3725.0
