@@ -20,7 +20,7 @@ class CsvLog:
     def __init__(self, path: Path, columns: Sequence[str]):
         self.path = path
         self.columns = list(columns)
-        self._is_ours = False  # whether the file is known to be there, with these columns
+        self._has_columns = False  # whether the file, if it is there, is known to have these
 
     def append(self, row: dict[str, float | int | None]) -> None:
         """Add a row; values that are missing or None are left empty.
@@ -29,7 +29,7 @@ class CsvLog:
             InputError: the disk is full; the file is as it was.
         """
         line = ",".join(_shorten(row.get(name)) for name in self.columns)
-        if self._is_ours:
+        if self._has_columns and self.path.exists():
             append_text(self.path, f"{line}\n")
         else:
             self._write([*self._lines(), line])
@@ -54,7 +54,7 @@ class CsvLog:
 
     def _write(self, lines: list[str]) -> None:
         write_text_atomic(self.path, "".join(f"{line}\n" for line in [",".join(self.columns), *lines]))
-        self._is_ours = True
+        self._has_columns = True
 
 
 def read_csv_log(path: Path) -> dict[str, list[float]]:

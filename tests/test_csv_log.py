@@ -42,6 +42,14 @@ def test_rows_keep_their_names_when_a_resumed_run_has_other_columns(tmp_path):
     assert (tmp_path / "log.csv").read_text() == "step,loss,seconds\n1,,3\n4,0.5,6\n"
 
 
+def test_a_file_that_was_removed_begins_with_its_header_again(tmp_path):
+    log = CsvLog(tmp_path / "log.csv", ["step"])
+    log.append({"step": 1})
+    log.path.unlink()
+    log.append({"step": 2})
+    assert log.path.read_text() == "step\n2\n"
+
+
 def test_a_full_disk_leaves_whole_lines(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["step", "loss"])
     log.append({"step": 1, "loss": 2.0})
