@@ -24,11 +24,10 @@ from bytenet.datasets import (
     select_training_pairs,
     training_dataset,
 )
-from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.profiling.measurement import Spread
 from bytenet.training.checkpoints import load_start, training_variables
-from bytenet.training.compilation import make_compiled_pair, set_up_keras, wants_jit_compile
+from bytenet.training.compilation import make_compiled_pair, pair_of, set_up_keras, wants_jit_compile
 from bytenet.training.monolingual import monolingual_texts, semi_supervised_dataset
 from bytenet.training.strategies import make_strategy
 from bytenet.training.translator_pair import TranslatorPair
@@ -268,8 +267,7 @@ def _translators_and_batches(
     corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
     vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
     set_up_keras(config)
-    apart = semi.placement == "apart"
-    strategy = make_strategy(config.training.devices, apart=apart)
+    strategy = make_strategy(config.training.devices, apart=semi.placement == "apart")
     if strategy.num_replicas_in_sync > 1:
         raise InputError(
             f"{strategy.num_replicas_in_sync} devices would share each batch, but semi-supervised steps are measured "
@@ -291,15 +289,13 @@ def _translators_and_batches(
     for translator, start in zip(pairs_only.translators, (semi.start_forward, semi.start_backward), strict=True):
         if start is not None:
             load_start(translator, start, vocabulary)
+    search_lengths = {text.side: text.search_lengths for text in texts}
     by_size = {}
     for size in beam_sizes:
-        with strategy.scope():
-            by_size[size] = TranslatorPair(
-                *pairs_only.translators, replace(semi, beam_size=size), [text.side for text in texts],
-                forbidden_symbols(config.model, vocabulary), jit_compile,
-                config.training.devices or () if apart else (),
-            )  # fmt: skip
-        by_size[size].set_texts(semi, {text.side: text.search_lengths for text in texts})
+        of_size = replace(config, semi_supervised=replace(semi, beam_size=size))
+        sides = tuple(search_lengths)
+        by_size[size] = pair_of(pairs_only.translators, of_size, vocabulary, strategy, jit_compile, sides)
+        by_size[size].set_texts(semi, search_lengths)
 
     dataset = training_dataset(corpus.train, vocabulary, plan, config.training.seed, loss=config.training.loss)
     dataset = semi_supervised_dataset(dataset, texts, vocabulary, config.training.loss, step=0)

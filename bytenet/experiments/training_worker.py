@@ -23,12 +23,9 @@ from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 
-XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
-"""For small models on one thread: a tenth off the time of a step (docs/performance.md).
-
-Matrix products as they are, not by YNNPACK, whose calls cost more than the product; and operations in an order that
-needs little memory, not one that keeps many threads busy.
-"""
+# For small models, on one thread (docs/performance.md): matrix products as they are, not by YNNPACK, whose calls cost
+# more than the product; and operations in an order that needs little memory, not one that keeps many threads busy.
+_XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
 
 
 def main() -> None:
@@ -37,7 +34,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # Of two that differ the last counts.
-    os.environ["XLA_FLAGS"] = " ".join([*XLA_FLAGS, os.environ.get("XLA_FLAGS", "")])
+    os.environ["XLA_FLAGS"] = " ".join([*_XLA_FLAGS, os.environ.get("XLA_FLAGS", "")])
     compile_cache.turn_on()
     keep_freed_memory()
     # Not sys.stdin itself, which a thread may be reading when the interpreter closes it at its end.

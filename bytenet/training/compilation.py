@@ -91,18 +91,40 @@ def make_compiled_pair(
         config, vocabulary, strategy, jit_compile, total_steps: as there.
         sides: which monolingual texts there are.
     """
-    devices = config.training.devices or () if config.semi_supervised.placement == "apart" else ()
     translators = []
-    for device in devices or (None, None):
+    for device in _devices_apart(config) or (None, None):
         # The same first weights and random states that a run of that direction alone begins with.
         set_seed(config.training.seed)
         with tf.device(device) if device else nullcontext():
             translators.append(make_compiled_model(config, vocabulary, strategy, jit_compile, total_steps))
+    return pair_of(translators, config, vocabulary, strategy, jit_compile, sides)
+
+
+def pair_of(
+    translators: Sequence[TranslationModel],
+    config: Config,
+    vocabulary: Vocabulary,
+    strategy: tf.distribute.Strategy,
+    jit_compile: bool,
+    sides: Sequence[str],
+) -> TranslatorPair:
+    """Two compiled translators, forward and backward, as a configuration lets them learn from each other.
+
+    Args:
+        translators: as `make_compiled_model` makes them; several pairs may be of the same.
+        config, vocabulary, strategy, jit_compile: as there.
+        sides: which monolingual texts there are.
+    """
     with strategy.scope():
         return TranslatorPair(
             *translators, config.semi_supervised, sides, forbidden_symbols(config.model, vocabulary),
-            jit_compile, devices,
+            jit_compile, _devices_apart(config),
         )  # fmt: skip
+
+
+def _devices_apart(config: Config) -> Sequence[str]:
+    """The devices of the two translators where each has one of its own; otherwise none."""
+    return config.training.devices or () if config.semi_supervised.placement == "apart" else ()
 
 
 def _make_narrow_convolutions_products(model: TranslationModel) -> None:
