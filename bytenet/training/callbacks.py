@@ -81,10 +81,8 @@ class StateKeeper(keras.callbacks.Callback):
         state.step += 1
         state.seconds = self._seconds_before + time.monotonic() - self._began
         loss = float(logs["loss"])
-        gradient_norm = max(
-            float(keras.ops.convert_to_numpy(translator.optimizer.gradient_norm))
-            for translator in translators_of(self.model)
-        )
+        norms = [translator.optimizer.gradient_norm for translator in translators_of(self.model)]
+        gradient_norm = float(np.max([keras.ops.convert_to_numpy(norm) for norm in norms]))  # NaN if one of them is
         # The gradient too, as it spoils the weights one step before the loss tells.
         if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
             raise InputError(
