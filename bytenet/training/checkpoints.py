@@ -141,7 +141,7 @@ def load_start(model: keras.Model, run_dir: str, vocabulary: Vocabulary) -> None
         )
     start = folder.load_model()
     own, given = model.get_config(), start.get_config()
-    changed = [f"{key} {given[key]!r} there, {own[key]!r} here" for key in own if own[key] != given.get(key)]
+    changed = [f"{key} {given.get(key)!r} there, {own[key]!r} here" for key in own if own[key] != given.get(key)]
     changed = [text for text in changed if not text.startswith(("name ", "dtype ", "dropout "))]
     if changed:
         raise InputError(f"The model of the run in {folder.path} is another: {'; '.join(changed)}.")
