@@ -29,7 +29,8 @@ class TranslatorPair(keras.Model):
     source in training, all steps at once. Each translator is updated by its own optimiser. Without monolingual text,
     the two train exactly as two supervised runs.
 
-    Each part of a step is traced (and compiled) once a batch shape of its own, not once for every combination.
+    Each part of a step is traced (and compiled) once a batch shape of its own, not once for every combination; with
+    several replicas the whole step is traced for every combination.
 
     Args:
         forward, backward: compiled and built, each with its optimiser.
@@ -124,6 +125,8 @@ class TranslatorPair(keras.Model):
         self.train_function = take_and_step
 
     def _part(self, function):
+        if self.distribute_strategy.num_replicas_in_sync > 1:
+            return function  # replicas cannot wait for each other in a function of its own
         return tf.function(function, jit_compile=self.jit_compile or None, autograph=False)
 
     def _loss_names(self) -> dict[str, str]:
