@@ -7,8 +7,6 @@ import sys
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.slow  # whole runs, which take minutes
-
 # Runs on short pairs, in a process of its own, as devices and determinism are settings of a whole process.
 RUNS = """
 import json, os, signal, sys

@@ -19,8 +19,6 @@ from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint, save_model
 from bytenet.training.model_pool import ModelPool
 
-pytestmark = pytest.mark.slow  # whole runs, which take minutes
-
 # Text of one side and short searches: most of the time of such a run goes into tracing.
 SEMI = (
     "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
