@@ -15,21 +15,12 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import (
-    BatchPlan,
-    Vocabulary,
-    pair_lengths,
-    plan_from_config,
-    read_corpus,
-    select_training_pairs,
-    training_dataset,
-)
+from bytenet.datasets import BatchPlan
 from bytenet.errors import InputError
 from bytenet.profiling.measurement import Spread
-from bytenet.training.checkpoints import load_start, training_variables
-from bytenet.training.compilation import make_compiled_pair, pair_of, set_up_keras, wants_jit_compile
-from bytenet.training.monolingual import monolingual_texts, semi_supervised_dataset
-from bytenet.training.strategies import make_strategy
+from bytenet.training.checkpoints import load_starts, training_variables
+from bytenet.training.compilation import make_compiled_pair, pair_of
+from bytenet.training.preparation import prepare
 from bytenet.training.translator_pair import TranslatorPair
 
 THESIS_BEAM_SIZE = 5
@@ -262,44 +253,28 @@ def _translators_and_batches(
     config: Config, beam_sizes: Sequence[int]
 ) -> tuple[bool, TranslatorPair, dict[int, TranslatorPair], dict[str, list[_Shape]]]:
     """Whether XLA compiles; pairs of the same translators, for pairs only and for each beam size; batches by stream."""
-    semi = config.semi_supervised
-    corpus = read_corpus(config.data)
-    corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
-    vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
-    set_up_keras(config)
-    strategy = make_strategy(config.training.devices, apart=semi.placement == "apart")
-    if strategy.num_replicas_in_sync > 1:
+    run = prepare(config)
+    if run.replicas > 1:
         raise InputError(
-            f"{strategy.num_replicas_in_sync} devices would share each batch, but semi-supervised steps are measured "
-            'on one. Name it: --set "training.devices=[GPU:0]".'
+            f"{run.replicas} devices would share each batch, but semi-supervised steps are measured on one. Name it: "
+            '--set "training.devices=[GPU:0]".'
         )
-    plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data)
-    texts = monolingual_texts(corpus, config, vocabulary, replicas=1)
-    if not texts:
+    if not run.texts:
         raise InputError(
             "There is no monolingual text to measure with. Give some: data.monolingual_source, "
             "data.monolingual_target, or data.num_monolingual of a generated corpus; and a weight above 0: "
             "semi_supervised.source_weight, target_weight."
         )
-    plans = {"pairs": plan} | {text.side: text.plan for text in texts}
-    num_shapes = max(len(one.buckets) for one in plans.values())
-    total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
-    jit_compile = wants_jit_compile(config, strategy, num_shapes, total_steps)
-    pairs_only = make_compiled_pair(config, vocabulary, strategy, jit_compile, total_steps, sides=())
-    for translator, start in zip(pairs_only.translators, (semi.start_forward, semi.start_backward), strict=True):
-        if start is not None:
-            load_start(translator, start, vocabulary)
-    search_lengths = {text.side: text.search_lengths for text in texts}
+    how = (run.vocabulary, run.strategy, run.jit_compile)
+    pairs_only = make_compiled_pair(config, *how, run.total_steps, sides=())
+    load_starts(pairs_only.translators, config, run.vocabulary)
+    search_lengths = {text.side: text.search_lengths for text in run.texts}
     by_size = {}
     for size in beam_sizes:
-        of_size = replace(config, semi_supervised=replace(semi, beam_size=size))
-        sides = tuple(search_lengths)
-        by_size[size] = pair_of(pairs_only.translators, of_size, vocabulary, strategy, jit_compile, sides)
-        by_size[size].set_texts(semi, search_lengths)
-
-    dataset = training_dataset(corpus.train, vocabulary, plan, config.training.seed, loss=config.training.loss)
-    dataset = semi_supervised_dataset(dataset, texts, vocabulary, config.training.loss, step=0)
-    return jit_compile, pairs_only, by_size, _one_batch_of_every_shape(dataset, plans)
+        of_size = replace(config, semi_supervised=replace(config.semi_supervised, beam_size=size))
+        by_size[size] = pair_of(pairs_only.translators, of_size, *how, tuple(search_lengths))
+        by_size[size].set_texts(config.semi_supervised, search_lengths)
+    return run.jit_compile, pairs_only, by_size, _one_batch_of_every_shape(run.dataset(), run.plans)
 
 
 def _one_batch_of_every_shape(dataset: Iterable, plans: Mapping[str, BatchPlan]) -> dict[str, list[_Shape]]:

@@ -9,11 +9,13 @@ import json
 import os
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import keras
 import numpy as np
 
+from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import atomic_path
@@ -126,13 +128,25 @@ def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
         copy.save(partial)
 
 
-def load_start(model: keras.Model, run_dir: str, vocabulary: Vocabulary) -> None:
-    """Give a model the weights of a finished run, to begin with.
+def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:
+    """Give two translators the weights of the finished runs that they are to begin with, where there are such.
+
+    Args:
+        translators: forward and backward.
+        config: of the run, whose `semi_supervised.start_forward` and `start_backward` name them.
+        vocabulary: of the run.
 
     Raises:
         MissingFileError: there is no such run, or it has no model yet.
         InputError: its model or its vocabulary is another.
     """
+    starts = (config.semi_supervised.start_forward, config.semi_supervised.start_backward)
+    for translator, start in zip(translators, starts, strict=True):
+        if start is not None:
+            _load_start(translator, start, vocabulary)
+
+
+def _load_start(model: keras.Model, run_dir: str, vocabulary: Vocabulary) -> None:
     folder = RunFolder.open(run_dir)
     if folder.vocabulary != vocabulary:
         raise InputError(

@@ -1,7 +1,5 @@
 """Train a model as its configuration says, from the beginning or from where a run stopped."""
 
-import hashlib
-import itertools
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,32 +12,21 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import (
-    BatchPlan,
-    Corpus,
-    Pairs,
-    Vocabulary,
-    pair_lengths,
-    plan_from_config,
-    read_corpus,
-    select_training_pairs,
-    training_dataset,
-)
+from bytenet.datasets import BatchPlan, Pairs, Vocabulary
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.models import TranslationModel
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import CheckpointSaver, StateKeeper, TrainingLog
-from bytenet.training.checkpoints import latest_checkpoint, load_start, restore_checkpoint
-from bytenet.training.compilation import make_compiled_model, make_compiled_pair, set_up_keras, wants_jit_compile
+from bytenet.training.checkpoints import latest_checkpoint, load_starts, restore_checkpoint
+from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.monolingual import MonolingualText, monolingual_texts, semi_supervised_dataset
 from bytenet.training.optimizers import translators_of
+from bytenet.training.preparation import Preparation, prepare
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
-from bytenet.training.strategies import make_strategy
 from bytenet.training.validation import BatchSampler, ValidationTools, Validator
 
 _SHARE_OF_LONG_TARGETS = 0.01
@@ -73,106 +60,61 @@ def train(
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     pool = models or ModelPool()
-    whole_corpus = read_corpus(config.data)
-    corpus = replace(whole_corpus, train=select_training_pairs(whole_corpus.train, config.data))
-    vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
-    set_up_keras(config)
-    strategy = make_strategy(config.training.devices, apart=_is_apart(config))
-    replicas = strategy.num_replicas_in_sync
-    plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, replicas)
-    semi = config.semi_supervised.enabled
-    texts = monolingual_texts(corpus, config, vocabulary, replicas) if semi else []
-    total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
-    num_shapes = max(len(one.buckets) for one in (plan, *(text.plan for text in texts)))
-    jit_compile = wants_jit_compile(config, strategy, num_shapes, total_steps)
-    folder = RunFolder.create(run_dir, config, vocabulary, resume=resume)
-    folders = [folder, *([_create_backward_folder(folder, config, vocabulary)] if semi else [])]
-    model = _make_model(config, vocabulary, strategy, jit_compile, total_steps, texts, pool)
+    run = prepare(config)
+    folder = RunFolder.create(run_dir, config, run.vocabulary, resume=resume)
+    folders = [folder]
+    if config.semi_supervised.enabled:
+        folders.append(_create_backward_folder(folder, run))
+    model = _make_model(run, pool)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
-    state = TrainingState(data=_data_fingerprint(corpus.train, plan, texts))
+    state = TrainingState(data=run.data_fingerprint())
     if checkpoint is not None:
         state = _restored_state(checkpoint, model, data=state.data)
-    epochs = -(-total_steps // plan.num_batches)
-    progress = ProgressLine(state, epochs, plan.num_batches, compiles=jit_compile)
-    _say_what_comes(progress, corpus, len(whole_corpus.train), plan, model, total_steps, jit_compile)
-    for text in texts:
-        progress.say(_described(text))
-    _warn_of_long_targets(progress, corpus.train, vocabulary, translators_of(model)[0])
+    progress = ProgressLine(state, run.epochs, run.plan.num_batches, compiles=run.jit_compile)
+    _say_what_comes(progress, run, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
-    if state.step >= total_steps or _stopped_early(state, config):
+    if state.step >= run.total_steps or _stopped_early(state, config):
         progress.say(
             "This run is finished; nothing is left to train. With a larger training.epochs (or, if it stopped early, "
             "training.early_stopping_patience) it goes on."
         )
         return folder
     for one in folders:
-        write_environment(one, config.training.seed, num_trainable(model), replicas, plan.uppers)
-    _fit(config, corpus, vocabulary, folders, plan, texts, model, state, total_steps, progress, more_callbacks, pool)
+        write_environment(one, config.training.seed, num_trainable(model), run.replicas, run.plan.uppers)
+    _fit(run, folders, model, state, progress, more_callbacks, pool)
     return folder
 
 
-def _is_apart(config: Config) -> bool:
-    return config.semi_supervised.enabled and config.semi_supervised.placement == "apart"
-
-
-def _create_backward_folder(folder: RunFolder, config: Config, vocabulary: Vocabulary) -> RunFolder:
+def _create_backward_folder(folder: RunFolder, run: Preparation) -> RunFolder:
     """The run folder of the backward translator: a supervised run of the other direction, but for its training."""
+    config = run.config
     backward = replace(
         config,
         data=replace(config.data, reversed=not config.data.reversed),
         semi_supervised=replace(config.semi_supervised, enabled=False),
     )
-    return RunFolder.create(folder.path / "backward", backward, vocabulary, resume=True)
+    return RunFolder.create(folder.path / "backward", backward, run.vocabulary, resume=True)
 
 
-def _make_model(
-    config: Config,
-    vocabulary: Vocabulary,
-    strategy: tf.distribute.Strategy,
-    jit_compile: bool,
-    total_steps: int,
-    texts: Sequence[MonolingualText],
-    pool: ModelPool,
-) -> keras.Model:
+def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:
     """The compiled model of a run, or its pair of translators, with the weights that it begins with."""
-    arguments = (config, vocabulary, strategy, jit_compile, total_steps)
-    sides = tuple(text.side for text in texts)
-    key = (jit_compile, vocabulary.size, vocabulary.unknown, sides)
+    config, vocabulary = run.config, run.vocabulary
+    arguments = (config, vocabulary, run.strategy, run.jit_compile, run.total_steps)
+    sides = tuple(text.side for text in run.texts)
+    key = (run.jit_compile, vocabulary.size, vocabulary.unknown, sides)
     if not config.semi_supervised.enabled:
         return pool.model(config, key, lambda: make_compiled_model(*arguments))
     pair = pool.model(config, key, lambda: make_compiled_pair(*arguments, sides))
-    pair.set_texts(config.semi_supervised, {text.side: text.search_lengths for text in texts})
-    starts = (config.semi_supervised.start_forward, config.semi_supervised.start_backward)
-    for translator, start in zip(pair.translators, starts, strict=True):
-        if start is not None:
-            load_start(translator, start, vocabulary)
+    pair.set_texts(config.semi_supervised, {text.side: text.search_lengths for text in run.texts})
+    load_starts(pair.translators, config, vocabulary)
     return pair
-
-
-def _described(text: MonolingualText) -> str:
-    shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in text.plan.buckets)
-    longest = max(text.search_lengths.values())
-    return (
-        f"monolingual {text.side} text: {len(text.texts):,} sentences; {text.plan.num_batches:,} batches once round; "
-        f"{len(text.plan.buckets)} batch shapes: {shapes}; translations of up to {longest} symbols are searched"
-    )
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
     patience = config.training.early_stopping_patience
     return patience is not None and state.best_score is not None and state.epoch - state.best_epoch >= patience
-
-
-def _data_fingerprint(pairs: Pairs, plan: BatchPlan, texts: Sequence[MonolingualText]) -> str:
-    """A digest of everything that decides which batch comes when, but for the seed."""
-    digest = hashlib.sha256()
-    for one, sides in ((plan, (pairs.source, pairs.target)), *((text.plan, (text.texts,)) for text in texts)):
-        digest.update(repr((one.buckets, one.replicas, one.shuffle, one.shuffle_buffer)).encode())
-        for sentence in itertools.chain(*sides):
-            digest.update(sentence.encode() + b"\0")
-    return digest.hexdigest()
 
 
 def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> TrainingState:
@@ -192,52 +134,39 @@ def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> Training
 
 
 def _fit(
-    config: Config,
-    corpus: Corpus,
-    vocabulary: Vocabulary,
+    run: Preparation,
     folders: Sequence[RunFolder],
-    plan: BatchPlan,
-    texts: Sequence[MonolingualText],
     model: keras.Model,
     state: TrainingState,
-    total_steps: int,
     progress: ProgressLine,
     more_callbacks: Sequence[keras.callbacks.Callback],
     pool: ModelPool,
 ) -> None:
     """Fit until the end or an early stop."""
-    seed, folder = config.training.seed, folders[0]
-    target_lengths = np.array([vocabulary.encoded_length(text) for text in corpus.train.target])
+    config, plan, folder = run.config, run.plan, folders[0]
+    target_lengths = np.array([run.vocabulary.encoded_length(text) for text in run.corpus.train.target])
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
-    keeper = StateKeeper(state, plan, target_lengths, seed, total_steps, progress, restored_metrics)
-    saver = CheckpointSaver(folder, state, config, plan.num_batches, total_steps)
-    validators = _validators(config, corpus, vocabulary, plan, model, pool)
-    continuous = []
-    if validators:
-        continuous = [_continuous_evaluation(config, corpus, vocabulary, plan, folder, validators[0], state)]
+    keeper = StateKeeper(
+        state, plan, target_lengths, config.training.seed, run.total_steps, progress, restored_metrics
+    )  # fmt: skip
+    saver = CheckpointSaver(folder, state, config, plan.num_batches, run.total_steps)
+    validators = _validators(run, model, pool)
     callbacks = [
         keeper,
-        *continuous,
-        EpochEvaluation(folders, validators, state, config, total_steps, progress),
+        *([_continuous_evaluation(run, folder, validators[0], state)] if validators else []),
+        EpochEvaluation(folders, validators, state, config, run.total_steps, progress),
         TrainingLog(folder, state, semi_supervised=config.semi_supervised.enabled),
         progress,
         saver,
         *more_callbacks,
     ]
-    last_epoch = -(-total_steps // plan.num_batches)
     with progress.shown(), saver.stopping_on_signals(), _full_disk_explained(folder):
         # `fit` has epochs of one length only, so the rest of a broken epoch is a call of its own.
-        while state.step < total_steps:
-            dataset = training_dataset(
-                corpus.train, vocabulary, plan, seed,
-                start_epoch=state.epoch, start_batch=state.batch, loss=config.training.loss,
-            )  # fmt: skip
-            if config.semi_supervised.enabled:
-                dataset = semi_supervised_dataset(dataset, texts, vocabulary, config.training.loss, state.step)
+        while state.step < run.total_steps:
             model.fit(
-                dataset,
+                run.dataset(state.step),
                 initial_epoch=state.epoch,
-                epochs=state.epoch + 1 if state.batch else last_epoch,
+                epochs=state.epoch + 1 if state.batch else run.epochs,
                 steps_per_epoch=plan.num_batches - state.batch,
                 callbacks=callbacks,
                 shuffle=False,  # the dataset comes shuffled
@@ -250,15 +179,9 @@ def _fit(
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
 
 
-def _validators(
-    config: Config,
-    corpus: Corpus,
-    vocabulary: Vocabulary,
-    plan: BatchPlan,
-    model: keras.Model,
-    pool: ModelPool,
-) -> list[Validator]:
+def _validators(run: Preparation, model: keras.Model, pool: ModelPool) -> list[Validator]:
     """For each translator what measures it on the validation set; none where there is no such set."""
+    config, corpus, vocabulary = run.config, run.corpus, run.vocabulary
     if not corpus.validation:
         return []
     found = []
@@ -269,25 +192,21 @@ def _validators(
             ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
             partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
         )
-        found.append(Validator(tools, vocabulary, pairs, plan.uppers, config, language))
+        found.append(Validator(tools, vocabulary, pairs, run.plan.uppers, config, language))
     return found
 
 
 def _continuous_evaluation(
-    config: Config,
-    corpus: Corpus,
-    vocabulary: Vocabulary,
-    plan: BatchPlan,
-    folder: RunFolder,
-    validator: Validator,
-    state: TrainingState,
+    run: Preparation, folder: RunFolder, validator: Validator, state: TrainingState
 ) -> ContinuousEvaluation:
+    config = run.config
     drawn_from = {"": validator.pairs}
     if config.evaluation.continuous_train:
-        drawn_from["train_"] = corpus.train
+        drawn_from["train_"] = run.corpus.train
     batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
     samplers = {
-        name: BatchSampler(pairs, vocabulary, plan.uppers, batch_size, seed) for name, pairs in drawn_from.items()
+        name: BatchSampler(pairs, run.vocabulary, run.plan.uppers, batch_size, seed)
+        for name, pairs in drawn_from.items()
     }
     return ContinuousEvaluation(folder, validator, samplers, state, config)
 
@@ -306,26 +225,29 @@ def _full_disk_explained(folder: RunFolder) -> Iterator[None]:
         ) from error
 
 
-def _say_what_comes(
-    progress: ProgressLine,
-    corpus: Corpus,
-    num_read: int,
-    plan: BatchPlan,
-    model: keras.Model,
-    total_steps: int,
-    jit_compile: bool,
-) -> None:
-    left_out = num_read - len(corpus.train)
-    shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in plan.buckets)
+def _say_what_comes(progress: ProgressLine, run: Preparation, model: keras.Model) -> None:
+    corpus, plan = run.corpus, run.plan
     progress.say(
         f"{corpus.name}: {len(corpus.train):,} training pairs {corpus.source_language} -> {corpus.target_language} "
-        f"({left_out:,} left out by data.min_length, max_length and max_train_pairs), "
+        f"({run.left_out:,} left out by data.min_length, max_length and max_train_pairs), "
         f"{len(corpus.validation or ()):,} for validation; {plan.num_batches:,} batches an epoch, "
-        f"{total_steps:,} steps in all; padding {plan.padding_share:.0%}; {len(plan.buckets)} batch shapes: {shapes}"
+        f"{run.total_steps:,} steps in all; padding {plan.padding_share:.0%}; {_shapes(plan)}"
     )
-    compiled = "compiled with XLA" if jit_compile else "not compiled"
+    compiled = "compiled with XLA" if run.jit_compile else "not compiled"
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
     progress.say(f"{model.name}: {size}; steps {compiled}")
+    for text in run.texts:
+        progress.say(
+            f"monolingual {text.side} text: {len(text.texts):,} sentences; {text.plan.num_batches:,} batches once "
+            f"round; {_shapes(text.plan)}; translations of up to {max(text.search_lengths.values())} symbols are "
+            "searched"
+        )
+    _warn_of_long_targets(progress, corpus.train, run.vocabulary, translators_of(model)[0])
+
+
+def _shapes(plan: BatchPlan) -> str:
+    shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in plan.buckets)
+    return f"{len(plan.buckets)} batch shapes: {shapes}"
 
 
 def _warn_of_long_targets(

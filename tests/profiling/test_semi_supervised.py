@@ -14,6 +14,7 @@ from bytenet.config import load_config
 from bytenet.errors import ConfigError, InputError
 from bytenet.profiling import semi_supervised as measuring
 from bytenet.profiling.semi_supervised import measure_semi_supervised
+from bytenet.training import preparation
 from bytenet.training.translator_pair import TranslatorPair
 
 SMALL = [
@@ -186,7 +187,7 @@ def test_several_devices(monkeypatch):
     class Two:
         num_replicas_in_sync = 2
 
-    monkeypatch.setattr(measuring, "make_strategy", lambda devices, apart: Two())
+    monkeypatch.setattr(preparation, "make_strategy", lambda devices, apart: Two())
     with pytest.raises(InputError, match="2 devices would share each batch"):
         measure_semi_supervised(small())
 

@@ -63,10 +63,9 @@ def supervised_run(semi_config, tmp_path):
 def beginnings(monkeypatch):
     """Instead of fitting, the models as they begin are put into a list."""
     models = []
-    names = ("config", "corpus", "vocabulary", "folders", "plan", "texts", "model")
 
-    def note(*arguments):
-        models.append(dict(zip(names, arguments, strict=False))["model"])
+    def note(run, folders, model, *more):
+        models.append(model)
 
     monkeypatch.setattr("bytenet.training.trainer._fit", note)
     return models
@@ -202,7 +201,7 @@ def test_apart_needs_two_devices(semi_config, tmp_path):
 
 
 def test_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
-    monkeypatch.setattr("bytenet.training.trainer.make_strategy", lambda *_, **__: tf.distribute.get_strategy())
+    monkeypatch.setattr("bytenet.training.preparation.make_strategy", lambda *_, **__: tf.distribute.get_strategy())
     config = semi_config(
         "semi_supervised.placement=apart", 'training.devices=["CPU:0","CPU:0"]', "training.jit_compile=true"
     )
