@@ -81,9 +81,10 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
                     "machine did not suffice. Take a smaller batch."
                 ) from error
             except tf.errors.ResourceExhaustedError as error:
+                said = error.message.strip().split("\n")[0]
                 raise InputError(
-                    f"{case.name}: the memory of the device did not suffice. Take a smaller batch. TensorFlow says: "
-                    f"{error.message.strip().splitlines()[0]}"
+                    f"{case.name}: the memory of the device did not suffice. Take a smaller batch. "
+                    f"TensorFlow says: {said}"
                 ) from error
     return costs
 

@@ -8,7 +8,7 @@ import click
 
 from bytenet.cli.benchmark.output import print_rows
 
-_PARTS = ("pairs", "search", "text", "update", "rest")
+_PARTS = ("pairs", "search", "text", "rest")
 _STEP_COLUMNS = {
     "case": lambda cost: cost.case,
     "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
