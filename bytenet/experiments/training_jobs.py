@@ -181,7 +181,12 @@ def _interrupted_by_signals() -> Iterator[None]:
         yield
         return
     interrupt = signal.getsignal(signal.SIGINT)
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    if not callable(interrupt):  # Ctrl-C is ignored by what a shell's script starts with `&`
+        interrupt = signal.default_int_handler
+    caught = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # or `nohup` wants it to outlive its terminal
+        caught.append(signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in caught}
     try:
         yield
     finally:

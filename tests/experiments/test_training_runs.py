@@ -1,11 +1,14 @@
 """Trainings are done once, in order, with their log; no training really happens here."""
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +31,9 @@ class Process:
 
     def wait(self):
         return self.work()
+
+    def terminate(self):
+        """It ends by itself."""
 
 
 class Trainer:
@@ -246,3 +252,25 @@ def test_how_long_is_left_is_told_by_cost(trainer, monkeypatch, tmp_path):
     said = train(tmp_path, TrainingRun("one", "digits", cost=1.0), TrainingRun("two", "digits", cost=7.0))
     assert said[1].endswith("s, about 14 h 0 min left")
     assert said[2].endswith(" s")
+
+
+@pytest.mark.parametrize(
+    ("ignored", "sent", "stops"),
+    [(signal.SIGINT, signal.SIGTERM, True), (signal.SIGHUP, signal.SIGHUP, False)],
+    ids=["SIGTERM, begun by a script with &", "terminal closed, begun with nohup"],
+)
+def test_in_the_background_what_is_meant_for_it_stops_it(trainer, ignored, sent, stops, tmp_path):
+    runs = [RUN, TrainingRun("two", "digits", ("model.dim=8",))]
+
+    def send(line):
+        if line.startswith("[1/"):
+            os.kill(os.getpid(), sent)
+
+    before = signal.signal(ignored, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt) if stops else nullcontext():
+            train_all(runs, (1,), tmp_path, 1, send)
+    finally:
+        signal.signal(ignored, before)
+    assert stops or len(trainer.calls) == 2
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
