@@ -18,7 +18,7 @@ from bytenet.experiments.training_runs import Training, TrainingRun, marker_in, 
 from bytenet.files import write_text_atomic
 
 _TIMES = ".times.json"
-_SHARE_OF_MEMORY = 0.6
+_SHARE_OF_MEMORY = 0.75
 """Processes with compiled models begin anew when together they could hold more than this part of the machine's."""
 
 
