@@ -26,8 +26,6 @@ from bytenet.datasets import (
     PAD_ID,
     Pairs,
     Vocabulary,
-    pair_lengths,
-    plan_from_config,
     read_corpus,
     select_training_pairs,
 )
@@ -38,7 +36,7 @@ from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.trace_file import CAPTURE_FILE, find_trace
 from bytenet.training import train
 from bytenet.training.compilation import set_up_keras
-from bytenet.training.strategies import make_strategy
+from bytenet.training.preparation import prepare
 
 _LEAST_WARM_UP = 5
 _STEPS = 5
@@ -244,9 +242,7 @@ def _ending_with(callback: _CaptureSteps) -> Iterator[None]:
 
 def _batch_shapes(config: Config, least: int) -> list[_Shape]:
     """Rows and length of each batch of so many epochs that there are at least so many batches, if there are."""
-    pairs, vocabulary = _training_data(config)
-    replicas = make_strategy(config.training.devices).num_replicas_in_sync
-    plan = plan_from_config(pair_lengths(pairs, vocabulary), config.data, replicas)
+    plan = prepare(config).plan
     epochs = min(config.training.epochs, -(-least // plan.num_batches))
     return [
         (len(batch.indices), batch.length)
