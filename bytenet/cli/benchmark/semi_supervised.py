@@ -2,21 +2,14 @@
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from bytenet.cli.benchmark.output import print_rows
 
-_PARTS = ("pairs", "search", "text", "rest")
-_STEP_COLUMNS = {
-    "case": lambda cost: cost.case,
-    "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
-    **{part: lambda cost, part=part: _milliseconds(cost.parts.get(part)) for part in _PARTS},
-    "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
-    "times pairs only": lambda cost: "" if cost.beam_size is None else _ratio(cost.times_pairs_only),
-    "thesis": lambda cost: "" if cost.thesis_times is None else "{} to {}".format(*cost.thesis_times),
-}
 _PART_COLUMNS = {
     "part": lambda cost: cost.part,
     "beam": lambda cost: cost.beam_size or "",
@@ -67,16 +60,27 @@ def semi_supervised(
     if threads is not None:  # TensorFlow reads it when it starts
         for name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
             os.environ[name] = str(threads)
-    from bytenet.profiling.semi_supervised import measure_semi_supervised
+    from bytenet.profiling.semi_supervised import PARTS, measure_semi_supervised
 
     steps, parts = measure_semi_supervised(config, beam_sizes, repeats, say=lambda line: click.echo(line, err=True))
     if as_json:
         results = {"steps": steps, "parts": parts}
         click.echo(json.dumps({name: [asdict(row) for row in rows] for name, rows in results.items()}, indent=2))
         return
-    print_rows(steps, _STEP_COLUMNS, as_json=False)
+    print_rows(steps, _step_columns(PARTS), as_json=False)
     click.echo()
     print_rows(parts, _PART_COLUMNS, as_json=False)
+
+
+def _step_columns(parts: Sequence[str]) -> dict[str, Callable[[Any], Any]]:
+    return {
+        "case": lambda cost: cost.case,
+        "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        **{part: lambda cost, part=part: _milliseconds(cost.parts.get(part)) for part in parts},
+        "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
+        "times pairs only": lambda cost: "" if cost.beam_size is None else _ratio(cost.times_pairs_only),
+        "thesis": lambda cost: "" if cost.thesis_times is None else "{} to {}".format(*cost.thesis_times),
+    }
 
 
 def _milliseconds(spread) -> str:
