@@ -151,6 +151,9 @@ class DataConfig:
     num_buckets: Positive | None = None
     bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is 2 * batch_size
     bucket_min_width: Positive = 10
+    # Padded lengths are multiples of it, those of monolingual text too: runs on like corpora then share the shapes that
+    # XLA compiles.
+    pad_to_multiple_of: Positive = 1
     # "corpus": a new order of the whole corpus every epoch. "buffer" (thesis): the order of the file, through
     # a random buffer of shuffle_buffer pairs. "none": the order of the file. But for "none", the first batch of a
     # run is one of the largest, so that a run that does not fit into memory fails at once.

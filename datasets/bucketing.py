@@ -25,25 +25,30 @@ def pair_lengths(pairs: Pairs, vocabulary: Vocabulary) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _BatchRule:
-    """How many rows a bucket's batches have. The arguments of its methods may be arrays."""
+    """The shape of a bucket's batches. The arguments of its methods may be arrays."""
 
     batch_size: int
     batch_chars: int | None
     replicas: int
+    pad_to_multiple_of: int
+
+    def length(self, upper: Any) -> Any:
+        """To which a bucket is padded, whose longest pair has the length `upper`."""
+        return -(-upper // self.pad_to_multiple_of) * self.pad_to_multiple_of
 
     def rows(self, pairs: Any, upper: Any) -> Any:
         """Rows of each batch of a bucket of so many pairs, the longest of length `upper`."""
         if self.batch_chars is None:
             size = -(-self.batch_size // self.replicas) * self.replicas
         else:
-            size = np.maximum(1, self.batch_chars // upper // self.replicas) * self.replicas
+            size = np.maximum(1, self.batch_chars // self.length(upper) // self.replicas) * self.replicas
         # A bucket that does not fill one batch gets a smaller one.
         return np.minimum(size, -(-pairs // self.replicas) * self.replicas)
 
     def positions(self, pairs: Any, upper: Any) -> Any:
         """Padded positions of all its batches, those of filler rows too."""
         rows = self.rows(pairs, upper)
-        return -(-pairs // rows) * rows * upper
+        return -(-pairs // rows) * rows * self.length(upper)
 
 
 def plan_batches(
@@ -55,6 +60,7 @@ def plan_batches(
     replicas: int = 1,
     bucketing: Bucketing = "optimal",
     num_buckets: int | None = None,
+    pad_to_multiple_of: int = 1,
     shuffle: Shuffle = "corpus",
     shuffle_buffer: int = 8192,
 ) -> BatchPlan:
@@ -74,6 +80,7 @@ def plan_batches(
             counts them; "histogram" for `histogram_cuts`; "fixed_width" for buckets of equal width (to compare
             with; `min_size` does not hold); "none" for a single bucket.
         num_buckets: most buckets of "optimal" and "fixed_width"; None means as many as "histogram" makes.
+        pad_to_multiple_of: padded lengths are multiples of it, so that like corpora have batches of the same shapes.
         shuffle: see `BatchPlan`.
         shuffle_buffer: see `BatchPlan`.
 
@@ -81,10 +88,12 @@ def plan_batches(
         InputError: no pairs, or a setting that is not allowed.
     """
     lengths = np.asarray(lengths, np.int32)
-    _check_settings(lengths, batch_size, batch_chars, replicas, bucketing, num_buckets, shuffle, shuffle_buffer)
+    _check_settings(
+        lengths, batch_size, batch_chars, replicas, bucketing, num_buckets, pad_to_multiple_of, shuffle, shuffle_buffer
+    )
     if min_size is None:
         min_size = 2 * (batch_size if batch_chars is None else max(1, batch_chars // int(np.median(lengths))))
-    rule = _BatchRule(batch_size, batch_chars, replicas)
+    rule = _BatchRule(batch_size, batch_chars, replicas, pad_to_multiple_of)
     histogram = np.bincount(lengths)
     by_histogram = histogram_cuts(histogram, min_size, min_width)
     num_buckets = num_buckets or len(by_histogram) + 1
@@ -107,10 +116,11 @@ def _make_buckets(histogram: np.ndarray, cuts: Sequence[int], rule: _BatchRule) 
         if pairs == 0:
             continue
         upper = lower + int(np.flatnonzero(inside)[-1])
-        batch_size = int(rule.rows(pairs, upper))
+        length, batch_size = int(rule.length(upper)), int(rule.rows(pairs, upper))
         positions = int(rule.positions(pairs, upper))
+        batches = positions // (batch_size * length)
         real = int(inside @ np.arange(lower, end))
-        buckets.append(Bucket(lower, upper, pairs, batch_size, positions // (batch_size * upper), 1 - real / positions))
+        buckets.append(Bucket(lower, upper, length, pairs, batch_size, batches, 1 - real / positions))
     return tuple(buckets)
 
 
@@ -123,6 +133,7 @@ def plan_from_config(lengths: np.ndarray, data_config: Any, replicas: int = 1, *
         "min_width": data_config.bucket_min_width,
         "bucketing": data_config.bucketing,
         "num_buckets": data_config.num_buckets,
+        "pad_to_multiple_of": data_config.pad_to_multiple_of,
         "shuffle": data_config.shuffle,
         "shuffle_buffer": data_config.shuffle_buffer,
     }
@@ -136,6 +147,7 @@ def _check_settings(
     replicas: int,
     bucketing: str,
     num_buckets: int | None,
+    pad_to_multiple_of: int,
     shuffle: str,
     shuffle_buffer: int,
 ) -> None:
@@ -144,7 +156,7 @@ def _check_settings(
     if lengths.min() < 1:
         raise InputError(f"A pair's length is at least 1, its end symbol; found {lengths.min()}.")
     numbers = {"batch_size": batch_size, "replicas": replicas, "shuffle_buffer": shuffle_buffer}
-    numbers |= {"batch_chars": batch_chars, "num_buckets": num_buckets}
+    numbers |= {"batch_chars": batch_chars, "num_buckets": num_buckets, "pad_to_multiple_of": pad_to_multiple_of}
     for name, value in numbers.items():
         if value is not None and value < 1:
             raise InputError(f"{name} = {value}; expected at least 1.")

@@ -117,7 +117,7 @@ def evaluation_dataset(
     batch_size: int,
     max_buckets: int = 8,
     replicas: int = 1,
-    uppers: Sequence[int] | None = None,
+    padded_lengths: Sequence[int] | None = None,
 ) -> tf.data.Dataset:
     """One pass over `pairs`, from short to long, in batches of few shapes.
 
@@ -127,8 +127,8 @@ def evaluation_dataset(
         batch_size: rows of every batch; rounded up to a multiple of `replicas`.
         max_buckets: most different padded lengths.
         replicas: number of blocks of rows, each of which gets its part of the last batch.
-        uppers: of the buckets of the training, for batches such as it had, where what a sentence gets depends on
-            its batch: of one bucket each, in the order of `pairs`, padded as there, without filler rows. Then
+        padded_lengths: of the training's batches, for batches such as it had, where what a sentence gets depends on
+            its batch: of one length each, in the order of `pairs`, padded as there, without filler rows. Then
             neither `max_buckets` nor `replicas` counts.
 
     Returns:
@@ -147,8 +147,8 @@ def evaluation_dataset(
     encoded = _encode_both_sides(pairs, vocabulary)
     lengths = _pair_lengths(encoded)
     planned = []
-    if uppers is not None:
-        for length, members in length_groups(lengths, uppers):
+    if padded_lengths is not None:
+        for length, members in length_groups(lengths, padded_lengths):
             cuts = range(batch_size, len(members), batch_size)
             planned += [PlannedBatch(length, indices) for indices in np.split(members, cuts)]
     else:

@@ -1,5 +1,6 @@
 """The batches of every epoch, settled beforehand."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,7 +18,8 @@ class Bucket:
 
     Attributes:
         lower: shortest pair length that falls into the bucket.
-        upper: the longest length among its pairs, to which all are padded.
+        upper: the longest length among its pairs.
+        length: to which all are padded: `upper`, or the next multiple of `pad_to_multiple_of`.
         rows: number of pairs.
         batch_size: rows of each batch, fillers counted.
         batches: number of batches an epoch.
@@ -27,6 +29,7 @@ class Bucket:
 
     lower: int
     upper: int
+    length: int
     rows: int
     batch_size: int
     batches: int
@@ -46,21 +49,21 @@ class PlannedBatch:
     indices: np.ndarray
 
 
-def length_groups(lengths: np.ndarray, uppers: Sequence[int]) -> list[tuple[int, np.ndarray]]:
-    """Deal pairs into the buckets that training made of others.
+def length_groups(lengths: np.ndarray, padded_lengths: Sequence[int]) -> list[tuple[int, np.ndarray]]:
+    """Deal pairs to the lengths to which training padded others.
 
     Args:
         lengths: int `(pairs,)`, their lengths.
-        uppers: longest length of each bucket, ascending. What is longer than all goes into the last.
+        padded_lengths: of the training's batches, ascending. What is longer than all goes to the last.
 
     Returns:
-        For each bucket that gets any, from short to long, the length to pad to and the pairs' numbers in order.
+        For each that gets any, from short to long, the length to pad to and the pairs' numbers in order.
     """
-    numbers = np.minimum(np.searchsorted(uppers, lengths), len(uppers) - 1)
+    numbers = np.minimum(np.searchsorted(padded_lengths, lengths), len(padded_lengths) - 1)
     groups = []
     for number in np.unique(numbers):
         members = np.flatnonzero(numbers == number).astype(np.int32)
-        groups.append((max(int(uppers[number]), int(lengths[members].max())), members))
+        groups.append((max(int(padded_lengths[number]), int(lengths[members].max())), members))
     return groups
 
 
@@ -96,27 +99,36 @@ class BatchPlan:
         return sum(bucket.batches for bucket in self.buckets)
 
     @property
-    def uppers(self) -> list[int]:
-        """The longest pair length of each bucket."""
-        return [bucket.upper for bucket in self.buckets]
+    def shapes(self) -> dict[tuple[int, int], int]:
+        """Number of batches an epoch by their shape, rows and padded length, from short to long."""
+        found = Counter()
+        for bucket in self.buckets:
+            found[bucket.batch_size, bucket.length] += bucket.batches
+        return dict(found)
+
+    @property
+    def padded_lengths(self) -> list[int]:
+        """The lengths of its batches, ascending."""
+        return sorted({bucket.length for bucket in self.buckets})
 
     @property
     def padding_share(self) -> float:
         """Share of all padded positions that lie beyond their pair's length; fillers count as padding."""
-        positions = sum(bucket.batches * bucket.batch_size * bucket.upper for bucket in self.buckets)
+        positions = sum(bucket.batches * bucket.batch_size * bucket.length for bucket in self.buckets)
         return 1 - int(self.lengths.sum(dtype=np.int64)) / positions
 
     @property
     def largest_bucket(self) -> Bucket:
         """The bucket with most positions a batch, which needs the most memory; of equals the longest."""
-        return max(self.buckets, key=lambda bucket: (bucket.batch_size * bucket.upper, bucket.upper))
+        return max(self.buckets, key=lambda bucket: (bucket.batch_size * bucket.length, bucket.length))
 
     def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:
         """The batches of one epoch in order, `num_batches` of them."""
         random = np.random.default_rng([seed, epoch])
         order = self._order(random)
         # Places in that order, sorted by bucket: 16 bits are sorted in one pass over the pairs.
-        bucket_numbers = np.searchsorted(self.uppers, self.lengths).astype(np.int16)[order]
+        uppers = [bucket.upper for bucket in self.buckets]
+        bucket_numbers = np.searchsorted(uppers, self.lengths).astype(np.int16)[order]
         places_by_bucket = np.argsort(bucket_numbers, kind="stable")
         batches: list[PlannedBatch] = []
         filled_at: list[int] = []
@@ -126,11 +138,11 @@ class BatchPlan:
             begin += bucket.rows
             size, full = bucket.batch_size, bucket.rows // bucket.batch_size
             for indices in order[places[: full * size]].reshape(full, size):
-                batches.append(PlannedBatch(bucket.upper, indices))
+                batches.append(PlannedBatch(bucket.length, indices))
             filled_at += places[size - 1 :: size].tolist()
             if full < bucket.batches:
                 rest = order[places[full * size :]]
-                batches.append(PlannedBatch(bucket.upper, fill_rows(rest, size, self.replicas)))
+                batches.append(PlannedBatch(bucket.length, fill_rows(rest, size, self.replicas)))
                 filled_at.append(len(order))  # it never fills, so it is sent off after the last pair was read
         if self.shuffle == "corpus":
             sequence = random.permutation(len(batches))
@@ -150,8 +162,9 @@ class BatchPlan:
         return random.permutation(len(self.lengths)).astype(np.int32)
 
     def _move_a_largest_to_the_front(self, batches: list[PlannedBatch]) -> None:
-        largest = self.largest_bucket.upper
-        place = next(place for place, batch in enumerate(batches) if batch.length == largest)
+        largest = self.largest_bucket
+        shape = largest.batch_size, largest.length
+        place = next(place for place, batch in enumerate(batches) if (len(batch.indices), batch.length) == shape)
         batches.insert(0, batches.pop(place))
 
 

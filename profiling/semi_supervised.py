@@ -278,18 +278,18 @@ def _translators_and_batches(
 
 
 def _one_batch_of_every_shape(dataset: Iterable, plans: Mapping[str, BatchPlan]) -> dict[str, list[_Shape]]:
-    """By stream, its shapes in the order of its buckets; each is among the batches of an epoch."""
-    found: dict[str, dict[int, Any]] = {name: {} for name in plans}
+    """By stream, its shapes from short to long; each is among the batches of an epoch."""
+    found: dict[str, dict[tuple[int, int], Any]] = {name: {} for name in plans}
     for batch in dataset:
-        for name, by_length in found.items():
+        for name, by_shape in found.items():
             ids = batch["pairs"]["source_ids"] if name == "pairs" else batch[name][0]
-            by_length.setdefault(ids.shape[1], batch[name])
-        if all(len(found[name]) == len(plan.buckets) for name, plan in plans.items()):
+            by_shape.setdefault(tuple(ids.shape), batch[name])
+        if all(len(found[name]) == len(plan.shapes) for name, plan in plans.items()):
             break
     return {
         name: [
-            _Shape(bucket.batch_size, bucket.upper, bucket.batches / plan.num_batches, found[name][bucket.upper])
-            for bucket in plan.buckets
+            _Shape(rows, length, batches / plan.num_batches, found[name][rows, length])
+            for (rows, length), batches in plan.shapes.items()
         ]
         for name, plan in plans.items()
     }

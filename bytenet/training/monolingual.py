@@ -110,14 +110,14 @@ def _search_lengths(plan: BatchPlan, pairs: Pairs, vocabulary: Vocabulary, rule:
     A model with the length rule "pair" writes as many symbols as its padded source has, as in the thesis.
     """
     if rule is PAIR_LENGTH:
-        return {upper: upper for upper in plan.uppers}
+        return {length: length for length in plan.padded_lengths}
     sources, targets = (
         np.array([vocabulary.encoded_length(text) for text in side]) for side in (pairs.source, pairs.target)
     )
     limits = {}
-    for upper in plan.uppers:
-        of_such = targets[sources <= max(upper, sources.min())]
-        limits[upper] = min(rule(upper), int(of_such.max()))
+    for length in plan.padded_lengths:
+        of_such = targets[sources <= max(length, sources.min())]
+        limits[length] = min(rule(length), int(of_such.max()))
     return limits
 
 

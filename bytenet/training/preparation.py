@@ -107,7 +107,7 @@ def prepare(config: Config) -> Preparation:
     plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, replicas)
     texts = monolingual_texts(corpus, config, vocabulary, replicas) if semi.enabled else []
     total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
-    num_shapes = max(len(one.buckets) for one in (plan, *(text.plan for text in texts)))
+    num_shapes = max(len(one.shapes) for one in (plan, *(text.plan for text in texts)))
     return Preparation(
         config=config, corpus=corpus, left_out=num_read - len(corpus.train), vocabulary=vocabulary,
         strategy=strategy, plan=plan, texts=texts, total_steps=total_steps,

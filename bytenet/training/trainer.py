@@ -82,7 +82,7 @@ def train(
         )
         return folder
     for one in folders:
-        write_environment(one, config.training.seed, num_trainable(model), run.replicas, run.plan.uppers)
+        write_environment(one, config.training.seed, num_trainable(model), run.replicas, run.plan.padded_lengths)
     _fit(run, folders, model, state, progress, more_callbacks, pool)
     return folder
 
@@ -192,7 +192,7 @@ def _validators(run: Preparation, model: keras.Model, pool: ModelPool) -> list[V
             ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
             partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
         )
-        found.append(Validator(tools, vocabulary, pairs, run.plan.uppers, config, language))
+        found.append(Validator(tools, vocabulary, pairs, run.plan.padded_lengths, config, language))
     return found
 
 
@@ -205,7 +205,7 @@ def _continuous_evaluation(
         drawn_from["train_"] = run.corpus.train
     batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
     samplers = {
-        name: BatchSampler(pairs, run.vocabulary, run.plan.uppers, batch_size, seed)
+        name: BatchSampler(pairs, run.vocabulary, run.plan.padded_lengths, batch_size, seed)
         for name, pairs in drawn_from.items()
     }
     return ContinuousEvaluation(folder, validator, samplers, state, config)
@@ -246,8 +246,8 @@ def _say_what_comes(progress: ProgressLine, run: Preparation, model: keras.Model
 
 
 def _shapes(plan: BatchPlan) -> str:
-    shapes = ", ".join(f"{bucket.batch_size} x {bucket.upper}" for bucket in plan.buckets)
-    return f"{len(plan.buckets)} batch shapes: {shapes}"
+    shapes = ", ".join(f"{rows} x {length}" for rows, length in plan.shapes)
+    return f"{len(plan.shapes)} batch shapes: {shapes}"
 
 
 def _warn_of_long_targets(

@@ -32,16 +32,16 @@ class BatchSampler:
     Args:
         pairs: to draw from, at least one.
         vocabulary: of the run.
-        uppers: longest lengths of the training's buckets.
+        padded_lengths: of the training's batches.
         batch_size: most pairs a batch; a bucket with fewer gives all it has.
         seed: which pairs are drawn at a step depends on it, the step and the pairs alone.
     """
 
-    def __init__(self, pairs: Pairs, vocabulary: Vocabulary, uppers: Sequence[int], batch_size: int, seed: int):
+    def __init__(self, pairs: Pairs, vocabulary: Vocabulary, padded_lengths: Sequence[int], batch_size: int, seed: int):
         self._pairs = pairs
         self._batch_size = batch_size
         self._seed = seed
-        self._groups = length_groups(pair_lengths(pairs, vocabulary), uppers)
+        self._groups = length_groups(pair_lengths(pairs, vocabulary), padded_lengths)
 
     def batch(self, step: int) -> tuple[Pairs, int]:
         """The pairs drawn at a step, and the length to pad them to, end symbol counted."""
@@ -87,7 +87,7 @@ class Validator:
         tools: of the model, which is in training; its present weights count, or their averages where it keeps some.
         vocabulary: of the run.
         pairs: the validation set.
-        uppers: longest lengths of the training's buckets.
+        padded_lengths: of the training's batches.
         config: of the run.
         language: that the model translates into.
     """
@@ -97,7 +97,7 @@ class Validator:
         tools: ValidationTools,
         vocabulary: Vocabulary,
         pairs: Pairs,
-        uppers: Sequence[int],
+        padded_lengths: Sequence[int],
         config: Config,
         language: str,
     ):
@@ -108,7 +108,7 @@ class Validator:
         self._statistics = config.evaluation.batch_norm_statistics
         # Where a sentence's result depends on its batch, batches have to be such as the training has.
         depends = self._statistics == "batch" or not config.model.masks_padding
-        self._uppers = uppers if depends else None
+        self._padded_lengths = padded_lengths if depends else None
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         self._language = language
@@ -124,7 +124,7 @@ class Validator:
             nats, characters = 0.0, 0
             hypotheses = [""] * len(self.pairs)
             batches = evaluation_dataset(
-                self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS, uppers=self._uppers
+                self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS, padded_lengths=self._padded_lengths
             )
             for inputs, indices in batches:
                 nats += float(tf.reduce_sum(self._tools.sentence_losses(inputs)))

@@ -67,9 +67,11 @@ def test_plan_from_config():
         shuffle="buffer",
         shuffle_buffer=9,
         batch_chars=900,
+        pad_to_multiple_of=4,
     )
     plan = plan_from_config(lengths, config, replicas=2)
-    assert plan.buckets == plan_batches(lengths, 7, 900, 20, 5, replicas=2, bucketing="histogram").buckets
+    like = plan_batches(lengths, 7, 900, 20, 5, replicas=2, bucketing="histogram", pad_to_multiple_of=4)
+    assert plan.buckets == like.buckets
     assert (plan.shuffle, plan.shuffle_buffer, plan.replicas) == ("buffer", 9, 2)
     whole = plan_from_config(lengths, DataConfig(batch_size=7, bucketing="none"))
     assert whole.buckets == plan_batches(lengths, 7, bucketing="none").buckets
@@ -78,6 +80,41 @@ def test_plan_from_config():
     assert few.buckets == plan_batches(lengths, num_buckets=3).buckets
     changed = plan_from_config(lengths, DataConfig(num_buckets=3), bucketing="none")
     assert len(changed.buckets) == 1
+
+
+def test_lengths_padded_to_multiples():
+    lengths = np.random.default_rng(2).integers(1, 60, 400)
+    for bucketing in ("optimal", "histogram", "fixed_width", "none"):
+        plan = plan_batches(lengths, bucketing=bucketing, num_buckets=4, pad_to_multiple_of=7)
+        assert len(plan.buckets) > 1 or bucketing == "none"
+        assert plan.padded_lengths[-1] == 63
+        for bucket in plan.buckets:
+            assert bucket.length == -(-bucket.upper // 7) * 7
+
+
+def test_padding_to_multiples_leaves_the_thesis_s_batches_as_they_are():
+    lengths = np.random.default_rng(3).integers(1, 60, 400)
+    plan, padded = (plan_batches(lengths, bucketing="histogram", pad_to_multiple_of=size) for size in (1, 7))
+    for batch, other in zip(plan.epoch(seed=1, epoch=0)[1:], padded.epoch(seed=1, epoch=0)[1:], strict=True):
+        assert batch.indices.tolist() == other.indices.tolist()
+
+
+def test_a_budget_of_characters_holds_for_padded_lengths():
+    plan = plan_batches(np.full(90, 10), batch_chars=450, pad_to_multiple_of=15)
+    assert plan.shapes == {(30, 15): 3}
+
+
+def test_synthetic_digits_of_all_seeds_have_the_same_shapes_when_padded_to_nine():
+    shapes, as_they_are = set(), set()
+    for seed in (10, 20, 30, 40, 50):
+        for size in (64, 128, 256):
+            pairs = digits(seed=seed, size=size)
+            lengths = pair_lengths(pairs, Vocabulary.from_pairs(pairs, DataConfig()))
+            settings = {"batch_size": 8, "bucketing": "histogram"}
+            shapes.update(plan_batches(lengths, **settings, pad_to_multiple_of=9).shapes)
+            as_they_are.update(plan_batches(lengths, **settings).shapes)
+    assert shapes == {(8, 9), (8, 18)}
+    assert len(as_they_are) > 2
 
 
 def test_optimal_buckets_pad_least_of_as_many_with_fillers_counted():

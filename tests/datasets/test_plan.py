@@ -1,5 +1,7 @@
 """Batch plans: every pair once an epoch, few shapes, orders that depend on seed and epoch alone."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ plans = st.builds(
     replicas=st.integers(1, 4),
     bucketing=st.sampled_from(["optimal", "histogram", "fixed_width", "none"]),
     num_buckets=st.none() | st.integers(1, 9),
+    pad_to_multiple_of=st.integers(1, 9),
     shuffle=st.sampled_from(["corpus", "buffer", "none"]),
     shuffle_buffer=st.integers(1, 50),
 )
@@ -29,8 +32,8 @@ def test_every_epoch_holds_every_pair_once_in_few_shapes(plan, seed, epoch):
     assert len(batches) == plan.num_batches
     rows = np.concatenate([batch.indices for batch in batches])
     assert sorted(rows[rows >= 0]) == list(range(len(plan.lengths)))
-    shapes = {(batch.length, len(batch.indices)) for batch in batches}
-    assert shapes == {(bucket.upper, bucket.batch_size) for bucket in plan.buckets}
+    assert Counter((len(batch.indices), batch.length) for batch in batches) == plan.shapes
+    assert sorted({batch.length for batch in batches}) == plan.padded_lengths
     for batch in batches:
         real = batch.indices[batch.indices >= 0]
         assert plan.lengths[real].max() <= batch.length
@@ -45,9 +48,8 @@ def test_the_numbers_of_a_plan_are_those_of_its_batches(plan):
     for bucket in plan.buckets:
         inside = plan.lengths[(plan.lengths >= bucket.lower) & (plan.lengths <= bucket.upper)]
         assert (bucket.rows, bucket.upper) == (len(inside), inside.max())
-        area = bucket.batches * bucket.batch_size * bucket.upper
+        area = bucket.batches * bucket.batch_size * bucket.length
         assert bucket.padding_share == pytest.approx(1 - inside.sum() / area)
-        assert sum(batch.length == bucket.upper for batch in batches) == bucket.batches
 
 
 @given(plans)
@@ -115,7 +117,7 @@ def test_without_shuffle_batches_come_in_the_order_in_which_they_fill():
 @given(plans, st.integers(0, 2**31))
 def test_the_first_batch_of_a_shuffled_run_is_one_of_the_largest(plan, seed):
     first = plan.epoch(seed, 0)[0]
-    largest = max((bucket.batch_size * bucket.upper, bucket.upper) for bucket in plan.buckets)
+    largest = max((bucket.batch_size * bucket.length, bucket.length) for bucket in plan.buckets)
     if plan.shuffle != "none":
         assert (first.length * len(first.indices), first.length) == largest
 

@@ -30,7 +30,7 @@ def test_random_batches_are_of_one_bucket_and_hold_no_pair_twice():
 
 
 def test_a_pass_in_the_trainings_buckets_has_every_pair_once_and_no_fillers():
-    batches = list(evaluation_dataset(PAIRS, VOCABULARY, batch_size=2, uppers=[5, 31]))
+    batches = list(evaluation_dataset(PAIRS, VOCABULARY, batch_size=2, padded_lengths=[5, 31]))
     assert [ids["source_ids"].shape.as_list() for ids, _ in batches] == [[2, 5], [2, 5], [2, 31]]
     assert [indices.numpy().tolist() for _, indices in batches] == [[1, 2], [3, 4], [0, 5]]
     for ids, indices in batches:

@@ -80,7 +80,7 @@ def _largest_batch(config: Config) -> tuple[int, int, int]:
     pairs = select_training_pairs(read_corpus(config.data).train, config.data)
     vocabulary = Vocabulary.from_pairs(pairs, config.data)
     bucket = plan_from_config(pair_lengths(pairs, vocabulary), config.data).largest_bucket
-    return bucket.batch_size, bucket.upper, vocabulary.size
+    return bucket.batch_size, bucket.length, vocabulary.size
 
 
 def _megabytes(size: int) -> str:
