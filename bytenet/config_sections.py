@@ -152,7 +152,7 @@ class DataConfig:
     bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is 2 * batch_size
     bucket_min_width: Positive = 10
     # Padded lengths are multiples of it, those of monolingual text too: runs on like corpora then share the shapes that
-    # XLA compiles.
+    # XLA compiles. A model that does not mask padding (thesis) learns from the added padding, too.
     pad_to_multiple_of: Positive = 1
     # "corpus": a new order of the whole corpus every epoch. "buffer" (thesis): the order of the file, through
     # a random buffer of shuffle_buffer pairs. "none": the order of the file. But for "none", the first batch of a

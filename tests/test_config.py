@@ -245,7 +245,6 @@ def test_the_semi_supervised_presets_differ_from_those_they_build_on_in_what_the
     thesis = differences("digits-thesis", "digits-semi-thesis")
     assert thesis == {
         "data.batch_size": 8,
-        "data.pad_to_multiple_of": 9,
         "data.num_monolingual": 1024,
         "data.monolingual_seed": 13,
         "semi_supervised.enabled": True,

@@ -50,6 +50,8 @@ def test_the_numbers_of_a_plan_are_those_of_its_batches(plan):
         assert (bucket.rows, bucket.upper) == (len(inside), inside.max())
         area = bucket.batches * bucket.batch_size * bucket.length
         assert bucket.padding_share == pytest.approx(1 - inside.sum() / area)
+        longest = [plan.lengths[batch.indices[batch.indices >= 0]].max() for batch in batches]
+        assert sum(bucket.lower <= length <= bucket.upper for length in longest) == bucket.batches
 
 
 @given(plans)
