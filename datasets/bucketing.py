@@ -8,7 +8,7 @@ import numpy as np
 
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.partition import fixed_width_cuts, histogram_cuts, optimal_cuts
-from bytenet.datasets.plan import BatchPlan, Bucket, Shuffle
+from bytenet.datasets.plan import BatchPlan, Bucket, Shuffle, round_up
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -34,21 +34,21 @@ class _BatchRule:
 
     def length(self, upper: Any) -> Any:
         """To which a bucket is padded, whose longest pair has the length `upper`."""
-        return -(-upper // self.pad_to_multiple_of) * self.pad_to_multiple_of
+        return round_up(upper, self.pad_to_multiple_of)
 
     def rows(self, pairs: Any, upper: Any) -> Any:
         """Rows of each batch of a bucket of so many pairs, the longest of length `upper`."""
         if self.batch_chars is None:
-            size = -(-self.batch_size // self.replicas) * self.replicas
+            size = round_up(self.batch_size, self.replicas)
         else:
             size = np.maximum(1, self.batch_chars // self.length(upper) // self.replicas) * self.replicas
         # A bucket that does not fill one batch gets a smaller one.
-        return np.minimum(size, -(-pairs // self.replicas) * self.replicas)
+        return np.minimum(size, round_up(pairs, self.replicas))
 
     def positions(self, pairs: Any, upper: Any) -> Any:
         """Padded positions of all its batches, those of filler rows too."""
         rows = self.rows(pairs, upper)
-        return -(-pairs // rows) * rows * self.length(upper)
+        return round_up(pairs, rows) * self.length(upper)
 
 
 def plan_batches(

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from bytenet.datasets.encoding import EncodedTexts, encode_texts
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
+from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups, round_up
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -143,7 +143,7 @@ def evaluation_dataset(
         raise InputError("There are no pairs to evaluate.")
     if min(batch_size, max_buckets, replicas) < 1:
         raise InputError("batch_size, max_buckets and replicas must be at least 1.")
-    batch_size = -(-batch_size // replicas) * replicas
+    batch_size = round_up(batch_size, replicas)
     encoded = _encode_both_sides(pairs, vocabulary)
     lengths = _pair_lengths(encoded)
     planned = []

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -166,6 +166,11 @@ class BatchPlan:
         shape = largest.batch_size, largest.length
         place = next(place for place, batch in enumerate(batches) if (len(batch.indices), batch.length) == shape)
         batches.insert(0, batches.pop(place))
+
+
+def round_up(number: Any, multiple: Any) -> Any:
+    """The least multiple that is not below a number; of integers or arrays of them."""
+    return -(-number // multiple) * multiple
 
 
 def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.ndarray:
