@@ -1,7 +1,7 @@
 """Beyond the thesis: what each setting of semi-supervised training does to ByteNet on Synthetic Digits."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
@@ -88,7 +88,10 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `run`, `trial`, `misclassification` and `loss` (nats a symbol) on validation pairs, and times."""
+    """Rows of `run`, `trial`, `misclassification` and `loss` (nats a symbol) on validation pairs, and times.
+
+    `seconds` has all of a training, compiling too; `steps` times `step_ms` is what its steps alone take.
+    """
     from bytenet.datasets.corpora.digits import digits
     from bytenet.evaluation import evaluate_run
 
@@ -98,12 +101,12 @@ def _measure(work: Work) -> Table:
         for trial, folder in work.finished(_run(label, work.scale)):
             told = evaluate_run(folder, pairs, "validation", beam_size=1, batch_size=128, bootstrap=0)
             scores = {score.name: score.value for score in told.scores}
-            times = final_values(folder.path)
+            found = final_values(folder.path)
             rows.append(
                 {
                     "run": label, "trial": trial, "misclassification": scores["misclassification"],
                     "loss": scores["bits-per-character"] * math.log(2),
-                    "seconds": times["seconds"], "step_ms": times["step_ms"],
+                    "seconds": found["seconds"], "steps": int(found["step"]), "step_ms": found["step_ms"],
                 }
             )  # fmt: skip
     return rows
@@ -113,24 +116,40 @@ def _by_trial(table: Table, label: str, column: str = "misclassification") -> di
     return {row["trial"]: float(row[column]) for row in table if row["run"] == label}
 
 
-def _minus(values: Mapping[int, float], others: Mapping[int, float]) -> list[float]:
-    """Differences of the trials that both have."""
-    return [value - others[trial] for trial, value in values.items() if trial in others]
+def _seconds_of_steps(table: Table, label: str) -> dict[int, float]:
+    """By trial, what the steps took, those of the translators it started from too."""
+    steps, step_ms = _by_trial(table, label, "steps"), _by_trial(table, label, "step_ms")
+    own = {trial: number * step_ms[trial] / 1000 for trial, number in steps.items()}
+    if label not in VARIANTS or not VARIANTS[label].started:
+        return own
+    before = _seconds_of_steps(table, _NONE)
+    return {trial: seconds + before[trial] for trial, seconds in own.items() if trial in before}
+
+
+def _pairs(values: Mapping[int, float], others: Mapping[int, float]) -> list[tuple[float, float]]:
+    """The values of the trials that both have."""
+    return [(value, others[trial]) for trial, value in values.items() if trial in others]
+
+
+def _minus(pairs: Sequence[tuple[float, float]]) -> list[float]:
+    return [value - other for value, other in pairs]
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for label, against in {_PLAIN: _NONE, **{label: one.against for label, one in _variants(scale).items()}}.items():
-        values, others = _by_trial(table, label), _by_trial(table, against)
-        differences = _minus(values, others)
-        if not differences:
+        values = _by_trial(table, label)
+        pairs = _pairs(values, _by_trial(table, against))
+        if not pairs:
             continue
-        notes = [f"{fmean(values.values()):.3f} and {fmean(others.values()):.3f}"]
-        if against != _NONE and (gains := _minus(values, _by_trial(table, _NONE))):
+        differences = _minus(pairs)
+        notes = [" and ".join(f"{fmean(side):.3f}" for side in zip(*pairs, strict=True))]
+        if against != _NONE and (gains := _minus(_pairs(values, _by_trial(table, _NONE)))):
             interval = interval_text(student_t(gains))
             notes.append(f"minus {_NONE} {fmean(gains):.3f}" + (f" ({interval})" if interval else ""))
-        times = [_by_trial(table, one, "seconds") for one in (label, against)]
-        notes.append(f"{fmean(times[0].values()) / fmean(times[1].values()):.2f} times the training time")
+        times = _pairs(_seconds_of_steps(table, label), _seconds_of_steps(table, against))
+        if times:
+            notes.append(f"its steps take {fmean(own / other for own, other in times):.2f} times as long")
         found.append(
             Verdict(
                 quantity=f"validation misclassification, {label} minus {against}", printed="not tried",

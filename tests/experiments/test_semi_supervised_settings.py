@@ -34,8 +34,11 @@ def test_supervised_translators_are_both_of_the_run_without_text():
     assert [(start.run.name, start.folder) for start in run.starts] == [(NONE.name, ""), (NONE.name, "backward")]
 
 
-def row(run, trial, value, seconds=100.0):
-    return {"run": run, "trial": trial, "misclassification": value, "loss": 1.0, "seconds": seconds, "step_ms": 20.0}
+def row(run, trial, value, step_ms=100.0, steps=1000):
+    return {
+        "run": run, "trial": trial, "misclassification": value, "loss": 1.0, "seconds": 500.0, "steps": steps,
+        "step_ms": step_ms,
+    }  # fmt: skip
 
 
 def test_differences_are_paired_over_trials():
@@ -47,10 +50,10 @@ def test_differences_are_paired_over_trials():
     assert plain.measured == pytest.approx(-0.1)
     assert plain.interval == pytest.approx((-0.1, -0.1))
     assert plain.seeds == 3
-    assert "2.50 times the training time" in plain.note
+    assert plain.note == "0.220 and 0.320; its steps take 2.50 times as long"
     assert (beam.measured, beam.seeds) == (pytest.approx(-0.02), 2)
-    assert (
-        beam.note == "0.195 and 0.220; minus no unlabelled text -0.120 (-0.12 to -0.12); 1.50 times the training time"
+    assert beam.note == (  # of the two trials that both have
+        "0.195 and 0.215; minus no unlabelled text -0.120 (-0.12 to -0.12); its steps take 1.50 times as long"
     )
     assert beam.outcome == "no claim"
 
@@ -59,6 +62,12 @@ def test_what_goes_on_from_a_training_is_compared_with_one_as_long():
     table = [row(label, 1, 0.2) for label in ("602 epochs", STARTED, f"{STARTED}, only forward trained further")]
     found = [verdict.quantity.partition(", ")[2] for verdict in EXPERIMENT.verdicts(table, "cpu")]
     assert found == [f"{STARTED} minus 602 epochs", f"{STARTED}, only forward trained further minus {STARTED}"]
+
+
+def test_the_time_of_what_goes_on_from_a_training_has_that_training_in_it():
+    table = [row("no unlabelled text", 1, 0.3, 40.0), row("602 epochs", 1, 0.2, steps=2000), row(STARTED, 1, 0.2)]
+    (_, started) = EXPERIMENT.verdicts([*table, row("plain", 1, 0.2)], "cpu")[-2:]
+    assert started.note.endswith("its steps take 0.70 times as long")
 
 
 def test_the_picture_is_drawn_of_a_part(tmp_path):
