@@ -71,13 +71,12 @@ class Config:
 
     def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
         """Every dotted key whose value differs, with the value here and the value in `other`."""
-        mine, theirs = asdict(self), asdict(other)
-        return [
-            (f"{section}.{key}", value, theirs[section][key])
-            for section, values in mine.items()
-            for key, value in values.items()
-            if value != theirs[section][key]
-        ]
+        theirs = other.settings()
+        return [(key, value, theirs[key]) for key, value in self.settings().items() if value != theirs[key]]
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting by its dotted key."""
+        return {f"{section}.{key}": value for section, values in asdict(self).items() for key, value in values.items()}
 
 
 _SECTIONS = {section.name: section.default_factory for section in fields(Config)}

@@ -29,6 +29,9 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     help="Folder for the trainings, which are not done twice.",
 )  # fmt: skip
 @click.option("--partial", is_flag=True, help="Train nothing; measure the trainings in --runs that are finished.")
+@click.option(
+    "--join", is_flag=True, help="Keep the results in --out of other trainings, which then are not done again."
+)
 @click.option("--plot-only", is_flag=True, help="Draw and judge again from the data in --out, without training.")
 @click.option(
     "--page",
@@ -45,6 +48,7 @@ def reproduce(
     out: Path,
     runs: Path,
     partial: bool,
+    join: bool,
     plot_only: bool,
     page: Path | None,
 ) -> None:
@@ -52,7 +56,8 @@ def reproduce(
 
     Each leaves its data (CSV), picture (PNG) and verdicts (JSON) in the folder given as --out. Trainings are kept in
     --runs: figures that show the same training share it, and what was stopped goes on. Figures of many trainings can
-    be made of those that are finished: --partial. Verdicts go to stdout.
+    be made of those that are finished: --partial; and in several places: bring the results of one to the next and
+    --join them there. Verdicts go to stdout.
     """
     from bytenet.experiments.registry import all_experiments, find_experiment
 
@@ -75,7 +80,9 @@ def reproduce(
 
     if partial and plot_only:
         raise click.UsageError("Give either --partial, which measures, or --plot-only, which takes what was measured.")
-    if partial and take_all:
+    if join and plot_only:
+        raise click.UsageError("Give either --join, which adds to what was measured, or --plot-only.")
+    if (partial or join) and take_all:
         chosen = [experiment for experiment in chosen if experiment.in_part]
     if plot_only:
         if take_all:
@@ -83,7 +90,7 @@ def reproduce(
         verdicts, failures = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}, {}
     else:
         verdicts, failures = run(
-            chosen, scale, out, runs, seeds, jobs, partial, say=lambda line: click.echo(line, err=True)
+            chosen, scale, out, runs, seeds, jobs, partial, join, say=lambda line: click.echo(line, err=True)
         )
     if verdicts:
         _print_verdicts(verdicts)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 Scale = Literal["smoke", "cpu", "thesis"]
 SCALES: tuple[Scale, ...] = ("smoke", "cpu", "thesis")
 
-Table = list[dict[str, float | int | str]]
+Row = dict[str, float | int | str]
+Table = list[Row]
 """Rows with the same columns; what is kept as CSV."""
 
 
@@ -85,7 +86,8 @@ class Experiment:
         plot: draws the data into a PNG file, with the thesis's axes; None for tables, which are their own picture.
         runs: the trainings at a scale. Runs of one name are the same run, whichever experiment asks for them.
         seeds: number of trainings of each run, by scale, unless the user says otherwise; 1 where not given.
-        in_part: whether `measure` also makes data of a part of the trainings, those that `Work.finished` gives.
+        labels: of each of `runs`, in order, the columns that say which it is in the data, where `trial` is the seed.
+            Where given, `measure` makes a row a training, and also of a part of them, those that `Work.finished` gives.
         one_seed: whether it shows a single training, whatever the user says.
         is_thesis: whether the thesis has it; what it does not have differs from it in nothing.
         differs: where an experiment without trainings differs from the thesis's, by scale.
@@ -101,8 +103,13 @@ class Experiment:
     plot: Callable[[Table, Path], None] | None = None
     runs: Callable[[Scale], list[TrainingRun]] = _no_runs
     seeds: Mapping[Scale, int] = field(default_factory=dict)
-    in_part: bool = False
+    labels: Callable[[Scale], list[Row]] | None = None
     one_seed: bool = False
     is_thesis: bool = True
     differs: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)
     unavailable: str = ""
+
+    @property
+    def in_part(self) -> bool:
+        """Whether it shows something before all its trainings are finished."""
+        return self.labels is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bytenet.csv_log import read_csv_log
-from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.experiment import Experiment, Needs, Row, Scale, Table, Work
 from bytenet.experiments.training_runs import Start, TrainingRun
 from bytenet.experiments.verdict import Outcome, Verdict, student_t
 from bytenet.run_folder import RunFolder
@@ -161,13 +161,16 @@ def _of_training(folder: RunFolder) -> dict[str, float]:
 
 
 def _measure_tries(work: Work) -> Table:
-    """Rows of `way`, `dropout`, `weight`, `seed`, and what `_of_training` tells."""
+    """Rows of `way`, `dropout`, `weight`, `trial`, and what `_of_training` tells."""
     rows: Table = []
     for way, choice in _tries(work.scale):
-        for seed, folder in work.finished(training_of(way, work.scale, choice)):
-            row = {"way": way, "dropout": choice.dropout, "weight": choice.weight, "seed": seed}
-            rows.append(row | _of_training(folder))
+        for trial, folder in work.finished(training_of(way, work.scale, choice)):
+            rows.append(_label(way, choice) | {"trial": trial} | _of_training(folder))
     return rows
+
+
+def _label(way: str, choice: Choice) -> Row:
+    return {"way": way, "dropout": choice.dropout, "weight": choice.weight}
 
 
 def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
@@ -218,9 +221,9 @@ _SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `way`, `seed`, test scores with bootstrap intervals, gains over `CONTROL`, and `_of_training`.
+    """Rows of `way`, `trial`, test scores with bootstrap intervals, gains over `CONTROL`, and `_of_training`.
 
-    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `bleu_gain`, ... are the difference to the same seed's
+    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `bleu_gain`, ... are the difference to the same trial's
     `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
     """
     from bytenet.evaluation import evaluate_run, pairs_of_split
@@ -229,19 +232,19 @@ def _measure(work: Work) -> Table:
     rows: Table = []
     of_control: dict[int, Sequence[str]] = {}
     for way in sorted(_ways(work.scale), key=lambda way: way != CONTROL):
-        for seed, folder in work.finished(training_of(way, work.scale)):
-            work.say(f"monolingual-captions: translating the test set, {way}, seed {seed}")
+        for trial, folder in work.finished(training_of(way, work.scale)):
+            work.say(f"monolingual-captions: translating the test set, {way}, trial {trial}")
             pairs = pairs_of_split(folder, "test")
             told = evaluate_run(folder.path, pairs, "test")
-            row = {"way": way, "seed": seed}
+            row = {"way": way, "trial": trial}
             scores = {score.name: score for score in told.scores}
             for key, name in _SCORES.items():
                 row |= _with_interval(key, scores[name].value, scores[name].interval)
             if way == CONTROL:
-                of_control[seed] = told.hypotheses
+                of_control[trial] = told.hypotheses
             gains = {}
-            if seed in of_control:
-                both = {way: told.hypotheses, f"control of {way}": of_control[seed]}
+            if trial in of_control:
+                both = {way: told.hypotheses, f"control of {way}": of_control[trial]}
                 found = compare_translations(None, pairs.target, both, folder.config.data.target_language)
                 gains = {score.name.removesuffix(" difference"): score for score in found.differences}
             for key, name in _SCORES.items():
@@ -249,7 +252,7 @@ def _measure(work: Work) -> Table:
                 row |= _with_interval(f"{key}_gain", gain and gain.value, gain and gain.interval)
             rows.append(row | _of_training(folder))
     order = {way: place for place, way in enumerate(_ways(work.scale))}
-    return sorted(rows, key=lambda row: (order[row["way"]], row["seed"]))
+    return sorted(rows, key=lambda row: (order[row["way"]], row["trial"]))
 
 
 def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> dict[str, float | str]:
@@ -257,8 +260,8 @@ def _with_interval(key: str, value: float | None, interval: tuple[float, float] 
     return {key: "" if value is None else value, f"{key}_low": low, f"{key}_high": high}
 
 
-def _by_seed(table: Table, way: str, column: str) -> dict[int, float]:
-    return {row["seed"]: float(row[column]) for row in table if row["way"] == way and row[column] != ""}
+def _by_trial(table: Table, way: str, column: str) -> dict[int, float]:
+    return {row["trial"]: float(row[column]) for row in table if row["way"] == way and row[column] != ""}
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
@@ -266,9 +269,9 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for way in ways:
         for key, name in _SCORES.items():
-            values = list(_by_seed(table, way, key).values())
-            minutes = fmean(_by_seed(table, way, "minutes").values())
-            validation = fmean(_by_seed(table, way, f"val_{key}").values())
+            values = list(_by_trial(table, way, key).values())
+            minutes = fmean(_by_trial(table, way, "minutes").values())
+            validation = fmean(_by_trial(table, way, f"val_{key}").values())
             found.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
@@ -291,15 +294,15 @@ def _bootstrap(table: Table, way: str, key: str) -> str:
         for row in table
         if row["way"] == way and row[f"{key}_low"] != ""
     ]
-    return f"bootstrap over sentences, by seed: {', '.join(intervals)}"
+    return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
 
 
 def _gains(table: Table, way: str, against: str) -> list[Verdict]:
-    """How much better a way is than another, paired by seed; nothing where no seed has both."""
+    """How much better a way is than another, paired by trial; nothing where none has both."""
     found = []
     for key, name in _SCORES.items():
-        values, others = _by_seed(table, way, key), _by_seed(table, against, key)
-        gains = [value - others[seed] for seed, value in values.items() if seed in others]
+        values, others = _by_trial(table, way, key), _by_trial(table, against, key)
+        gains = [value - others[trial] for trial, value in values.items() if trial in others]
         if not gains:
             continue
         interval, outcome, note = student_t(gains), "no claim", "both trained equally long"
@@ -359,7 +362,7 @@ EXPERIMENTS = (
         verdicts=_verdicts,
         plot=_plot,
         seeds={"cpu": 3, "thesis": 3},
-        in_part=True,
+        labels=lambda scale: [{"way": way} for way in _ways(scale)],
     ),
     Experiment(
         name="monolingual-captions-tuning",
@@ -379,6 +382,6 @@ EXPERIMENTS = (
         verdicts=_verdicts_of_tries,
         plot=_plot_tries,
         one_seed=True,
-        in_part=True,
+        labels=lambda scale: [_label(way, choice) for way, choice in _tries(scale)],
     ),
 )

@@ -92,6 +92,13 @@ def _conditions(facts: dict[str, Any]) -> dict[str, str]:
     }
     if "trainings" in facts:
         conditions["trainings finished so far"] = facts["trainings"]
+    if "joined_with" in facts:
+        conditions["joined with results of"] = "; ".join(
+            dict.fromkeys(
+                cell(f"{one['git_commit'] or 'no commit'} on {one['machine']['processor']}")
+                for one in facts["joined_with"]
+            )
+        )
     return conditions
 
 
@@ -121,6 +128,9 @@ write this page:
 bytenet reproduce --list
 bytenet reproduce fig-3.3.1 --scale cpu --out docs/reproduction --page docs/reproduction.md
 ```
+
+Figures of many trainings need not be made at one go, nor in one place: `--partial` shows those that are finished, and
+`--join` keeps the results that are there and trains only what they lack.
 
 - **Scale.** "thesis" has the thesis's own settings and corpus; "cpu" is what two cores can do in the time that
   `--list` states: it may show an effect, but not the thesis's numbers unless its problem was as small. Each section

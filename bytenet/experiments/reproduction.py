@@ -3,12 +3,13 @@
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
-from bytenet.experiments.experiment import Experiment, Scale, Work
+from bytenet.experiments.experiment import Experiment, Scale, Table, Work
+from bytenet.experiments.joining import EarlierResults, digests, join, read_earlier
 from bytenet.experiments.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.experiments.training_jobs import num_cores, train_all
 from bytenet.experiments.training_runs import TrainingRun
@@ -28,6 +29,7 @@ def reproduce(
     seeds: int | None = None,
     jobs: int | None = None,
     partial: bool = False,
+    join_earlier: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
     """Run experiments and leave data, picture and verdicts of each.
@@ -42,6 +44,7 @@ def reproduce(
         seeds: trainings of each run; None is the experiment's own number.
         jobs: trainings at a time; None is one a core, and at "thesis" a single one.
         partial: train nothing, and measure what is finished.
+        join_earlier: keep the rows of the results that are there of other trainings, and do not train those again.
         say: prints a line of progress.
 
     Returns:
@@ -52,10 +55,20 @@ def reproduce(
     """
     for experiment in experiments:
         check_available(experiment)
-        if partial and not experiment.in_part:
+        if (partial or join_earlier) and not experiment.in_part:
+            option = "--partial" if partial else "--join"
             raise InputError(
-                f"{experiment.name} shows nothing before all its trainings are finished; leave out --partial."
+                f"{experiment.name} shows nothing before all its trainings are finished; leave out {option}."
             )
+    from bytenet.training.environment import describe_environment
+
+    environment = describe_environment()  # before results are written, which would be changes of its own commit
+    earlier = {
+        experiment.name: read_earlier(experiment, ResultFiles(results, experiment.name, scale))
+        if join_earlier
+        else EarlierResults()
+        for experiment in experiments
+    }
     runs = (runs / scale).absolute()
     results.mkdir(parents=True, exist_ok=True)
     if jobs is None:
@@ -68,7 +81,8 @@ def reproduce(
     for count in sorted(set(counts.values())) if not partial else ():
         asking = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in asking for run in experiment.runs(scale)]
-        failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say)
+        known = _known_to_all(asking, scale, [earlier[experiment.name] for experiment in asking])
+        failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say, known)
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:
@@ -78,7 +92,7 @@ def reproduce(
                 rest = " `--partial` measures the other trainings." if experiment.in_part else ""
                 raise InputError(f"{broken[0]}{rest}")
             work = Work(scale, range(1, 1 + counts[experiment.name]), runs, Path(), say)
-            verdicts[experiment.name] = _measure(experiment, work, results, partial)
+            verdicts[experiment.name] = _measure(experiment, work, results, environment, earlier[experiment.name])
         except InputError as error:
             failures[experiment.name] = str(error)
             say(f"{experiment.name}: {error}")
@@ -91,25 +105,49 @@ def check_available(experiment: Experiment) -> None:
         raise InputError(f"{experiment.name}: {experiment.unavailable}")
 
 
-def _measure(experiment: Experiment, work: Work, results: Path, partial: bool) -> list[Verdict]:
+def _known_to_all(
+    experiments: Sequence[Experiment], scale: Scale, earlier: Sequence[EarlierResults]
+) -> set[tuple[str, int]]:
+    """Names and seeds of trainings whose results all the experiments have that show them."""
+    known = set().union(*(one.rows for one in earlier))
+    for experiment, one in zip(experiments, earlier, strict=True):
+        names = {run.name for run in experiment.runs(scale)}
+        known -= {(name, seed) for name, seed in known if name in names and (name, seed) not in one.rows}
+    return known
+
+
+def _measure(
+    experiment: Experiment, work: Work, results: Path, environment: dict[str, Any], earlier: EarlierResults
+) -> list[Verdict]:
     files = ResultFiles(results, experiment.name, work.scale)
-    facts: dict[str, Any] = {}
-    if partial:
-        runs = experiment.runs(work.scale)
-        finished = sum(len(work.finished(run)) for run in runs)
-        if not finished:
-            raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")
-        facts["trainings"] = f"{finished:,} of {len(runs) * len(work.seeds):,}"
-        work.say(f"{experiment.name}: {facts['trainings']} trainings are finished")
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         table = experiment.measure(replace(work, scratch=Path(scratch)))
+    facts: dict[str, Any] = {}
+    if experiment.in_part:
+        table, facts = _in_part(experiment, work, table, earlier)
     write_table(files.data, table)
     verdicts = redraw(experiment, work.scale, results)
-    facts |= _facts(experiment, work.scale, work.seeds, time.monotonic() - began)
+    facts |= _facts(experiment, work.scale, len(work.seeds), time.monotonic() - began) | environment
     write_record(files, verdicts, facts)
     work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
     return verdicts
+
+
+def _in_part(experiment: Experiment, work: Work, table: Table, earlier: EarlierResults) -> tuple[Table, dict[str, Any]]:
+    """The table with earlier rows; and facts on which trainings it shows."""
+    joined = join(experiment, work.scale, table, earlier)
+    if not joined:
+        raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")
+    facts: dict[str, Any] = {}
+    of_all = len(experiment.runs(work.scale)) * len(work.seeds)
+    if len(joined) < of_all:
+        facts["trainings"] = f"{len(joined):,} of {of_all:,}"
+        work.say(f"{experiment.name}: {facts['trainings']} trainings are finished")
+    if len(joined) > len(table):
+        facts["joined_with"] = list(earlier.made_with)
+        work.say(f"{experiment.name}: kept {len(joined) - len(table):,} of the results that were there")
+    return joined, facts | {"digests": digests(experiment, work.scale)}
 
 
 def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]:
@@ -130,16 +168,13 @@ def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]
     return verdicts
 
 
-def _facts(experiment: Experiment, scale: Scale, seeds: Sequence[int], seconds: float) -> dict[str, Any]:
-    from bytenet.training.environment import describe_environment
-
+def _facts(experiment: Experiment, scale: Scale, seeds: int, seconds: float) -> dict[str, Any]:
     return {
         "experiment": experiment.name,
         "scale": scale,
-        "seeds": len(seeds),
-        "command": reproduce_command(experiment, scale, len(seeds)),
+        "seeds": seeds,
+        "command": reproduce_command(experiment, scale, seeds),
         "seconds_after_training": round(seconds, 1),
-        **describe_environment(),
         "differs_from_the_thesis": settings_that_differ(experiment, scale),
     }
 
@@ -181,7 +216,7 @@ def _settings(run: TrainingRun) -> dict[str, Any]:
     from bytenet.models.build import variant_arguments
 
     config = run.config(seed=1)
-    found = {f"{section}.{key}": value for section, keys in asdict(config).items() for key, value in keys.items()}
+    found = config.settings()
     for key, value in variant_arguments(config.model).items():
         if found.get(f"model.{key}", value) is None:
             found[f"model.{key}"] = value

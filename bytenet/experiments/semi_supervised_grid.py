@@ -14,6 +14,7 @@ from bytenet.experiments.semi_supervised_runs import (
     WEIGHTS,
     Cell,
     by_trial,
+    grid_labels,
     grid_runs,
     measure_grid,
     thesis_rows,
@@ -334,7 +335,7 @@ EXPERIMENTS = (
         verdicts=_error_verdicts,
         plot=_plot_errors,
         seeds={"cpu": TRIALS, "thesis": TRIALS},
-        in_part=True,
+        labels=grid_labels,
     ),
     Experiment(
         name="fig-3.6.2",
@@ -346,6 +347,6 @@ EXPERIMENTS = (
         verdicts=_time_verdicts,
         plot=_plot_times,
         seeds={"cpu": TRIALS, "thesis": TRIALS},
-        in_part=True,
+        labels=grid_labels,
     ),
 )

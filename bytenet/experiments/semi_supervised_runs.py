@@ -10,7 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bytenet.csv_log import read_csv_log
-from bytenet.experiments.experiment import Scale, Table, Work
+from bytenet.experiments.experiment import Row, Scale, Table, Work
 from bytenet.experiments.training_jobs import times_of
 from bytenet.experiments.training_runs import Start, TrainingRun
 
@@ -109,7 +109,16 @@ def _settings_of_trial(weight: float, trial: int) -> tuple[str, ...]:
 
 def grid_runs(scale: Scale) -> list[TrainingRun]:
     """All trainings of the grid; those that share a compiled model follow each other."""
-    return [grid_run(settings, cell, scale) for settings in SETTINGS for cell in cells(scale)]
+    return [grid_run(settings, cell, scale) for settings, cell in _all_cells(scale)]
+
+
+def grid_labels(scale: Scale) -> list[Row]:
+    """Of each of `grid_runs`, in order: `settings` and the cell."""
+    return [{"settings": settings, **cell._asdict()} for settings, cell in _all_cells(scale)]
+
+
+def _all_cells(scale: Scale) -> list[tuple[str, Cell]]:
+    return [(settings, cell) for settings in SETTINGS for cell in cells(scale)]
 
 
 def measure_grid(work: Work, columns: Sequence[str]) -> Table:
@@ -122,14 +131,10 @@ def measure_grid(work: Work, columns: Sequence[str]) -> Table:
             or columns of `metrics.csv`, of which the last value counts; empty where there is none.
     """
     rows: Table = []
-    for settings in SETTINGS:
-        for cell in cells(work.scale):
-            for trial, folder in work.finished(grid_run(settings, cell, work.scale)):
-                found = final_values(folder.path)
-                rows.append(
-                    {"settings": settings, **cell._asdict(), "trial": trial}
-                    | {name: found.get(name, "") for name in columns}
-                )
+    for label, run in zip(grid_labels(work.scale), grid_runs(work.scale), strict=True):
+        for trial, folder in work.finished(run):
+            found = final_values(folder.path)
+            rows.append(label | {"trial": trial} | {name: found.get(name, "") for name in columns})
     return rows
 
 

@@ -56,6 +56,10 @@ VARIANTS = {
 _SMOKE = ("back-translation, beam 1", _STARTED)
 
 
+def _labels(scale: Scale) -> list[str]:
+    return [_NONE, _PLAIN, *_variants(scale)]
+
+
 def _variants(scale: Scale) -> dict[str, _Variant]:
     if scale != "smoke":
         return VARIANTS
@@ -84,7 +88,7 @@ def _name(label: str) -> str:
 
 
 def _runs(scale: Scale) -> list[TrainingRun]:
-    return [_run(label, scale) for label in (_NONE, _PLAIN, *_variants(scale))]
+    return [_run(label, scale) for label in _labels(scale)]
 
 
 def _measure(work: Work) -> Table:
@@ -97,7 +101,7 @@ def _measure(work: Work) -> Table:
 
     pairs = digits(_VALIDATION_SEED, 16 if work.scale == "smoke" else _VALIDATION_SIZE)
     rows: Table = []
-    for label in (_NONE, _PLAIN, *_variants(work.scale)):
+    for label in _labels(work.scale):
         for trial, folder in work.finished(_run(label, work.scale)):
             told = evaluate_run(folder, pairs, "validation", beam_size=1, batch_size=128, bootstrap=0)
             scores = {score.name: score.value for score in told.scores}
@@ -199,6 +203,6 @@ EXPERIMENTS = (
         verdicts=_verdicts,
         plot=_plot,
         seeds={"cpu": TRIALS, "thesis": TRIALS},
-        in_part=True,
+        labels=lambda scale: [{"run": label} for label in _labels(scale)],
     ),
 )

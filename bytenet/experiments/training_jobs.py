@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +23,12 @@ _SHARE_OF_MEMORY = 0.75
 
 
 def train_all(
-    trainings: Iterable[TrainingRun], seeds: Sequence[int], runs: Path, jobs: int, say: Callable[[str], None]
+    trainings: Iterable[TrainingRun],
+    seeds: Sequence[int],
+    runs: Path,
+    jobs: int,
+    say: Callable[[str], None],
+    known: Collection[tuple[str, int]] = (),
 ) -> dict[str, str]:
     """Train what is not trained yet, `jobs` at a time, each with its share of the cores.
 
@@ -36,6 +41,7 @@ def train_all(
         runs: the folder to keep them in.
         jobs: how many at a time; where it is more than one, they do not use GPUs.
         say: prints a line of progress.
+        known: names and seeds of trainings of which the results are there; done only where another one starts from it.
 
     Returns:
         By the name of the run, why a training of it failed: also that it was finished earlier with other settings or
@@ -45,6 +51,7 @@ def train_all(
         KeyboardInterrupt: by Ctrl-C or SIGTERM; the trainings that go on have saved a checkpoint and ended.
     """
     waiting, failed = _what_waits(trainings, seeds, runs)
+    waiting = _without_known(waiting, known)
     if not waiting:
         return failed
     say(f"{len(waiting)} trainings to do, {jobs} at a time; each prints to {runs}/NAME/seed-N.log")
@@ -135,6 +142,17 @@ def _what_waits(
         except InputError as error:
             failed[run.name] = str(error)
     return waiting, failed
+
+
+def _without_known(waiting: Sequence[Training], known: Collection[tuple[str, int]]) -> list[Training]:
+    """What is not known, and what it starts from, in order."""
+    kept: list[Training] = []
+    started_from: set[Path] = set()
+    for training in reversed(waiting):  # nothing stands before what it starts from
+        if (training.run.name, training.seed) not in known or training.folder in started_from:
+            kept.append(training)
+            started_from |= training.after
+    return kept[::-1]
 
 
 def _train(training: Training, process: TrainingProcess, conditions: dict[str, int]) -> float:

@@ -38,12 +38,13 @@ RUN = TrainingRun("one", "digits", ("model.dim=4",))
 
 
 def count_finished(work):
-    return [{"seed": seed, "value": float(seed)} for seed, _ in work.finished(RUN)]
+    return [{"run": "one", "trial": trial, "value": float(trial)} for trial, _ in work.finished(RUN)]
 
 
 PARTLY = Experiment(
     name="fig-1.1.3", title="Many trainings", thesis="x", needs=Needs(), measure=count_finished, plot=draw,
-    verdicts=judge, runs=lambda scale: [RUN], seeds={"cpu": 3}, in_part=True,
+    verdicts=judge, runs=lambda scale: [RUN], seeds={"cpu": 3},
+    labels=lambda scale: [{"run": "one"}],
 )  # fmt: skip
 
 
@@ -121,10 +122,22 @@ def test_a_failed_training_fails_its_experiment_alone(invoke, monkeypatch, tmp_p
 
 
 @pytest.mark.usefixtures("partly_trained")
+def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
+    invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
+    for place, seed in (("here", 3), ("there", 1)):
+        finish(tmp_path / place, seed)
+        options = ("--partial", "--join", "--runs", tmp_path / place, "--out", tmp_path)
+        result = invoke(reproduce, "fig-1.1.3", *options, "--page", tmp_path / "page.md")
+    assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",1,1.0\n"one",3,3.0\n'
+    assert "fig-1.1.3: kept 1 of the results that were there" in result.stderr.split("\n")
+    assert "- joined with results of: " in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("partly_trained")
 def test_a_part_is_measured_without_training(invoke, tmp_path):
     finish(tmp_path / "runs", seed=2)
     result = invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path)
-    assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"seed","value"\n2,2.0\n'
+    assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",2,2.0\n'
     assert (tmp_path / "fig-1.1.3-cpu.png").read_text() == "1 rows"
     assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
     assert result.stderr.splitlines()[0] == "fig-1.1.3: 1 of 3 trainings are finished"
@@ -176,6 +189,7 @@ def test_the_page_is_written(invoke, tmp_path):
     [
         (["fig-1.1.2"], InputError, "fig-1.1.2: it needs a miracle"),
         (["fig-1.1.1", "--partial"], InputError, r"fig-1\.1\.1 shows nothing before all its trainings are finished"),
+        (["fig-1.1.1", "--join"], InputError, r"fig-1\.1\.1 .* are finished; leave out --join"),
         (["fig-1.1.11"], ConfigError, r"Did you mean fig-1\.1\.1\?"),
         (["fig-1.1.1", "--plot-only"], MissingFileError, r"fig-1\.1\.1-cpu\.csv is missing: run the experiment"),
     ],
@@ -188,7 +202,13 @@ def test_mistakes_are_explained_and_leave_nothing(invoke, arguments, error, mess
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fig-1.1.1", "--all"], ["fig-1.1.1", "--scale", "huge"], ["fig-1.1.1", "--partial", "--plot-only"]],
+    [
+        [],
+        ["fig-1.1.1", "--all"],
+        ["fig-1.1.1", "--scale", "huge"],
+        ["fig-1.1.1", "--partial", "--plot-only"],
+        ["fig-1.1.1", "--join", "--plot-only"],
+    ],
 )
 def test_wrong_use(invoke, arguments):
     assert invoke(reproduce, *arguments).exit_code == click.UsageError.exit_code

@@ -21,7 +21,7 @@ def row(way, seed, bleu, gain=None, chrf=30.0):
     if gain is not None:
         gains |= {"bleu_gain": gain, "bleu_gain_low": gain - 0.5, "bleu_gain_high": gain + 0.5}
     training = {"val_loss": 1.0, "val_bleu": bleu, "val_chrf": chrf, "best_step": 8, "steps": 9, "minutes": 20.0}
-    return {"way": way, "seed": seed, "bleu": bleu, "chrf": chrf, **interval, **gains, **training}
+    return {"way": way, "trial": seed, "bleu": bleu, "chrf": chrf, **interval, **gains, **training}
 
 
 def gain_verdict(verdicts, way, against=CONTROL, score="BLEU"):
@@ -127,7 +127,7 @@ def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
     def table(best):
         return [
             {
-                "way": captions.PAIRS, "dropout": choice.dropout, "weight": 0.0, "seed": 1, "val_loss": 1.0,
+                "way": captions.PAIRS, "dropout": choice.dropout, "weight": 0.0, "trial": 1, "val_loss": 1.0,
                 "val_bleu": 7.0, "val_chrf": 28.0 if choice == best else 27.0, "best_step": 1, "steps": 2,
                 "minutes": 3.0,
             }
