@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
-from bytenet.experiments.experiment import Experiment, Scale, Table, Work
-from bytenet.experiments.joining import EarlierResults, digests, join, read_earlier
+from bytenet.experiments.experiment import Experiment, Scale, Work
+from bytenet.experiments.joining import EarlierResults, join, read_earlier, settings_of
 from bytenet.experiments.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.experiments.training_jobs import num_cores, train_all
 from bytenet.experiments.training_runs import TrainingRun
@@ -81,15 +81,22 @@ def reproduce(
     for count in sorted(set(counts.values())) if not partial else ():
         asking = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in asking for run in experiment.runs(scale)]
-        known = _known_to_all(asking, scale, [earlier[experiment.name] for experiment in asking])
-        failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say, known)
+        wanted = {
+            (run.name, seed)
+            for experiment in asking
+            for run in experiment.runs(scale)
+            for seed in range(1, 1 + count)
+            if (run.name, seed) not in earlier[experiment.name].rows
+        }
+        failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say, wanted)
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:
         broken = [failed[run.name] for run in experiment.runs(scale) if run.name in failed]
         try:
             if broken:
-                rest = " `--partial` measures the other trainings." if experiment.in_part else ""
+                option = "--partial --join" if join_earlier else "--partial"
+                rest = f" `{option}` measures the other trainings." if experiment.in_part else ""
                 raise InputError(f"{broken[0]}{rest}")
             work = Work(scale, range(1, 1 + counts[experiment.name]), runs, Path(), say)
             verdicts[experiment.name] = _measure(experiment, work, results, environment, earlier[experiment.name])
@@ -105,17 +112,6 @@ def check_available(experiment: Experiment) -> None:
         raise InputError(f"{experiment.name}: {experiment.unavailable}")
 
 
-def _known_to_all(
-    experiments: Sequence[Experiment], scale: Scale, earlier: Sequence[EarlierResults]
-) -> set[tuple[str, int]]:
-    """Names and seeds of trainings whose results all the experiments have that show them."""
-    known = set().union(*(one.rows for one in earlier))
-    for experiment, one in zip(experiments, earlier, strict=True):
-        names = {run.name for run in experiment.runs(scale)}
-        known -= {(name, seed) for name, seed in known if name in names and (name, seed) not in one.rows}
-    return known
-
-
 def _measure(
     experiment: Experiment, work: Work, results: Path, environment: dict[str, Any], earlier: EarlierResults
 ) -> list[Verdict]:
@@ -123,31 +119,32 @@ def _measure(
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         table = experiment.measure(replace(work, scratch=Path(scratch)))
-    facts: dict[str, Any] = {}
+    seeds = len(work.seeds)
+    facts = environment
     if experiment.in_part:
-        table, facts = _in_part(experiment, work, table, earlier)
+        own, table = table, join(experiment, work.scale, table, earlier)
+        if not table:
+            raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")
+        seeds = max(seeds, *(row["trial"] for row in table))
+        facts = earlier.places(environment, own, table)
+        facts |= _facts_of_a_part(experiment, work, seeds, len(own), len(table))
     write_table(files.data, table)
     verdicts = redraw(experiment, work.scale, results)
-    facts |= _facts(experiment, work.scale, len(work.seeds), time.monotonic() - began) | environment
+    facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
     write_record(files, verdicts, facts)
     work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
     return verdicts
 
 
-def _in_part(experiment: Experiment, work: Work, table: Table, earlier: EarlierResults) -> tuple[Table, dict[str, Any]]:
-    """The table with earlier rows; and facts on which trainings it shows."""
-    joined = join(experiment, work.scale, table, earlier)
-    if not joined:
-        raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")
-    facts: dict[str, Any] = {}
-    of_all = len(experiment.runs(work.scale)) * len(work.seeds)
-    if len(joined) < of_all:
-        facts["trainings"] = f"{len(joined):,} of {of_all:,}"
+def _facts_of_a_part(experiment: Experiment, work: Work, seeds: int, measured: int, shown: int) -> dict[str, Any]:
+    runs = experiment.runs(work.scale)
+    facts: dict[str, Any] = {"settings": settings_of(runs)}
+    if shown < len(runs) * seeds:
+        facts["trainings"] = f"{shown:,} of {len(runs) * seeds:,}"
         work.say(f"{experiment.name}: {facts['trainings']} trainings are finished")
-    if len(joined) > len(table):
-        facts["joined_with"] = list(earlier.made_with)
-        work.say(f"{experiment.name}: kept {len(joined) - len(table):,} of the results that were there")
-    return joined, facts | {"digests": digests(experiment, work.scale)}
+    if shown > measured:
+        work.say(f"{experiment.name}: kept {shown - measured:,} of the results that were there")
+    return facts
 
 
 def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]:

@@ -33,7 +33,7 @@ _ERRORS = (
     "misclassification", "backward_misclassification", "val_loss", "loss", "backward_loss", "source_marginal",
     "seconds",
 )  # fmt: skip
-_TIMES = ("seconds", "wall_seconds", "side_by_side", "step_ms")
+_TIMES = ("seconds", "wall_seconds", "side_by_side", "step_ms", "processor")
 _BEST = Cell(256, 1024, 0.2)
 _AIM = 0.06
 
@@ -218,23 +218,29 @@ def _hours(rows: Table, words: str) -> Verdict:
         row["seconds"] for row in thesis_rows() if (*(row[name] for name in Cell._fields), row["trial"]) in same
     )
     at_once = sorted({int(row["side_by_side"] or 1) for row in rows})
+    processors = dict.fromkeys(row["processor"] for row in rows)
     ours = sum(max(row["seconds"], row["wall_seconds"] or 0) / (row["side_by_side"] or 1) for row in rows)
     return Verdict(
         quantity=f"hours for {len(rows)} trainings of the grid's {len(thesis_rows())}, {words}",
         printed=theirs / 3600, measured=ours / 3600, outcome="better" if ours < theirs else "worse",
-        note=f"{' or '.join(map(str, at_once))} at a time here, where the thesis had one on two GPUs",
+        note=f"{' or '.join(map(str, at_once))} at a time on {' and '.join(processors)}; the thesis: one on two GPUs",
     )  # fmt: skip
 
 
 def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float]:
-    """By trial, the mean time with unlabelled text over that without, of the weights and sizes that have both."""
+    """By trial, the mean time with unlabelled text over that without, of the weights and sizes that have both.
+
+    Times of different processors are not compared.
+    """
     found: dict[int, list[float]] = {}
-    for cell in _cells_in(rows):
-        if cell.labelled == labelled and cell.unlabelled:
-            without = by_trial(rows, cell.without_text, column)
-            for trial, value in by_trial(rows, cell, column).items():
-                if trial in without:
-                    found.setdefault(trial, []).append(value / without[trial])
+    for processor in dict.fromkeys(row.get("processor") for row in rows):
+        of_it = [row for row in rows if row.get("processor") == processor]
+        for cell in _cells_in(of_it):
+            if cell.labelled == labelled and cell.unlabelled:
+                without = by_trial(of_it, cell.without_text, column)
+                for trial, value in by_trial(of_it, cell, column).items():
+                    if trial in without:
+                        found.setdefault(trial, []).append(value / without[trial])
     return {trial: fmean(ratios) for trial, ratios in found.items()}
 
 

@@ -128,12 +128,13 @@ def measure_grid(work: Work, columns: Sequence[str]) -> Table:
         work: where they are.
         columns: "seconds" (of training, as its metrics tell), "wall_seconds" (from the process's being asked for it),
             "side_by_side" (trainings at a time), "step_ms" (median over epochs, compilation and evaluation left out),
-            or columns of `metrics.csv`, of which the last value counts; empty where there is none.
+            "processor" (its name), or columns of `metrics.csv`, of which the last value counts; empty where there is
+            none.
     """
     rows: Table = []
     for label, run in zip(grid_labels(work.scale), grid_runs(work.scale), strict=True):
         for trial, folder in work.finished(run):
-            found = final_values(folder.path)
+            found = final_values(folder.path) | {"processor": folder.environment()["machine"]["processor"]}
             rows.append(label | {"trial": trial} | {name: found.get(name, "") for name in columns})
     return rows
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import TRIALS, Cell, final_values, grid_run
@@ -119,28 +120,30 @@ def _measure(work: Work) -> Table:
                     "run": label, "trial": trial, "misclassification": scores["misclassification"],
                     "loss": scores["bits-per-character"] * math.log(2),
                     "seconds": found["seconds"], "steps": int(found["step"]), "step_ms": found["step_ms"],
+                    "processor": folder.environment()["machine"]["processor"],
                 }
             )  # fmt: skip
     return rows
 
 
-def _by_trial(table: Table, label: str, column: str = "misclassification") -> dict[int, float]:
-    return {row["trial"]: float(row[column]) for row in table if row["run"] == label}
+def _by_trial(table: Table, label: str) -> dict[int, float]:
+    return {row["trial"]: float(row["misclassification"]) for row in table if row["run"] == label}
 
 
-def _seconds_of_steps(table: Table, label: str) -> dict[int, float]:
-    """By trial, what the steps took, those of the translators it started from too."""
-    steps, step_ms = _by_trial(table, label, "steps"), _by_trial(table, label, "step_ms")
-    own = {trial: number * step_ms[trial] / 1000 for trial, number in steps.items()}
+def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
+    """By trial and processor, what the steps took, those of the translators it started from too."""
+    own = {
+        (row["trial"], row["processor"]): row["steps"] * row["step_ms"] / 1000 for row in table if row["run"] == label
+    }
     if label not in VARIANTS or not VARIANTS[label].started:
         return own
     before = _seconds_of_steps(table, _NONE)
-    return {trial: seconds + before[trial] for trial, seconds in own.items() if trial in before}
+    return {key: seconds + before[key] for key, seconds in own.items() if key in before}
 
 
-def _pairs(values: Mapping[int, float], others: Mapping[int, float]) -> list[tuple[float, float]]:
-    """The values of the trials that both have."""
-    return [(value, others[trial]) for trial, value in values.items() if trial in others]
+def _pairs(values: Mapping[Any, float], others: Mapping[Any, float]) -> list[tuple[float, float]]:
+    """The values of the keys, such as trials, that both have."""
+    return [(value, others[key]) for key, value in values.items() if key in others]
 
 
 def _minus(pairs: Sequence[tuple[float, float]]) -> list[float]:

@@ -28,7 +28,7 @@ def train_all(
     runs: Path,
     jobs: int,
     say: Callable[[str], None],
-    known: Collection[tuple[str, int]] = (),
+    wanted: Collection[tuple[str, int]] | None = None,
 ) -> dict[str, str]:
     """Train what is not trained yet, `jobs` at a time, each with its share of the cores.
 
@@ -41,7 +41,7 @@ def train_all(
         runs: the folder to keep them in.
         jobs: how many at a time; where it is more than one, they do not use GPUs.
         say: prints a line of progress.
-        known: names and seeds of trainings of which the results are there; done only where another one starts from it.
+        wanted: names and seeds of those to be done, with what they start from; None is all.
 
     Returns:
         By the name of the run, why a training of it failed: also that it was finished earlier with other settings or
@@ -51,7 +51,8 @@ def train_all(
         KeyboardInterrupt: by Ctrl-C or SIGTERM; the trainings that go on have saved a checkpoint and ended.
     """
     waiting, failed = _what_waits(trainings, seeds, runs)
-    waiting = _without_known(waiting, known)
+    if wanted is not None:
+        waiting = _wanted(waiting, wanted)
     if not waiting:
         return failed
     say(f"{len(waiting)} trainings to do, {jobs} at a time; each prints to {runs}/NAME/seed-N.log")
@@ -144,12 +145,12 @@ def _what_waits(
     return waiting, failed
 
 
-def _without_known(waiting: Sequence[Training], known: Collection[tuple[str, int]]) -> list[Training]:
-    """What is not known, and what it starts from, in order."""
+def _wanted(waiting: Sequence[Training], wanted: Collection[tuple[str, int]]) -> list[Training]:
+    """What is wanted, and what it starts from, in order."""
     kept: list[Training] = []
     started_from: set[Path] = set()
     for training in reversed(waiting):  # nothing stands before what it starts from
-        if (training.run.name, training.seed) not in known or training.folder in started_from:
+        if (training.run.name, training.seed) in wanted or training.folder in started_from:
             kept.append(training)
             started_from |= training.after
     return kept[::-1]

@@ -1,7 +1,6 @@
 """The trainings that experiments show: what is trained, with what, where it is kept, and whether it is finished."""
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -64,15 +63,6 @@ class TrainingRun:
         starts = [f"{start.setting}={run_folder_of(start.run, seed, runs) / start.folder}" for start in self.starts]
         of_seed = self.by_seed(seed) if self.by_seed else (f"training.seed={seed}",)
         return load_config(self.preset, [*self.settings, *prepared, *starts, *of_seed])
-
-    def digest(self) -> str:
-        """Of its settings with seed 1 and of what it starts from: the same for trainings whose results belong together.
-
-        Where files lie does not count.
-        """
-        settings = {key: value for key, value in self.config(seed=1).settings().items() if key not in PATH_KEYS}
-        starts = [(start.setting, start.run.digest(), start.folder) for start in self.starts]
-        return hashlib.sha256(json.dumps([settings, starts], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def run_folder_of(run: TrainingRun, seed: int, runs: Path) -> Path:

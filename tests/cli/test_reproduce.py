@@ -124,13 +124,15 @@ def test_a_failed_training_fails_its_experiment_alone(invoke, monkeypatch, tmp_p
 @pytest.mark.usefixtures("partly_trained")
 def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
+    record = tmp_path / "fig-1.1.3-cpu.json"
     for place, seed in (("here", 3), ("there", 1)):
         finish(tmp_path / place, seed)
         options = ("--partial", "--join", "--runs", tmp_path / place, "--out", tmp_path)
         result = invoke(reproduce, "fig-1.1.3", *options, "--page", tmp_path / "page.md")
+        record.write_text(json.dumps(json.loads(record.read_text()) | {"git_commit": f"commit of {place}"}))
     assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",1,1.0\n"one",3,3.0\n'
     assert "fig-1.1.3: kept 1 of the results that were there" in result.stderr.split("\n")
-    assert "- joined with results of: " in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "- joined with results of: commit of here on " in (tmp_path / "page.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("partly_trained")

@@ -7,7 +7,8 @@ import pytest
 
 from bytenet.errors import InputError
 from bytenet.experiments import reproduction
-from bytenet.experiments.experiment import Experiment, Needs
+from bytenet.experiments.experiment import SCALES, Experiment, Needs
+from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.results import ResultFiles, read_table
 from bytenet.experiments.training_runs import Start, Training, TrainingRun, marker_in
 from bytenet.experiments.verdict import Verdict
@@ -40,11 +41,12 @@ def place(tmp_path, monkeypatch):
     trained = []
 
     def go(name, *, only=(), **options):
-        def train_all(trainings, seeds, runs, jobs, say, known=()):
+        def train_all(trainings, seeds, runs, jobs, say, wanted):
             for run in trainings:
                 for seed in seeds:
                     training = Training.make(run, seed, runs)
-                    if (run.name, seed) in known or training.is_finished() or (only and (run.name, seed) not in only):
+                    asked = (run.name, seed) in wanted and (not only or (run.name, seed) in only)
+                    if not asked or training.is_finished():
                         continue
                     training.folder.mkdir(parents=True)
                     (training.folder / "config.yaml").write_text(training.config.to_yaml())
@@ -82,8 +84,6 @@ def test_what_is_trained_elsewhere_is_not_trained_again_and_keeps_its_place(plac
         ("small", 1, "there"), ("small", 2, "here"), ("large", 1, "here"), ("large", 2, "there"),
     ]  # fmt: skip
     assert "trainings" not in record(tmp_path)
-    (earlier,) = record(tmp_path)["joined_with"]
-    assert set(earlier) == {"git_commit", "machine"}
 
 
 def test_without_join_all_is_made_anew(place, tmp_path):
@@ -106,49 +106,107 @@ def test_joining_to_nothing_is_as_without(place, tmp_path):
     assert len(rows(tmp_path)) == 4
 
 
-def test_rows_of_more_seeds_stay(place, tmp_path):
-    place("here")
+def test_rows_of_more_seeds_stay_and_count(place, tmp_path):
+    place("here", only={("one", 1), ("one", 2), ("two", 1)})
     place("there", seeds=1, join_earlier=True)
-    assert len(rows(tmp_path)) == 4
+    assert len(rows(tmp_path)) == 3
+    assert record(tmp_path)["trainings"] == "3 of 4"
+    assert (record(tmp_path)["seeds"], record(tmp_path)["command"].split()[-2:]) == (2, ["--seeds", "2"])
 
 
-def test_results_of_other_settings_are_refused(place, tmp_path, monkeypatch):
+def test_rows_come_from_where_they_were_made(place, tmp_path, monkeypatch):
+    def at(commit):
+        here = {"versions": {}, "git_commit": commit, "machine": {"processor": "x"}}
+        monkeypatch.setattr("bytenet.training.environment.describe_environment", lambda: here)
+
+    def told():
+        return record(tmp_path)["git_commit"], [one["git_commit"] for one in record(tmp_path).get("joined_with", [])]
+
+    at("first")
+    place("here", only={("one", 1)})
+    assert told() == ("first", [])
+    at("second")
+    place("nothing", partial=True, join_earlier=True)
+    assert told() == ("first", []), "nothing was added"
+    place("there", only={("one", 2)}, join_earlier=True)
+    assert told() == ("second", ["first"])
+    place("there", only={("two", 1)}, join_earlier=True)
+    assert told() == ("second", ["first"])
+    at("third")
+    place("elsewhere", join_earlier=True)
+    assert told() == ("third", ["first", "second"])
+
+
+def test_results_of_other_settings_are_refused_and_named(place, tmp_path, monkeypatch):
     place("here")
     before = rows(tmp_path)
     monkeypatch.setitem(RUNS, "large", replace(TWO, settings=("model.dim=8",)))
-    with pytest.raises(InputError, match=r"sizes-cpu\.csv has results of other trainings than sizes has now: two"):
+    with pytest.raises(InputError, match=r"sizes-cpu\.csv has .* now: two \(model\.dim was 6 and is 8\)\. Take them"):
         place("there", join_earlier=True)
     monkeypatch.setitem(RUNS, "large", TWO)
     monkeypatch.delitem(RUNS, "small")
-    with pytest.raises(InputError, match="small"):
+    with pytest.raises(InputError, match="now: small 1 here; small 2 here"):
         place("there", join_earlier=True)
     assert rows(tmp_path) == before
 
 
-def test_results_that_do_not_tell_their_settings_are_refused(place, tmp_path):
+def test_what_a_run_starts_from_counts_too(place, tmp_path, monkeypatch):
+    start = TrainingRun("start", "digits", ("training.epochs=1",))
+    monkeypatch.setitem(RUNS, "large", replace(TWO, starts=(Start("semi_supervised.start_forward", start),)))
     place("here")
-    ResultFiles(tmp_path / "results", "sizes", "cpu").record.unlink()
-    with pytest.raises(InputError, match="other trainings"):
+    place("there", join_earlier=True)
+    start = replace(start, settings=("training.epochs=2",))
+    monkeypatch.setitem(RUNS, "large", replace(TWO, starts=(Start("semi_supervised.start_forward", start),)))
+    with pytest.raises(InputError, match=r"now: two \(it starts from start\)"):
         place("there", join_earlier=True)
 
 
-def test_a_training_is_known_only_if_every_experiment_that_shows_it_has_it(tmp_path):
-    other = replace(EXPERIMENT, name="other")
-    earlier = [
-        reproduction.EarlierResults(rows={(name, 1): {} for name in names}) for names in (["one", "two"], ["one"])
-    ]
-    assert reproduction._known_to_all([EXPERIMENT, other], "cpu", earlier) == {("one", 1)}
-    alone = replace(EXPERIMENT, runs=lambda scale: [ONE])
-    assert reproduction._known_to_all([EXPERIMENT, alone], "cpu", earlier) == {("one", 1), ("two", 1)}
+def test_a_setting_that_is_new_since_then_counts_as_its_default(place, tmp_path):
+    place("here")
+    changed = record(tmp_path)
+    assert changed["settings"]["common"].pop("model.dropout") == 0.2  # not the default
+    assert changed["settings"]["common"].pop("decoding.beam_size") is not None
+    path = ResultFiles(tmp_path / "results", "sizes", "cpu").record
+    path.write_text(json.dumps(changed))
+    with pytest.raises(InputError, match=r"one \(model\.dropout was 0\.\d+ and is 0\.2\)"):
+        place("there", join_earlier=True)
+    changed["settings"]["common"]["model.dropout"] = 0.2
+    path.write_text(json.dumps(changed))
+    place("there", join_earlier=True)
 
 
-def test_the_digest_is_of_settings_and_of_what_it_starts_from_but_not_of_places():
-    started = replace(ONE, starts=(Start("semi_supervised.start_forward", TWO),))
-    same = replace(ONE, name="other", preset="digits", cost=2.0)
-    others = [TWO, started, replace(started, starts=(Start("semi_supervised.start_forward", ONE),))]
-    digests = [run.digest() for run in (ONE, *others)]
-    assert same.digest() == ONE.digest()
-    assert len(set(digests)) == 4
-    sides = ("data.corpus=files", "data.train_source={}.de", "data.train_target={}.en")
-    files = [replace(ONE, settings=tuple(setting.format(name) for setting in sides)) for name in "ab"]
-    assert files[0].digest() == files[1].digest()
+def test_results_without_a_record_are_refused(place, tmp_path):
+    place("here")
+    ResultFiles(tmp_path / "results", "sizes", "cpu").record.unlink()
+    with pytest.raises(InputError, match=r"sizes-cpu\.json is missing"):
+        place("there", join_earlier=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("data", '"size","trial","place"\n<<<<<<< here\n"small",1,"here"\n'),
+        ("data", '"size","place"\n"small","here"\n'),
+        ("record", "<<<<<<< here\n{}"),
+    ],
+)
+def test_files_that_somebody_changed_are_refused(file, text, place, tmp_path):
+    place("here")
+    getattr(ResultFiles(tmp_path / "results", "sizes", "cpu"), file).write_text(text)
+    with pytest.raises(InputError, match="is not as `bytenet reproduce` wrote it"):
+        place("there", join_earlier=True)
+
+
+def test_rows_with_other_columns_are_not_put_together(place, tmp_path):
+    place("here", only={("one", 1)})
+    path = ResultFiles(tmp_path / "results", "sizes", "cpu").data
+    path.write_text('"size","trial"\n"small",1\n')
+    with pytest.raises(AssertionError, match=r"size, trial and size, trial, place\. Give another --out"):
+        place("there", join_earlier=True)
+
+
+def test_every_experiment_in_part_names_its_rows():
+    for experiment in filter(lambda experiment: experiment.in_part, all_experiments()):
+        for scale in SCALES:
+            labels = [tuple(label.items()) for label in experiment.labels(scale)]
+            assert len(set(labels)) == len(labels) == len(experiment.runs(scale))

@@ -36,6 +36,7 @@ def table(scale=1.0, seconds=60.0, settings=SETTINGS, keep=lambda row: True):
             "settings": name, **row, "misclassification": row["misclassification"] * scale,
             "seconds": row["seconds"] * seconds / 3600, "wall_seconds": row["seconds"] * seconds / 3600,
             "side_by_side": 2, "step_ms": row["seconds"] / row["labelled"],
+            "processor": "slow",
         }
         for name in settings for row in thesis_rows() if keep(row)
     ]  # fmt: skip
@@ -200,6 +201,18 @@ def test_times():
     assert ratio.printed == ratio.measured == pytest.approx(5.6, abs=0.1)
     assert (ratio.seeds, ratio.outcome) == (5, "agrees")
     assert "64: 5.51, 128: 5.65, 256: 5.67" in ratio.note
+
+
+def test_times_of_two_processors_are_told_and_not_compared():
+    rows = table(settings=["default"])
+    for row in rows:
+        if row["trial"] == 1 or (row["trial"] == 2 and row["unlabelled"]):
+            row |= {"processor": "fast", "step_ms": row["step_ms"] / 10}
+    found = TIMES.verdicts(rows, "cpu")
+    assert verdict(found, "hours").note.startswith("2 at a time on fast and slow;")
+    ratio = verdict(found, "time of a step")
+    assert ratio.seeds == 4  # of the second trial nothing can be said
+    assert ratio.measured == pytest.approx(5.6, abs=0.1)
 
 
 def test_times_of_a_part_are_compared_with_the_same_part():

@@ -34,10 +34,10 @@ def test_supervised_translators_are_both_of_the_run_without_text():
     assert [(start.run.name, start.folder) for start in run.starts] == [(NONE.name, ""), (NONE.name, "backward")]
 
 
-def row(run, trial, value, step_ms=100.0, steps=1000):
+def row(run, trial, value, step_ms=100.0, steps=1000, processor="slow"):
     return {
         "run": run, "trial": trial, "misclassification": value, "loss": 1.0, "seconds": 500.0, "steps": steps,
-        "step_ms": step_ms,
+        "step_ms": step_ms, "processor": processor,
     }  # fmt: skip
 
 
@@ -68,6 +68,13 @@ def test_the_time_of_what_goes_on_from_a_training_has_that_training_in_it():
     table = [row("no unlabelled text", 1, 0.3, 40.0), row("602 epochs", 1, 0.2, steps=2000), row(STARTED, 1, 0.2)]
     (_, started) = EXPERIMENT.verdicts([*table, row("plain", 1, 0.2)], "cpu")[-2:]
     assert started.note.endswith("its steps take 0.70 times as long")
+
+
+def test_times_of_two_processors_are_not_compared():
+    table = [row("no unlabelled text", 1, 0.3), row("plain", 1, 0.2, processor="fast")]
+    (plain,) = EXPERIMENT.verdicts(table, "cpu")
+    assert plain.note == "0.200 and 0.300"
+    assert plain.measured == pytest.approx(-0.1)
 
 
 def test_the_picture_is_drawn_of_a_part(tmp_path):

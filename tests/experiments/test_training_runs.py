@@ -276,11 +276,13 @@ def test_in_the_background_what_is_meant_for_it_stops_it(trainer, ignored, sent,
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-def test_what_is_known_is_trained_only_where_another_starts_from_it(trainer, tmp_path):
+def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(trainer, tmp_path):
     start = TrainingRun("start", "digits", ("training.epochs=1",))
     two = TrainingRun("two", "digits", starts=(Start("semi_supervised.start_forward", start),))
-    known = {("one", 1), ("start", 1), ("start", 2), ("two", 2)}
-    train_all([RUN, start, two], (1, 2), tmp_path, 1, lambda line: None, known)
+    runs, seeds = [RUN, two], (1, 2, 3)
+    assert train_all(runs, seeds, tmp_path, 1, lambda line: None, wanted=()) == {}
+    assert trainer.folders == []
+    train_all(runs, seeds, tmp_path, 1, lambda line: None, wanted={("one", 2), ("two", 1)})
     assert {f"{folder.parent.name} {folder.name}" for folder in trainer.folders} == {
         "one seed-2", "start seed-1", "two seed-1",
     }  # fmt: skip
