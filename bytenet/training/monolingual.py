@@ -1,6 +1,5 @@
 """Monolingual text of a run: what of it is used, in which batches, and how long its translations are searched."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +7,7 @@ from typing import Literal
 import numpy as np
 import tensorflow as tf
 
-from bytenet.config import Config
+from bytenet.config import Config, SemiSupervisedConfig
 from bytenet.datasets import (
     UNKNOWN_ID,
     BatchPlan,
@@ -25,7 +24,9 @@ from bytenet.models import PAIR_LENGTH, LengthRule, length_rule_of
 Side = Literal["source", "target"]
 Loss = Literal["sentence", "character"]
 
-logger = logging.getLogger("bytenet.training")
+DIRECTIONS = ("forward", "backward")
+#: By side of a monolingual text: what translates it, and what translates that back.
+FORTH_AND_BACK: dict[Side, tuple[str, str]] = {"source": ("forward", "backward"), "target": ("backward", "forward")}
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class MonolingualText:
     Attributes:
         side: "source", translated forth and back again, or "target", translated back and forth again.
         texts: the sentences.
+        left_out: number of those that are not used, because of their length or of characters that no pair has.
         plan: of their batches, by their own lengths.
         seed: of the order of the batches.
         search_lengths: by the padded length of a batch, most symbols of its translations.
@@ -42,13 +44,26 @@ class MonolingualText:
 
     side: Side
     texts: list[str]
+    left_out: int
     plan: BatchPlan
     seed: int
     search_lengths: dict[int, int]
 
 
+def directions_trained(settings: SemiSupervisedConfig) -> list[str]:
+    """Which of the translators learn."""
+    return [name for name in DIRECTIONS if settings.trained in ("both", name)]
+
+
+def directions_taught(side: Side, settings: SemiSupervisedConfig) -> list[str]:
+    """Which of the translators learn from the text of a side: by back-translation only the one that translates back."""
+    forth, back = FORTH_AND_BACK[side]
+    by_text = (forth, back) if settings.objective == "marginal" else (back,)
+    return [name for name in directions_trained(settings) if name in by_text]
+
+
 def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, replicas: int) -> list[MonolingualText]:
-    """The monolingual texts that a run learns from: those that are there and have a weight.
+    """The monolingual texts that a run learns from: those that are there, have a weight, and teach a translator.
 
     Args:
         corpus: with the training pairs that are used.
@@ -74,18 +89,20 @@ def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, re
     )
     # The streams have seeds of their own: two texts of one size are not to come in the same order.
     for number, (side, texts, weight, pairs) in enumerate(sides, start=1):
-        if not texts or weight == 0:
+        if not texts or weight == 0 or not directions_taught(side, semi):
             continue
-        chosen = _select(texts, config, vocabulary, side)
+        chosen, left_out = _select(texts, config, vocabulary, side)
         lengths = np.array([vocabulary.encoded_length(text) for text in chosen], np.int32)
         plan = plan_from_config(lengths, config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, pairs, vocabulary, length_rule_of(config.model))
-        found.append(MonolingualText(side, chosen, plan, config.training.seed + number, search_lengths))
+        found.append(MonolingualText(side, chosen, left_out, plan, config.training.seed + number, search_lengths))
     return found
 
 
-def _select(texts: Sequence[str], config: Config, vocabulary: Vocabulary, side: Side) -> list[str]:
-    """The sentences within the length limits whose characters the pairs have; a sample where that is asked for."""
+def _select(texts: Sequence[str], config: Config, vocabulary: Vocabulary, side: Side) -> tuple[list[str], int]:
+    """The sentences within the length limits whose characters the pairs have, a sample where that is asked for; and how
+    many are not so.
+    """
     data = config.data
     kept = [text for text in texts if data.min_length <= vocabulary.encoded_length(text) - 1 <= data.max_length]
     if vocabulary.unknown == "symbol":  # a model that learned to write the unknown symbol would be of no use
@@ -96,12 +113,11 @@ def _select(texts: Sequence[str], config: Config, vocabulary: Vocabulary, side: 
             "characters, all of which occur in the training pairs. Change data.min_length or data.max_length, or look "
             f"at the text that data.monolingual_{side} names."
         )
-    if len(kept) < len(texts):
-        logger.info("%d of %d sentences of monolingual %s text are left out.", len(texts) - len(kept), len(texts), side)
+    left_out = len(texts) - len(kept)
     if data.num_monolingual is not None and data.num_monolingual < len(kept):
         drawn = np.random.RandomState(data.monolingual_seed or 0).permutation(len(kept))[: data.num_monolingual]
         kept = [kept[index] for index in np.sort(drawn)]
-    return kept
+    return kept, left_out
 
 
 def _search_lengths(plan: BatchPlan, pairs: Pairs, vocabulary: Vocabulary, rule: LengthRule) -> dict[int, int]:

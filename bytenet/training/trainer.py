@@ -23,6 +23,7 @@ from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
+from bytenet.training.monolingual import directions_taught
 from bytenet.training.optimizers import translators_of
 from bytenet.training.preparation import Preparation, prepare
 from bytenet.training.progress import ProgressLine
@@ -236,13 +237,28 @@ def _say_what_comes(progress: ProgressLine, run: Preparation, model: keras.Model
     compiled = "compiled with XLA" if run.jit_compile else "not compiled"
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
     progress.say(f"{model.name}: {size}; steps {compiled}")
+    if run.config.semi_supervised.enabled:
+        _say_which_texts(progress, run)
+    _warn_of_long_targets(progress, corpus.train, run.vocabulary, translators_of(model)[0])
+
+
+def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
+    semi = run.config.semi_supervised
     for text in run.texts:
         progress.say(
-            f"monolingual {text.side} text: {len(text.texts):,} sentences; {text.plan.num_batches:,} batches once "
-            f"round; {_shapes(text.plan)}; translations of up to {max(text.search_lengths.values())} symbols are "
-            "searched"
+            f"monolingual {text.side} text: {len(text.texts):,} sentences ({text.left_out:,} left out by "
+            "data.min_length and max_length, or for characters that no pair has); "
+            f"{text.plan.num_batches:,} batches once round; {_shapes(text.plan)}; translations of up to "
+            f"{max(text.search_lengths.values())} symbols are searched; teaches the "
+            f"{' and '.join(directions_taught(text.side, semi))} translator"
         )
-    _warn_of_long_targets(progress, corpus.train, run.vocabulary, translators_of(model)[0])
+    weights = {"source": semi.source_weight, "target": semi.target_weight}
+    for side in weights.keys() - run.plans.keys():
+        if getattr(run.corpus, f"monolingual_{side}") and weights[side]:
+            progress.say(
+                f"monolingual {side} text: not used; with semi_supervised.objective {semi.objective} and trained "
+                f"{semi.trained} nothing is learned from it"
+            )
 
 
 def _shapes(plan: BatchPlan) -> str:

@@ -15,9 +15,7 @@ from bytenet.layers import batch_norm_statistics
 from bytenet.models import TranslationModel
 from bytenet.training.marginal import expected_back, first_of_equals, log_likelihoods, log_marginal
 from bytenet.training.metrics import CharacterError
-
-DIRECTIONS = ("forward", "backward")
-_FORTH_AND_BACK = {"source": ("forward", "backward"), "target": ("backward", "forward")}
+from bytenet.training.monolingual import DIRECTIONS, FORTH_AND_BACK, directions_taught, directions_trained
 
 
 class TranslatorPair(keras.Model):
@@ -65,10 +63,10 @@ class TranslatorPair(keras.Model):
         self._search_lengths: dict[str, dict[int, int]] = {side: {} for side in sides}
         self._forbidden_ids = tuple(forbidden_ids)
         self._device = dict(zip(DIRECTIONS, devices, strict=True)) if devices else {}
-        self._trained = [name for name in DIRECTIONS if settings.trained in ("both", name)]
+        self._trained = directions_trained(settings)
         # Variables, so that one traced step serves runs with other weights; not Keras's, so that no checkpoint
         # brings back the weights of another run.
-        self._weights = {side: tf.Variable(0.0, trainable=False) for side in _FORTH_AND_BACK}
+        self._weights = {side: tf.Variable(0.0, trainable=False) for side in FORTH_AND_BACK}
         self._character_error = CharacterError()
         self._means = {
             name: keras.metrics.Mean(name=name)
@@ -188,7 +186,8 @@ class TranslatorPair(keras.Model):
             max_length: most symbols of a translation.
         """
         ids, row_weights = text  # (rows, length), (rows,)
-        forth_name, back_name = _FORTH_AND_BACK[side]
+        forth_name, back_name = FORTH_AND_BACK[side]
+        taught = directions_taught(side, self._settings)
         marginal_of = log_marginal if self._settings.objective == "marginal" else expected_back
         with self._on_device_of(forth_name):
             hypotheses, log_probabilities = self._search(forth_name, ids, max_length)
@@ -200,9 +199,9 @@ class TranslatorPair(keras.Model):
 
         forth, forth_tape = log_probabilities, None
         if self._settings.objective == "marginal":
-            with self._on_device_of(forth_name), self._tape(forth_name) as forth_tape:
+            with self._on_device_of(forth_name), _tape_if(forth_name in taught) as forth_tape:
                 forth = self._log_likelihoods(forth_name, ids, flat)
-        with self._on_device_of(back_name), self._tape(back_name) as back_tape:
+        with self._on_device_of(back_name), _tape_if(back_name in taught) as back_tape:
             back = self._log_likelihoods(back_name, flat, tf.repeat(ids, beam_size, axis=0))
         values, shares = marginal_of(tf.reshape(forth, [rows, beam_size]), tf.reshape(back, [rows, beam_size]), counts)
 
@@ -237,15 +236,6 @@ class TranslatorPair(keras.Model):
     def _log_likelihoods(self, name: str, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
         return log_likelihoods(self.translator(name), source_ids, target_ids, training=name in self._trained)
 
-    @contextmanager
-    def _tape(self, name: str):
-        """A gradient tape for a translator that is trained; nothing for one that is not."""
-        if name not in self._trained:
-            yield None
-            return
-        with tf.GradientTape() as tape:
-            yield tape
-
     def _present_weight(self, side: str) -> tf.Tensor:
         steps = self._settings.ramp_steps
         if not steps:
@@ -261,6 +251,16 @@ class TranslatorPair(keras.Model):
 
     def _on_device_of(self, name: str):
         return tf.device(self._device[name]) if self._device else nullcontext()
+
+
+@contextmanager
+def _tape_if(learns: bool):
+    """A gradient tape for a translator that learns; nothing for one that does not."""
+    if not learns:
+        yield None
+        return
+    with tf.GradientTape() as tape:
+        yield tape
 
 
 def _gradient(

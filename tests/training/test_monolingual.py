@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import logging
 
 import numpy as np
 import pytest
@@ -10,11 +9,12 @@ import pytest
 from bytenet.config import Config, DataConfig, ModelConfig, SemiSupervisedConfig, TrainingConfig
 from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
 from bytenet.errors import InputError
-from bytenet.training.monolingual import monolingual_texts, semi_supervised_dataset
+from bytenet.training.monolingual import directions_taught, monolingual_texts, semi_supervised_dataset
 
 PAIRS = Pairs(["a", "ab", "abc", "abcd", "abcde"] * 2, ["A", "ABAB", "AB", "ABCAB", "A"] * 2)
 VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown="drop")
 SOURCES = ["ab" * (number % 4) + "c" for number in range(21)]
+STARTS = {"start_forward": "forth", "start_backward": "back"}
 TARGETS = ["A" * (1 + number % 6) for number in range(13)]
 
 
@@ -53,11 +53,24 @@ def test_text_is_used_where_it_is_there_and_has_a_weight(of_corpus, weights, sid
     assert texts(of_corpus, **weights).keys() == sides
 
 
-def test_sentences_outside_the_limits_are_left_out_and_that_is_said(caplog):
-    with caplog.at_level(logging.INFO, "bytenet.training"):
-        found = texts(corpus(["", "a", "ab", "abc", "abcd"], None), data={"min_length": 2, "max_length": 3})
-        assert found["source"].texts == ["ab", "abc"]
-    assert "3 of 5 sentences of monolingual source text are left out" in caplog.text
+@pytest.mark.parametrize(
+    ("settings", "sides"),
+    [
+        ({}, {"source": ["forward", "backward"], "target": ["forward", "backward"]}),
+        ({"trained": "forward", **STARTS}, {"source": ["forward"], "target": ["forward"]}),
+        ({"objective": "back_translation"}, {"source": ["backward"], "target": ["forward"]}),
+        ({"objective": "back_translation", "trained": "forward", **STARTS}, {"target": ["forward"]}),
+        ({"objective": "back_translation", "trained": "backward", **STARTS}, {"source": ["backward"]}),
+    ],
+)
+def test_text_that_teaches_no_translator_is_not_used(settings, sides):
+    found = texts(**settings)
+    assert {side: directions_taught(side, config(**settings).semi_supervised) for side in found} == sides
+
+
+def test_sentences_outside_the_limits_are_left_out_and_counted():
+    found = texts(corpus(["", "a", "ab", "abc", "abcd"], None), data={"min_length": 2, "max_length": 3})
+    assert (found["source"].texts, found["source"].left_out) == (["ab", "abc"], 3)
 
 
 @pytest.mark.parametrize(

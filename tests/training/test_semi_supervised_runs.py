@@ -213,11 +213,19 @@ def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
     train(semi_config("semi_supervised.batch_size=5"), tmp_path / "run")
     said = capsys.readouterr().err
     assert re.search(
-        r"monolingual source text: 32 sentences; 7 batches once round; 1 batch shapes: 5 x \d+; translations of up to "
-        r"4 symbols are searched",
+        r"monolingual source text: 32 sentences \(0 left out by [^)]*\); 7 batches once round; 1 batch shapes: "
+        r"5 x \d+; translations of up to 4 symbols are searched; teaches the forward and backward translator\n",
         said,
     )
     assert "monolingual target text" not in said
+
+
+def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnings, tmp_path, capsys):
+    start = supervised_run("start", "data.reversed=true")
+    settings = ("semi_supervised.objective=back_translation", "semi_supervised.trained=forward")
+    train(semi_config(*settings, f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert "monolingual source text: not used; with semi_supervised.objective back_translation and trained for" in said
 
 
 @pytest.mark.slow
