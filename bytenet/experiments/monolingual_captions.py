@@ -294,6 +294,8 @@ def _bootstrap(table: Table, way: str, key: str) -> str:
         for row in table
         if row["way"] == way and row[f"{key}_low"] != ""
     ]
+    if not intervals:  # of gains, where the translations to compare with were made elsewhere
+        return "not bootstrapped over sentences"
     return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
 
 

@@ -111,6 +111,11 @@ def test_text_helps_only_where_the_whole_interval_over_seeds_says_so():
     assert gain_verdict(captions._verdicts(table([7.0, 7.1, 7.2]), "cpu"), BACK).outcome == "not shown"
 
 
+def test_gains_over_a_control_of_another_place_are_means_without_bootstrap():
+    verdict = gain_verdict(captions._verdicts([row(CONTROL, 1, 8.0), row(BACK, 1, 9.0)], "cpu"), BACK)
+    assert (verdict.measured, verdict.note) == (1.0, "not bootstrapped over sentences")
+
+
 def test_the_marginal_is_compared_with_back_translation_seed_by_seed():
     table = [
         row(BACK, 1, 9.0),
