@@ -1,6 +1,6 @@
 """A place on disk where XLA keeps what it compiled, so that the next process need not compile it again.
 
-Compiling a training step for a batch shape takes XLA ten to twenty seconds on a CPU, reading it back two or three.
+Compiling a training step for a batch shape takes XLA ten to twenty seconds on a CPU; reading it back saves half of it.
 TensorFlow reads the place from the environment when it starts, so `turn_on` comes before it is imported.
 """
 

@@ -263,7 +263,8 @@ def _translators_and_batches(
         raise InputError(
             "There is no monolingual text to measure with. Give some: data.monolingual_source, "
             "data.monolingual_target, or data.num_monolingual of a generated corpus; and a weight above 0: "
-            "semi_supervised.source_weight, target_weight."
+            "semi_supervised.source_weight, target_weight; with objective back_translation, of text that teaches what "
+            "is trained."
         )
     how = (run.vocabulary, run.strategy, run.jit_compile)
     pairs_only = make_compiled_pair(config, *how, run.total_steps, sides=())

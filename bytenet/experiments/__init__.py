@@ -1,6 +1,6 @@
 """The experiments of the thesis: what regenerates each figure and table, and how it is judged.
 
-Every figure and table is an `Experiment` of the registry. Its trainings are ordinary runs of `bytenet train`, shared
+Every figure and table is an `Experiment` of the registry. Its trainings are runs as `bytenet train` makes them, shared
 between the figures that show the same run; what they measured becomes a CSV file, from which the picture and the
 verdict follow without training again.
 """

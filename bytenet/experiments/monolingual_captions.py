@@ -1,7 +1,8 @@
 """Beyond the thesis: does monolingual text help on natural language, and more than back-translation does?
 
-German to English from 3,000 pairs of Multi30k, with captions of other images in either language. Everything is chosen
-on the validation set, with as many tries for each way of training; the test set is looked at once.
+German to English from 3,000 pairs of Multi30k, with captions of other images in either language. Settings are
+chosen on the validation set (`monolingual-captions-tuning`), with as many tries for each of the ways in `TRIES`; the
+others take over what was chosen for the one most like them. The test set is looked at once.
 """
 
 import math
@@ -75,14 +76,14 @@ class Choice:
     weight: float = 0.0
 
 
-#: What was tried, the same number for each, on the validation set with seed 1.
+#: What is tried, the same number for each, on the validation set with seed 1.
 TRIES = {
     PAIRS: tuple(map(Choice, (0.1, 0.2, 0.3, 0.4))),
     CONTROL: tuple(map(Choice, (0.1, 0.2, 0.3, 0.4))),
     MARGINAL: tuple(Choice(dropout, weight) for dropout in (0.2, 0.3) for weight in (0.3, 1.0)),
     BACK: tuple(Choice(dropout, weight) for dropout in (0.2, 0.3) for weight in (0.3, 1.0)),
 }
-#: The best of them.
+#: What the comparison takes; `monolingual-captions-tuning` tells whether it was the best of them.
 CHOSEN = {PAIRS: Choice(0.2), CONTROL: Choice(0.2), MARGINAL: Choice(0.2, 1.0), BACK: Choice(0.2, 1.0)}
 _TUNED_AS = {
     BACKWARD: PAIRS,

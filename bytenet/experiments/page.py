@@ -135,6 +135,8 @@ Figures of many trainings need not be made at one go, nor in one place: `--parti
 - **Scale.** "thesis" has the thesis's own settings and corpus; "cpu" is what two cores can do in the time that
   `--list` states: it may show an effect, but not the thesis's numbers unless its problem was as small. Each section
   names the settings that differ, with the thesis's in brackets. The largest scale there is a result of is shown.
+- **Commit** is that with which the trainings were measured; they may have been made with earlier ones. Each run folder
+  has its own.
 - **Measured** is the mean over seeds; the interval is Student's t for that mean, 95 %.
 - **Verdict.** A value "agrees" when the thesis's single run could be one more of ours (95 %), or is as near as a plot
   can be read; else it is "better", "worse", or "differs" where neither is better. A statement is "shown" or "not

@@ -40,7 +40,7 @@ _MODULES = (
 
 
 def all_experiments() -> list[Experiment]:
-    """Every experiment: sections first, then appendices, then what is not in the thesis."""
+    """Every experiment: sections first, then appendices, then what has no number in the thesis."""
     found = [experiment for module in _MODULES for experiment in module.EXPERIMENTS]
     return sorted(found, key=lambda experiment: _place(experiment.name))
 

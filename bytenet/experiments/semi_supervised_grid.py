@@ -135,7 +135,7 @@ def _all_cells(
     trials = [len(by_trial(rows, cell, "misclassification")) for cell in _cells_in(rows)]
     return statement(
         f"{what}, {words}{'' if strictly else ', with unlabelled text'}", f"to be compared: {of_all} cells",
-        holds=good == of_all, measured=good,
+        holds=good == of_all, measured=good, seeds=min(trials),
         note=f"of {len(outcomes)} cells trained; {better} significantly better, {_trials(trials)}",
     )  # fmt: skip
 
@@ -156,7 +156,7 @@ def _effect_of_text(rows: Table, words: str) -> list[Verdict]:
         statement(
             f"of {len(helped)} cells with unlabelled text, in how many it lowers the error, {words}",
             f"it does; by the same test on its numbers in {same}", holds=sum(helped.values()) >= same,
-            measured=sum(helped.values()),
+            measured=sum(helped.values()), seeds=min(trials),
             note=f"paired t-test over trials against the same weight without text, p < .05; by weight {by_weight}; "
             f"{_trials(trials)}",
         )
@@ -222,7 +222,8 @@ def _hours(rows: Table, words: str) -> Verdict:
     ours = sum(max(row["seconds"], row["wall_seconds"] or 0) / (row["side_by_side"] or 1) for row in rows)
     return Verdict(
         quantity=f"hours for {len(rows)} trainings of the grid's {len(thesis_rows())}, {words}",
-        printed=theirs / 3600, measured=ours / 3600, outcome="better" if ours < theirs else "worse",
+        printed=theirs / 3600, measured=ours / 3600, seeds=len({row["trial"] for row in rows}),
+        outcome="better" if ours < theirs else "worse",
         note=f"{' or '.join(map(str, at_once))} at a time on {' and '.join(processors)}; the thesis: one on two GPUs",
     )  # fmt: skip
 

@@ -114,6 +114,7 @@ def statement(
     holds: bool,
     measured: float | str,
     values: Sequence[float] = (),
+    seeds: int | None = None,
     note: str = "",
     contradicts: bool = False,
 ) -> Verdict:
@@ -125,9 +126,11 @@ def statement(
         holds: whether it shows.
         measured: the number or words that decide it.
         values: the number of each seed, for the interval.
+        seeds: how many there are, where they have no number each; None is one for each of `values`.
         note, contradicts: of the verdict.
     """
     return Verdict(
         quantity=quantity, printed=printed, measured=measured, interval=student_t(values),
-        seeds=max(1, len(values)), outcome="shown" if holds else "not shown", note=note, contradicts=contradicts,
+        seeds=seeds or max(1, len(values)), outcome="shown" if holds else "not shown", note=note,
+        contradicts=contradicts,
     )  # fmt: skip
