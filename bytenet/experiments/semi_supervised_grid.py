@@ -1,6 +1,7 @@
 """Figures 3.6.1 and 3.6.2: what unlabelled text does for ByteNet on Synthetic Digits, and how long it takes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -133,11 +134,12 @@ def _all_cells(
     better = sum(outcome == "better" for outcome, _ in outcomes)
     what = "cells with a lower mean than the thesis's" if strictly else "cells as good as the thesis's or better"
     trials = [len(by_trial(rows, cell, "misclassification")) for cell in _cells_in(rows)]
-    return statement(
+    verdict = statement(
         f"{what}, {words}{'' if strictly else ', with unlabelled text'}", f"to be compared: {of_all} cells",
         holds=good == of_all, measured=good, seeds=min(trials),
         note=f"of {len(outcomes)} cells trained; {better} significantly better, {_trials(trials)}",
     )  # fmt: skip
+    return replace(verdict, outcome="no claim") if good == len(outcomes) < of_all else verdict
 
 
 def _effect_of_text(rows: Table, words: str) -> list[Verdict]:
