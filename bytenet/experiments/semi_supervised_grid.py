@@ -327,7 +327,7 @@ def _finish(figure, grid, path: Path) -> None:
 _NEEDS = Needs(
     time={
         "smoke": "2 min",
-        "cpu": "hours for 270 trainings, shared by both figures; the thesis's own size",
+        "cpu": "11 h for 270 trainings, shared by both figures; the thesis's own size",
         "thesis": "as cpu, one training at a time",
     }
 )
