@@ -62,6 +62,15 @@ def directions_taught(side: Side, settings: SemiSupervisedConfig) -> list[str]:
     return [name for name in directions_trained(settings) if name in by_text]
 
 
+def weighted_texts(corpus: Corpus, settings: SemiSupervisedConfig) -> dict[Side, list[str]]:
+    """The monolingual texts that there are and that have a weight, whether or not they teach a translator; by side."""
+    sides: tuple[tuple[Side, list[str] | None, float], ...] = (
+        ("source", corpus.monolingual_source, settings.source_weight),
+        ("target", corpus.monolingual_target, settings.target_weight),
+    )
+    return {side: texts for side, texts, weight in sides if texts and weight}
+
+
 def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, replicas: int) -> list[MonolingualText]:
     """The monolingual texts that a run learns from: those that are there, have a weight, and teach a translator.
 
@@ -83,19 +92,18 @@ def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, re
         "min_size": semi.bucket_min_size,
         "min_width": semi.bucket_min_width,
     }
-    sides: tuple[tuple[Side, list[str] | None, float, Pairs], ...] = (
-        ("source", corpus.monolingual_source, semi.source_weight, corpus.train),
-        ("target", corpus.monolingual_target, semi.target_weight, corpus.train.reversed()),
-    )
     # The streams have seeds of their own: two texts of one size are not to come in the same order.
-    for number, (side, texts, weight, pairs) in enumerate(sides, start=1):
-        if not texts or weight == 0 or not directions_taught(side, semi):
+    sides: tuple[tuple[Side, Pairs, int], ...] = (("source", corpus.train, 1), ("target", corpus.train.reversed(), 2))
+    weighted = weighted_texts(corpus, semi)
+    for side, pairs, stream in sides:
+        if side not in weighted or not directions_taught(side, semi):
             continue
+        texts = weighted[side]
         chosen, left_out = _select(texts, config, vocabulary, side)
         lengths = np.array([vocabulary.encoded_length(text) for text in chosen], np.int32)
         plan = plan_from_config(lengths, config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, pairs, vocabulary, length_rule_of(config.model))
-        found.append(MonolingualText(side, chosen, left_out, plan, config.training.seed + number, search_lengths))
+        found.append(MonolingualText(side, chosen, left_out, plan, config.training.seed + stream, search_lengths))
     return found
 
 

@@ -23,7 +23,7 @@ from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.monolingual import directions_taught
+from bytenet.training.monolingual import directions_taught, weighted_texts
 from bytenet.training.optimizers import translators_of
 from bytenet.training.preparation import Preparation, prepare
 from bytenet.training.progress import ProgressLine
@@ -252,13 +252,13 @@ def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
             f"{max(text.search_lengths.values())} symbols are searched; teaches the "
             f"{' and '.join(directions_taught(text.side, semi))} translator"
         )
-    weights = {"source": semi.source_weight, "target": semi.target_weight}
-    for side in weights.keys() - run.plans.keys():
-        if getattr(run.corpus, f"monolingual_{side}") and weights[side]:
-            progress.say(
-                f"monolingual {side} text: not used; with semi_supervised.objective {semi.objective} and trained "
-                f"{semi.trained} nothing is learned from it"
-            )
+    for side in weighted_texts(run.corpus, semi):
+        if side in run.plans:
+            continue
+        progress.say(
+            f"monolingual {side} text: not used; with semi_supervised.objective {semi.objective} and trained "
+            f"{semi.trained} nothing is learned from it"
+        )
 
 
 def _shapes(plan: BatchPlan) -> str:
