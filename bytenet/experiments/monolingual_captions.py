@@ -78,10 +78,10 @@ class Choice:
 
 #: What is tried, the same number for each, on the validation set with seed 1.
 TRIES = {
-    PAIRS: tuple(map(Choice, (0.1, 0.2, 0.3, 0.4))),
-    CONTROL: tuple(map(Choice, (0.1, 0.2, 0.3, 0.4))),
-    MARGINAL: tuple(Choice(dropout, weight) for dropout in (0.2, 0.3) for weight in (0.3, 1.0)),
-    BACK: tuple(Choice(dropout, weight) for dropout in (0.2, 0.3) for weight in (0.3, 1.0)),
+    PAIRS: (Choice(0.1), Choice(0.2), Choice(0.3)),
+    CONTROL: (Choice(0.2), Choice(0.3), Choice(0.4)),
+    MARGINAL: (Choice(0.2, 1.0), Choice(0.2, 0.3), Choice(0.3, 1.0)),
+    BACK: (Choice(0.2, 1.0), Choice(0.2, 0.3), Choice(0.3, 1.0)),
 }
 #: What the comparison takes; `monolingual-captions-tuning` tells whether it was the best of them.
 CHOSEN = {PAIRS: Choice(0.2), CONTROL: Choice(0.2), MARGINAL: Choice(0.2, 1.0), BACK: Choice(0.2, 1.0)}
@@ -376,7 +376,7 @@ EXPERIMENTS = (
             corpus="Multi30k and its task 2",
             time={
                 "smoke": "1 min, on Synthetic Digits",
-                "cpu": "3 h, of which monolingual-captions uses 4 of 16 trainings again",
+                "cpu": "2 h, of which monolingual-captions uses 4 of 12 trainings again",
                 "thesis": "as cpu, one training at a time",
             },
         ),
