@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers import AttentionCell, BidirectionalEncoder, ZeroPaddedEmbedding
-from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.models.length import make_length_rule
 from bytenet.models.translation_model import TranslationModel, memory_of_targets
 
 VARIANTS = {"dense": {"dim": 20, "head": "dense"}, "bounded": {"dim": 20, "head": "bounded"}}
@@ -70,8 +70,6 @@ class AttentionModel(TranslationModel):
         super().__init__(**kwargs)
         if head not in ("dense", "bounded"):
             raise ValueError(f"Unknown head {head!r}; known are dense, bounded.")
-        if length_rule not in ("unfold", "pair"):
-            raise ValueError(f"Unknown length_rule {length_rule!r}; known are unfold, pair.")
         self._config = {
             "vocab_size": vocab_size, "dim": dim, "num_layers": num_layers, "head": head, "dropout": dropout,
             "mask_padding": mask_padding, "length_rule": length_rule, "unfold_scale": unfold_scale,
@@ -82,7 +80,7 @@ class AttentionModel(TranslationModel):
         self.dim = dim
         self.is_bounded = head == "bounded"
         self.mask_padding = mask_padding
-        self.length_rule = LengthRule(unfold_scale, unfold_offset) if length_rule == "unfold" else PAIR_LENGTH
+        self.length_rule = make_length_rule(length_rule, unfold_scale, unfold_offset)
 
         # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
         policy = self.dtype_policy

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytenet.models.attention import AttentionModel
 from bytenet.models.bytenet import ByteNet
-from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.models.length import LengthRule, make_length_rule
 from bytenet.models.translation_model import TranslationModel
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def length_rule_of(config: "ModelConfig") -> LengthRule:
     """How long the translations of the model of a run may be; `PAIR_LENGTH` itself for the rule "pair"."""
     thesis = _FAMILIES[config.family].thesis_settings if config.settings == "thesis" else {}
     name = config.length_rule or thesis.get("length_rule", "unfold")
-    return PAIR_LENGTH if name == "pair" else LengthRule(config.unfold_scale, config.unfold_offset)
+    return make_length_rule(name, config.unfold_scale, config.unfold_offset)
 
 
 def build_model(config: "ModelConfig", vocab_size: int) -> TranslationModel:

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
-from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.models.length import make_length_rule
 from bytenet.models.ring_buffer import RingBuffer
 from bytenet.models.translation_model import TranslationModel, memory_of_targets
 
@@ -101,8 +101,6 @@ class ByteNet(TranslationModel):
         super().__init__(**kwargs)
         if join not in ("concat", "add"):
             raise ValueError(f"Unknown join {join!r}; known are concat, add.")
-        if length_rule not in ("unfold", "pair"):
-            raise ValueError(f"Unknown length_rule {length_rule!r}; known are unfold, pair.")
         if decoder_normalization == "batch":
             raise ValueError(
                 'decoder_normalization "batch" would let a character see later ones; take "layer" or "none".'
@@ -124,7 +122,7 @@ class ByteNet(TranslationModel):
         self.decoder_dim = 2 * dim if join == "concat" else dim
         self.join = join
         self.mask_padding = mask_padding
-        self.length_rule = LengthRule(unfold_scale, unfold_offset) if length_rule == "unfold" else PAIR_LENGTH
+        self.length_rule = make_length_rule(length_rule, unfold_scale, unfold_offset)
 
         initial = initializers_for(initializer, activation, num_sets * len(dilations))
         # Handed down, as what was trained in mixed precision may be loaded where that is not the default.

@@ -28,3 +28,22 @@ class LengthRule:
 
 PAIR_LENGTH = LengthRule(scale=1.0, offset=0)
 """The thesis's rule: the target is as long as the source, which was padded to the length of the pair."""
+
+
+def make_length_rule(name: str, scale: float, offset: int) -> LengthRule:
+    """The rule that a model is configured with.
+
+    Args:
+        name: "unfold", by `scale` and `offset`, or "pair".
+        scale: as `LengthRule` has it.
+        offset: as `LengthRule` has it.
+
+    Returns:
+        For "pair" `PAIR_LENGTH` itself.
+
+    Raises:
+        ValueError: another name.
+    """
+    if name not in ("unfold", "pair"):
+        raise ValueError(f"Unknown length_rule {name!r}; known are unfold, pair.")
+    return PAIR_LENGTH if name == "pair" else LengthRule(scale, offset)
