@@ -252,7 +252,7 @@ class SemiSupervisedConfig:
     start_backward: Name | None = None
     # Both translators on every device, or forward on the first and backward on the second (thesis).
     placement: Literal["replicated", "apart"] = "replicated"
-    # Batches of monolingual text, as in `data`; a batch_size of None is that of the pairs.
+    # Batches of monolingual text, as in `data`; with neither batch_size nor batch_chars as large as those of the pairs.
     batch_size: Positive | None = None
     batch_chars: Positive | None = None
     bucketing: Literal["optimal", "histogram", "none"] = "optimal"

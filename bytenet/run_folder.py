@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 
     from bytenet.datasets.vocabulary import Vocabulary
 
+# Beside those of model and data: what decides on the variables of a checkpoint, and on the place in the data.
+_FOR_GOOD = frozenset(
+    ["training.seed"]
+    + [
+        f"semi_supervised.{name}"
+        for name in (
+            "enabled", "trained", "objective", "batch_size", "batch_chars", "bucketing", "num_buckets",
+            "bucket_min_size", "bucket_min_width",
+        )
+    ]
+)  # fmt: skip
+
 
 class RunFolder:
     """The paths and the fixed contents of a run folder.
@@ -31,6 +43,7 @@ class RunFolder:
         metrics_path: what was measured at each epoch.
         environment_path: versions, commit, seed and devices of the training.
         evaluation: folder of scores and translations.
+        backward: of a semi-supervised run, the run folder of its backward translator.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -43,6 +56,7 @@ class RunFolder:
         self.metrics_path = self.path / "metrics.csv"
         self.environment_path = self.path / "environment.json"
         self.evaluation = self.path / "evaluation"
+        self.backward = self.path / "backward"
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -55,8 +69,8 @@ class RunFolder:
 
         Args:
             path: a folder that does not exist, is empty or, with `resume`, holds a run.
-            config: of the run. When a run goes on, its model, data and seed must be the saved ones; the rest
-                may change, and replaces what was saved.
+            config: of the run. When a run goes on, its model, data and seed, what it learns from and which
+                translators it trains must be as saved; the rest may change, and replaces what was saved.
             vocabulary: of the training data.
             resume: go on with the run in the folder, if there is one.
 
@@ -73,7 +87,7 @@ class RunFolder:
         vocabulary.save(folder.vocabulary_path)
         # Last, as it is what makes the folder a run: killed before this, the same command just starts again.
         write_text_atomic(folder.config_path, config.to_yaml())
-        return folder
+        return cls(path)  # another one, as that has the old configuration cached
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -101,6 +115,13 @@ class RunFolder:
     def config(self) -> Config:
         """The saved configuration."""
         return Config.from_yaml(self.config_path.read_text(encoding="utf-8"), place=str(self.config_path))
+
+    @property
+    def trained_in(self) -> Path:
+        """The folder that training goes on in: of a backward translator that of the semi-supervised run, else this."""
+        whole = RunFolder(self.path.absolute().parent)
+        is_part = whole.backward.name == self.path.name and whole.config_path.is_file()
+        return whole.path if is_part and whole.config.semi_supervised.enabled else self.path
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
@@ -155,7 +176,7 @@ class RunFolder:
         if not self.model_path.is_file():
             raise MissingFileError(
                 f"{self.model_path} is missing: training has not saved a model yet. Let it go on with "
-                f"`bytenet train --resume --run {self.path}`."
+                f"`bytenet train --resume --run {self.trained_in}`."
             )
         import keras
 
@@ -210,7 +231,7 @@ class RunFolder:
         changed = [
             f"{key} was {saved!r} and is {asked!r}"
             for key, saved, asked in self.config.differences(config)
-            if key not in PATH_KEYS and (key.startswith(("model.", "data.")) or key == "training.seed")
+            if key not in PATH_KEYS and _is_for_good(key, saved, asked)
         ]
         if changed:
             raise InputError(
@@ -223,3 +244,10 @@ class RunFolder:
                 "weights do not fit it: the corpus changed since the run began. Bring back the corpus, or "
                 "start a new run in another folder."
             )
+
+
+def _is_for_good(key: str, saved: object, asked: object) -> bool:
+    """Whether a run cannot go on when a setting has changed in this way."""
+    if key in ("semi_supervised.source_weight", "semi_supervised.target_weight"):
+        return bool(saved) != bool(asked)
+    return key in _FOR_GOOD or key.startswith(("model.", "data."))

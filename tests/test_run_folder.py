@@ -100,6 +100,44 @@ def test_resume_refuses_another_run(run, override, message):
     assert RunFolder.open(run.path).config == CONFIG
 
 
+SEMI = load_config("digits-semi", ["model.dim=4", "semi_supervised.target_weight=0"])
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "semi_supervised.enabled=false", "semi_supervised.batch_size=3", "semi_supervised.trained=forward",
+        "semi_supervised.source_weight=0", "semi_supervised.target_weight=0.1",
+    ],
+)  # fmt: skip
+def test_resume_refuses_other_monolingual_text_before_it_changes_anything(tmp_path, override):
+    RunFolder.create(tmp_path / "run", SEMI, VOCABULARY)
+    other = load_config(
+        tmp_path / "run" / "config.yaml", [override, f"semi_supervised.start_backward={tmp_path / 'start'}"]
+    )
+    with pytest.raises(InputError, match=rf"cannot go on with other settings: {override.partition('=')[0]} was"):
+        RunFolder.create(tmp_path / "run", other, VOCABULARY, resume=True)
+    assert RunFolder.open(tmp_path / "run").config == SEMI
+
+
+def test_resume_takes_another_weight_of_the_same_text(tmp_path):
+    RunFolder.create(tmp_path / "run", SEMI, VOCABULARY)
+    other = load_config(tmp_path / "run" / "config.yaml", ["semi_supervised.source_weight=0.1"])
+    assert RunFolder.create(tmp_path / "run", other, VOCABULARY, resume=True).config == other
+
+
+def test_the_backward_translator_is_trained_in_the_run_around_it(tmp_path, monkeypatch):
+    whole = RunFolder.create(tmp_path / "both", SEMI, VOCABULARY)
+    part = RunFolder.create(whole.backward, CONFIG, VOCABULARY)
+    assert (part.trained_in, whole.trained_in) == (whole.path, whole.path)
+    monkeypatch.chdir(whole.path)
+    assert RunFolder("backward").trained_in == whole.path
+    with pytest.raises(MissingFileError, match=rf"not saved a model yet.*--resume --run {whole.path}`"):
+        part.load_model()
+    supervised = RunFolder.create(tmp_path / "one", CONFIG, VOCABULARY)
+    assert RunFolder(supervised.backward).trained_in == supervised.backward
+
+
 def test_resume_refuses_another_vocabulary(run):
     with pytest.raises(InputError, match=r"The training data has other characters than .*vocabulary\.json"):
         RunFolder.create(run.path, CONFIG, Vocabulary.from_texts(["drei"]), resume=True)

@@ -1,6 +1,7 @@
 """What a run did and how good it is, as a page of Markdown with its curves."""
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -51,14 +52,16 @@ def _training(folder: RunFolder) -> str:
         "trainable parameters": f"{environment['trainable_parameters']:,}",
         "time": f"{seconds / 60:.0f} minutes for {metrics['epoch'][-1]:.0f} epochs, {metrics['step'][-1]:,.0f} steps; "
         "compilation and validation included",
-        "speed": f"{characters / seconds:,.0f} target characters a second, compilation and validation included",
     }
+    if not math.isnan(characters):  # those of a backward translator are not counted
+        rows["speed"] = f"{characters / seconds:,.0f} target characters a second, compilation and validation included"
     return "## Training\n\n" + _table(("", ""), rows.items())
 
 
 def _epochs(folder: RunFolder) -> str:
     metrics = read_csv_log(folder.metrics_path)
-    names = [name for name in metrics if name not in ("step", "characters")]
+    measured = [name for name, values in metrics.items() if not all(map(math.isnan, values))]
+    names = [name for name in measured if name not in ("step", "characters")]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
     heading = (
         f"loss in nats a {folder.config.training.loss}, val_loss in nats a character; val_misclassification, val_bleu "
@@ -68,6 +71,8 @@ def _epochs(folder: RunFolder) -> str:
 
 
 def _number(name: str, value: float) -> str:
+    if math.isnan(value):
+        return ""
     if name in ("epoch", "seconds"):
         return f"{value:,.0f}"
     return f"{value:.2f}" if name in ("val_bleu", "val_chrf") else f"{value:.4g}"

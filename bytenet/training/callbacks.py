@@ -4,7 +4,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import keras
@@ -177,10 +177,12 @@ class CheckpointSaver(keras.callbacks.Callback):
 class TrainingLog(keras.callbacks.Callback):
     """Writes what training measures for TensorBoard, and the epochs' results as CSV.
 
+    What is said of a backward translator stands in the run's CSV, and by its own names in that of its own folder.
+
     Args:
-        folder: of the run.
+        folders: of the run and, where there is a backward translator, of that, by direction.
         state: step and time of each value.
-        semi_supervised: whether there are columns for a backward translator and monolingual text.
+        learning: directions of the translators that learn; "loss" is the first one's.
     """
 
     EVERY_STEPS = 20
@@ -195,14 +197,19 @@ class TrainingLog(keras.callbacks.Callback):
         "val_backward_chrf", "val_backward_misclassification",
     )  # fmt: skip
 
-    def __init__(self, folder: RunFolder, state: TrainingState, semi_supervised: bool = False):
+    def __init__(self, folders: Mapping[str, RunFolder], state: TrainingState, learning: Sequence[str] = ("forward",)):
         super().__init__()
         self._state = state
+        folder, is_pair = folders["forward"], "backward" in folders
         self._writer = tf.summary.create_file_writer(str(folder.logs / "train"))
-        self._epochs = CsvLog(
-            folder.metrics_path, self.EPOCH_COLUMNS + (self.SEMI_SUPERVISED_COLUMNS if semi_supervised else ())
-        )
-        self._epochs.drop_after(state.step)
+        columns = self.EPOCH_COLUMNS + (self.SEMI_SUPERVISED_COLUMNS if is_pair else ())
+        self._epochs = CsvLog(folder.metrics_path, columns)
+        self._backward_epochs = None
+        if is_pair and "backward" in learning:
+            self._backward_epochs = CsvLog(folders["backward"].metrics_path, self.EPOCH_COLUMNS)
+        self._backward_loss = "loss" if learning[0] == "backward" else "backward_loss"
+        for log in filter(None, (self._epochs, self._backward_epochs)):
+            log.drop_after(state.step)
 
     def on_train_batch_end(self, batch, logs=None):
         if self._state.step % self.EVERY_STEPS:
@@ -218,5 +225,14 @@ class TrainingLog(keras.callbacks.Callback):
         rate = float(self.model.optimizer.learning_rate)
         state = self._state
         place = {"epoch": epoch + 1, "step": state.step, "seconds": state.seconds, "characters": state.characters}
-        self._epochs.append(place | {"learning_rate": rate} | (logs or {}))
+        logs = logs or {}
+        self._epochs.append(place | {"learning_rate": rate} | logs)
+        if self._backward_epochs is not None:
+            of_backward = {
+                name.replace("val_backward_", "val_"): value
+                for name, value in logs.items()
+                if name.startswith("val_backward_")
+            }
+            of_backward |= {"loss": logs.get(self._backward_loss), "learning_rate": rate, "characters": None}
+            self._backward_epochs.append(place | of_backward)
         self._writer.flush()

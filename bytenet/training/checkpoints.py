@@ -107,7 +107,7 @@ def restore_checkpoint(path: Path, model: keras.Model) -> TrainingState:
         )
     for name, variable in variables.items():
         variable.assign(arrays[name])
-    return TrainingState(**json.loads(state.tobytes()))
+    return TrainingState.from_dict(json.loads(state.tobytes()))
 
 
 def latest_checkpoint(folder: Path) -> Path | None:

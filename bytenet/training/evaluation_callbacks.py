@@ -1,7 +1,7 @@
 """Evaluation while training goes on: random batches all the time, the validation set after epochs."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 
 import keras
 import tensorflow as tf
@@ -15,6 +15,9 @@ from bytenet.training.optimizers import averaged_weights, translators_of
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 from bytenet.training.validation import BatchSampler, Validator
+
+_PREFIXES = {"forward": "val_", "backward": "val_backward_"}
+"""Of the names of scores in the logs, by direction of the translator."""
 
 
 class ContinuousEvaluation(keras.callbacks.Callback):
@@ -74,14 +77,15 @@ class ContinuousEvaluation(keras.callbacks.Callback):
 class EpochEvaluation(keras.callbacks.Callback):
     """Measures the validation set after epochs, keeps the best model (or the last), and stops when it gets no better.
 
-    What it measures is added to the epoch's logs, for the callbacks after it.
+    What it measures is added to the epoch's logs, for the callbacks after it. Each translator is kept as it is at its
+    own best.
 
     Args:
-        folders: of the run and, where there is a backward translator, of that; the model to keep is saved as
-            `model.keras` of each.
-        validators: do the measuring, one a translator; the first one's scores decide. None where there is no
-            validation set, and every model is the best.
-        state: best score so far.
+        folders: of the run and, where there is a backward translator, of that, by direction; the model to keep is saved
+            as `model.keras` of each.
+        validators: do the measuring, by direction of the translators that learn. None where there is no validation
+            set, and every model is the best.
+        state: best scores so far.
         config: of the run.
         total_steps: where the run ends, perhaps in the middle of an epoch.
         progress: where to say what is going on.
@@ -89,8 +93,8 @@ class EpochEvaluation(keras.callbacks.Callback):
 
     def __init__(
         self,
-        folders: Sequence[RunFolder],
-        validators: Sequence[Validator],
+        folders: Mapping[str, RunFolder],
+        validators: Mapping[str, Validator],
         state: TrainingState,
         config: Config,
         total_steps: int,
@@ -103,52 +107,56 @@ class EpochEvaluation(keras.callbacks.Callback):
         self._config = config
         self._total_steps = total_steps
         self._progress = progress
-        self._writers = [tf.summary.create_file_writer(str(folder.logs / "validation")) for folder in folders]
+        self._writers = {
+            name: tf.summary.create_file_writer(str(folder.logs / "validation")) for name, folder in folders.items()
+        }
 
     def on_epoch_end(self, epoch, logs=None):
         state, config = self._state, self._config
         is_last = state.step >= self._total_steps
         if not self._validators:
-            self._save()
+            self._save(self._folders)
             return
         if (epoch + 1) % config.evaluation.every_epochs and not is_last:
             return
-        began = time.monotonic()
-        scores, hypotheses = self._validators[0].whole_set()
-        logs.update(scores)
-        self._write(0, scores, hypotheses)
-        for number, validator in enumerate(self._validators[1:], start=1):
-            more_scores, hypotheses = validator.whole_set()
-            logs.update({name.replace("val_", "val_backward_"): value for name, value in more_scores.items()})
-            self._write(number, more_scores, hypotheses)
-        state.seconds += time.monotonic() - began
         metric = config.training.early_stopping_metric
-        is_better = self._is_better(scores[metric])
-        if is_better:
-            state.best_score, state.best_epoch = scores[metric], epoch + 1
-        if is_better or config.training.keep_model == "last":
-            self._save()
+        # What does not learn is saved once.
+        to_save = {name for name in self._folders.keys() - self._validators if not self._is_saved(name)}
+        for name, validator in self._validators.items():
+            began = time.monotonic()
+            scores, hypotheses = validator.whole_set()
+            logs.update({score.replace("val_", _PREFIXES[name]): value for score, value in scores.items()})
+            self._write(name, scores, hypotheses)
+            state.seconds += time.monotonic() - began
+            if self._is_better(name, scores[metric]):
+                state.best_scores[name], state.best_epoch = scores[metric], epoch + 1
+                to_save.add(name)
+        self._save(self._folders if config.training.keep_model == "last" else to_save)
         patience = config.training.early_stopping_patience
         if patience is not None and epoch + 1 - state.best_epoch >= patience:
             self._progress.say(f"{metric} has not got better in {patience} epochs, so training stops early.")
             self.model.stop_training = True
 
-    def _is_better(self, score: float) -> bool:
-        best = self._state.best_score
+    def _is_better(self, name: str, score: float) -> bool:
+        best = self._state.best_scores.get(name)
         if best is None:
             return True
         return score < best if self._config.training.early_stopping_metric == "val_loss" else score > best
 
-    def _save(self) -> None:
-        with averaged_weights(self.model):
-            for translator, folder in zip(translators_of(self.model), self._folders, strict=True):
-                save_model(translator, folder.model_path)
+    def _is_saved(self, name: str) -> bool:
+        return self._folders[name].model_path.exists()
 
-    def _write(self, number: int, scores: dict[str, float], hypotheses: list[str]) -> None:
-        pairs, count = self._validators[number].pairs, self._config.evaluation.num_samples
-        writer = self._writers[number]
+    def _save(self, names: Collection[str]) -> None:
+        with averaged_weights(self.model):
+            for translator, (name, folder) in zip(translators_of(self.model), self._folders.items(), strict=True):
+                if name in names:
+                    save_model(translator, folder.model_path)
+
+    def _write(self, name: str, scores: dict[str, float], hypotheses: list[str]) -> None:
+        pairs, writer = self._validators[name].pairs, self._writers[name]
         with writer.as_default(step=self._state.step):
-            for name, value in scores.items():
-                tf.summary.scalar(name.removeprefix("val_"), value)
-            tf.summary.text("translations", samples_table(pairs.source, pairs.target, hypotheses, count))
+            for score, value in scores.items():
+                tf.summary.scalar(score.removeprefix("val_"), value)
+            samples = samples_table(pairs.source, pairs.target, hypotheses, self._config.evaluation.num_samples)
+            tf.summary.text("translations", samples)
         writer.flush()

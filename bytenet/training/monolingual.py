@@ -86,7 +86,7 @@ def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, re
     semi, found = config.semi_supervised, []
     settings = {
         "batch_size": semi.batch_size or config.data.batch_size,
-        "batch_chars": semi.batch_chars,
+        "batch_chars": semi.batch_chars or (config.data.batch_chars if semi.batch_size is None else None),
         "bucketing": semi.bucketing,
         "num_buckets": semi.num_buckets,
         "min_size": semi.bucket_min_size,

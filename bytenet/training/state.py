@@ -1,6 +1,7 @@
 """Where a run stands, apart from its tensors."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 
 @dataclass
@@ -11,8 +12,9 @@ class TrainingState:
         epoch: epochs completed.
         batch: batches completed in the epoch begun.
         step: batches completed since the start.
-        best_score: best value of the early-stopping metric so far; None before the first evaluation.
-        best_epoch: epochs completed when it was found.
+        best_scores: best value of the early-stopping metric so far, by direction of the translator; empty before the
+            first evaluation.
+        best_epoch: epochs completed when the latest of them was found.
         seconds: time spent training, earlier processes included.
         characters: real target characters trained on.
         data: fingerprint of the training pairs and of their batches, which a resumed run must find again.
@@ -21,11 +23,21 @@ class TrainingState:
     epoch: int = 0
     batch: int = 0
     step: int = 0
-    best_score: float | None = None
+    best_scores: dict[str, float] = field(default_factory=dict)
     best_epoch: int = 0
     seconds: float = 0.0
     characters: int = 0
     data: str = ""
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` reads."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, saved: dict[str, Any]) -> Self:
+        """The state that was saved, also by versions that kept only the forward translator's best score."""
+        saved = dict(saved)
+        if "best_score" in saved:
+            best = saved.pop("best_score")
+            saved["best_scores"] = {} if best is None else {"forward": best}
+        return cls(**saved)

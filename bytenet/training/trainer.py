@@ -1,7 +1,7 @@
 """Train a model as its configuration says, from the beginning or from where a run stopped."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.monolingual import directions_taught, weighted_texts
+from bytenet.training.monolingual import DIRECTIONS, directions_taught, directions_trained, weighted_texts
 from bytenet.training.optimizers import translators_of
 from bytenet.training.preparation import Preparation, prepare
 from bytenet.training.progress import ProgressLine
@@ -53,25 +53,34 @@ def train(
 
     Returns:
         The run folder, with `model.keras`: the best model by the early-stopping metric, or the last (`keep_model`).
-        A semi-supervised run has the backward translator in `backward`, a run folder of its own.
+        A semi-supervised run has the backward translator in `backward`, a run folder of its own, as it was at its own
+        best.
 
     Raises:
         InputError: the corpus, the configuration or the folder cannot be used, the disk is full, or the loss
             became no number.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
+    whole = RunFolder(run_dir).trained_in
+    if whole != Path(run_dir):
+        raise InputError(
+            f"{run_dir} is the backward translator of the run in {whole} and is trained with it: "
+            f"bytenet train --resume --run {whole}"
+        )
     pool = models or ModelPool()
     run = prepare(config)
     folder = RunFolder.create(run_dir, config, run.vocabulary, resume=resume)
-    folders = [folder]
+    folders = {"forward": folder}
     if config.semi_supervised.enabled:
-        folders.append(_create_backward_folder(folder, run))
+        folders["backward"] = _create_backward_folder(folder, run)
     model = _make_model(run, pool)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
     state = TrainingState(data=run.data_fingerprint())
     if checkpoint is not None:
         state = _restored_state(checkpoint, model, data=state.data)
+    elif config.semi_supervised.enabled:
+        load_starts(model.translators, config, run.vocabulary)
     progress = ProgressLine(state, run.epochs, run.plan.num_batches, compiles=run.jit_compile)
     _say_what_comes(progress, run, model)
     if checkpoint is not None:
@@ -82,8 +91,8 @@ def train(
             "training.early_stopping_patience) it goes on."
         )
         return folder
-    for one in folders:
-        write_environment(one, config.training.seed, num_trainable(model), run.replicas, run.plan.padded_lengths)
+    for one, translator in zip(folders.values(), translators_of(model), strict=True):
+        write_environment(one, config.training.seed, num_trainable(translator), run.replicas, run.plan.padded_lengths)
     _fit(run, folders, model, state, progress, more_callbacks, pool)
     return folder
 
@@ -96,11 +105,11 @@ def _create_backward_folder(folder: RunFolder, run: Preparation) -> RunFolder:
         data=replace(config.data, reversed=not config.data.reversed),
         semi_supervised=replace(config.semi_supervised, enabled=False),
     )
-    return RunFolder.create(folder.path / "backward", backward, run.vocabulary, resume=True)
+    return RunFolder.create(folder.backward, backward, run.vocabulary, resume=True)
 
 
 def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:
-    """The compiled model of a run, or its pair of translators, with the weights that it begins with."""
+    """The compiled model of a run, or its pair of translators, with weights drawn from the seed."""
     config, vocabulary = run.config, run.vocabulary
     arguments = (config, vocabulary, run.strategy, run.jit_compile, run.total_steps)
     sides = tuple(text.side for text in run.texts)
@@ -109,13 +118,12 @@ def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:
         return pool.model(config, key, lambda: make_compiled_model(*arguments))
     pair = pool.model(config, key, lambda: make_compiled_pair(*arguments, sides))
     pair.set_texts(config.semi_supervised, {text.side: text.search_lengths for text in run.texts})
-    load_starts(pair.translators, config, vocabulary)
     return pair
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
     patience = config.training.early_stopping_patience
-    return patience is not None and state.best_score is not None and state.epoch - state.best_epoch >= patience
+    return patience is not None and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
 
 
 def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> TrainingState:
@@ -136,7 +144,7 @@ def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> Training
 
 def _fit(
     run: Preparation,
-    folders: Sequence[RunFolder],
+    folders: Mapping[str, RunFolder],
     model: keras.Model,
     state: TrainingState,
     progress: ProgressLine,
@@ -144,7 +152,8 @@ def _fit(
     pool: ModelPool,
 ) -> None:
     """Fit until the end or an early stop."""
-    config, plan, folder = run.config, run.plan, folders[0]
+    config, plan, folder = run.config, run.plan, folders["forward"]
+    learning = _directions_learning(config)
     target_lengths = np.array([run.vocabulary.encoded_length(text) for text in run.corpus.train.target])
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
     keeper = StateKeeper(
@@ -154,9 +163,9 @@ def _fit(
     validators = _validators(run, model, pool)
     callbacks = [
         keeper,
-        *([_continuous_evaluation(run, folder, validators[0], state)] if validators else []),
+        *([_continuous_evaluation(run, folder, validators, state)] if validators else []),
         EpochEvaluation(folders, validators, state, config, run.total_steps, progress),
-        TrainingLog(folder, state, semi_supervised=config.semi_supervised.enabled),
+        TrainingLog(folders, state, learning),
         progress,
         saver,
         *more_callbacks,
@@ -180,34 +189,44 @@ def _fit(
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
 
 
-def _validators(run: Preparation, model: keras.Model, pool: ModelPool) -> list[Validator]:
-    """For each translator what measures it on the validation set; none where there is no such set."""
+def _directions_learning(config: Config) -> list[str]:
+    """Directions of the translators that a run teaches; a supervised run has a forward one."""
+    return directions_trained(config.semi_supervised) if config.semi_supervised.enabled else ["forward"]
+
+
+def _validators(run: Preparation, model: keras.Model, pool: ModelPool) -> dict[str, Validator]:
+    """For each translator that learns what measures it on the validation set; none where there is no such set."""
     config, corpus, vocabulary = run.config, run.corpus, run.vocabulary
     if not corpus.validation:
-        return []
-    found = []
-    directions = ((corpus.validation, corpus.target_language), (corpus.validation.reversed(), corpus.source_language))
-    # A supervised model has the first direction only.
-    for translator, (pairs, language) in zip(translators_of(model), directions, strict=False):
+        return {}
+    found = {}
+    translators = dict(zip(DIRECTIONS, translators_of(model), strict=False))  # a supervised model has the first only
+    for name in _directions_learning(config):
+        translator = translators[name]
+        pairs, language = corpus.validation, corpus.target_language
+        if name == "backward":
+            pairs, language = pairs.reversed(), corpus.source_language
         tools = pool.keep(
             ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
             partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
         )
-        found.append(Validator(tools, vocabulary, pairs, run.plan.padded_lengths, config, language))
+        found[name] = Validator(tools, vocabulary, pairs, run.plan.padded_lengths, config, language)
     return found
 
 
 def _continuous_evaluation(
-    run: Preparation, folder: RunFolder, validator: Validator, state: TrainingState
+    run: Preparation, folder: RunFolder, validators: Mapping[str, Validator], state: TrainingState
 ) -> ContinuousEvaluation:
+    """Of the first translator that learns."""
     config = run.config
+    name, validator = next(iter(validators.items()))
     drawn_from = {"": validator.pairs}
     if config.evaluation.continuous_train:
-        drawn_from["train_"] = run.corpus.train
+        drawn_from["train_"] = run.corpus.train if name == "forward" else run.corpus.train.reversed()
     batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
     samplers = {
-        name: BatchSampler(pairs, run.vocabulary, run.plan.padded_lengths, batch_size, seed)
-        for name, pairs in drawn_from.items()
+        prefix: BatchSampler(pairs, run.vocabulary, run.plan.padded_lengths, batch_size, seed)
+        for prefix, pairs in drawn_from.items()
     }
     return ContinuousEvaluation(folder, validator, samplers, state, config)
 
@@ -237,13 +256,16 @@ def _say_what_comes(progress: ProgressLine, run: Preparation, model: keras.Model
     compiled = "compiled with XLA" if run.jit_compile else "not compiled"
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
     progress.say(f"{model.name}: {size}; steps {compiled}")
-    if run.config.semi_supervised.enabled:
-        _say_which_texts(progress, run)
-    _warn_of_long_targets(progress, corpus.train, run.vocabulary, translators_of(model)[0])
+    _say_which_texts(progress, run)
+    _warn_of_long_targets(progress, corpus.train, run.vocabulary, translators_of(model))
 
 
 def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
-    semi = run.config.semi_supervised
+    semi, corpus = run.config.semi_supervised, run.corpus
+    if not semi.enabled:
+        if corpus.monolingual_source or corpus.monolingual_target:
+            progress.say("monolingual text: not used, as semi_supervised.enabled is false")
+        return
     for text in run.texts:
         progress.say(
             f"monolingual {text.side} text: {len(text.texts):,} sentences ({text.left_out:,} left out by "
@@ -252,12 +274,18 @@ def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
             f"{max(text.search_lengths.values())} symbols are searched; teaches the "
             f"{' and '.join(directions_taught(text.side, semi))} translator"
         )
-    for side in weighted_texts(run.corpus, semi):
+    for side in weighted_texts(corpus, semi):
         if side in run.plans:
             continue
         progress.say(
             f"monolingual {side} text: not used; with semi_supervised.objective {semi.objective} and trained "
             f"{semi.trained} nothing is learned from it"
+        )
+    if not run.texts:
+        progress.say(
+            "warning: nothing is learned from monolingual text, only from the pairs. It takes text, as "
+            "data.monolingual_source or data.monolingual_target or of the corpus's own, and "
+            "semi_supervised.source_weight or target_weight above 0."
         )
 
 
@@ -267,18 +295,20 @@ def _shapes(plan: BatchPlan) -> str:
 
 
 def _warn_of_long_targets(
-    progress: ProgressLine, pairs: Pairs, vocabulary: Vocabulary, model: TranslationModel
+    progress: ProgressLine, pairs: Pairs, vocabulary: Vocabulary, translators: Sequence[TranslationModel]
 ) -> None:
-    """Say when the length rule cuts off translations such as those of the training pairs."""
-    if model.needs_pair_length:
-        return
+    """Say when the length rule cuts off translations such as those of the training pairs, in either direction."""
+    directions = (("targets", "sources", pairs), ("sources", "targets", pairs.reversed()))
     length = vocabulary.encoded_length
-    too_long = sum(
-        length(target) > model.max_target_length(length(source))
-        for source, target in zip(pairs.source, pairs.target, strict=True)
-    )
-    if too_long > _SHARE_OF_LONG_TARGETS * len(pairs):
-        progress.say(
-            f"warning: {too_long / len(pairs):.1%} of the training targets are longer than the model may write for "
-            "their sources. A larger model.unfold_scale or model.unfold_offset gives it room."
+    for model, (these, those, read) in zip(translators, directions, strict=False):  # a supervised model has the first
+        if model.needs_pair_length:
+            continue
+        too_long = sum(
+            length(target) > model.max_target_length(length(source))
+            for source, target in zip(read.source, read.target, strict=True)
         )
+        if too_long > _SHARE_OF_LONG_TARGETS * len(read):
+            progress.say(
+                f"warning: {too_long / len(read):.1%} of the training {these} are longer than the model may write for "
+                f"their {those}. A larger model.unfold_scale or model.unfold_offset gives it room."
+            )

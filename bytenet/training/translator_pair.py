@@ -88,7 +88,7 @@ class TranslatorPair(keras.Model):
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
-        """Of the epoch: each translator's loss, the forward one's character error, and the marginals."""
+        """Of the epoch: each translator's loss, the first trained one's character error, and the marginals."""
         return [*self._means.values(), self._character_error]
 
     def set_texts(self, settings: SemiSupervisedConfig, search_lengths: Mapping[str, Mapping[int, int]]) -> None:
@@ -169,7 +169,7 @@ class TranslatorPair(keras.Model):
                         gradient += of_text[name]
                 self._update(translator, gradient)
             losses[loss_name] = loss * self.distribute_strategy.num_replicas_in_sync
-            if name == "forward":
+            if name == self._trained[0]:
                 self._character_error.update_state(target_ids, logits)
         for name, value in losses.items():
             self._means[name].update_state(value)

@@ -66,6 +66,19 @@ def test_the_page_lies_in_the_run_folder_by_default(run, invoke):
     assert (run.path / "report.md").read_text(encoding="utf-8").startswith("# run\n")
 
 
+def test_what_was_not_measured_is_left_out(run, invoke):
+    run.metrics_path.write_text(
+        "epoch,step,seconds,characters,loss,character_error,val_loss\n1,10,60,,2.5,,\n2,20,120,,1.5,,1.75\n"
+    )
+    invoke(evaluate, run.path)
+    invoke(report, run.path)
+    text = (run.path / "report.md").read_text(encoding="utf-8")
+    assert "| epoch | seconds | loss | val_loss |" in text
+    assert "| 1 | 60 | 2.5 |  |" in text
+    assert "nan" not in text
+    assert "| speed |" not in text
+
+
 @pytest.mark.parametrize("missing", ["evaluation", "metrics"])
 def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, invoke, missing):
     if missing == "metrics":

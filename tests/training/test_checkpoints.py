@@ -37,7 +37,7 @@ def model():
 
 
 def test_every_variable_comes_back(model, tmp_path):
-    state = TrainingState(epoch=2, batch=3, step=17, best_score=1.5, characters=99, data="ab")
+    state = TrainingState(epoch=2, batch=3, step=17, best_scores={"forward": 1.5}, characters=99, data="ab")
     path = save_checkpoint(tmp_path / "new folder", model, state, keep=3)
     saved = {name: keras.ops.convert_to_numpy(variable) for name, variable in training_variables(model).items()}
     other = trained_model(seed=2)
@@ -46,6 +46,14 @@ def test_every_variable_comes_back(model, tmp_path):
     assert saved.keys() == restored.keys()
     for name, value in saved.items():
         np.testing.assert_array_equal(value, restored[name], err_msg=name)
+
+
+@pytest.mark.parametrize(("saved", "best"), [(1.5, {"forward": 1.5}), (None, {})])
+def test_states_of_versions_with_one_best_score_are_read(saved, best):
+    state = TrainingState(step=17, best_scores=best, best_epoch=3)
+    before = state.to_dict() | {"best_score": saved}
+    del before["best_scores"]
+    assert TrainingState.from_dict(before) == state == TrainingState.from_dict(state.to_dict())
 
 
 def test_nothing_that_training_changes_is_left_out(model):

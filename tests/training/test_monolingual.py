@@ -68,6 +68,15 @@ def test_text_that_teaches_no_translator_is_not_used(settings, sides):
     assert {side: directions_taught(side, config(**settings).semi_supervised) for side in found} == sides
 
 
+@pytest.mark.parametrize(
+    ("settings", "rows"),
+    [({}, {3, 2}), ({"batch_chars": 18}, {4, 3}), ({"batch_size": 5}, {5})],
+)
+def test_batches_are_as_large_as_those_of_the_pairs_unless_said_otherwise(settings, rows):
+    found = texts(corpus(["abc", "abcd"] * 8, None), data={"batch_chars": 12}, num_buckets=2, **settings)
+    assert {rows for rows, _ in found["source"].plan.shapes} == rows
+
+
 def test_sentences_outside_the_limits_are_left_out_and_counted():
     found = texts(corpus(["", "a", "ab", "abc", "abcd"], None), data={"min_length": 2, "max_length": 3})
     assert (found["source"].texts, found["source"].left_out) == (["ab", "abc"], 3)

@@ -1,6 +1,7 @@
 """Whole semi-supervised runs, as small as they can be."""
 
 import re
+import shutil
 
 import keras
 import numpy as np
@@ -60,6 +61,14 @@ def supervised_run(semi_config, tmp_path):
 
 
 @pytest.fixture
+def eagerly():
+    """Nothing is traced, which is quicker for a few steps."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture
 def beginnings(monkeypatch):
     """Instead of fitting, the models as they begin are put into a list."""
     models = []
@@ -73,6 +82,10 @@ def beginnings(monkeypatch):
 
 def weights_of(path):
     return [keras.ops.convert_to_numpy(weight) for weight in RunFolder.open(path).load_model().weights]
+
+
+def trainable_of(path):
+    return [keras.ops.convert_to_numpy(weight) for weight in RunFolder.open(path).load_model().trainable_weights]
 
 
 def assert_equal_weights(weights, expected):
@@ -109,6 +122,14 @@ def test_a_run_leaves_two_run_folders_that_later_commands_can_use(semi_config, p
     assert np.isnan(metrics["target_marginal"]).all()
     assert metrics["val_backward_loss"] != metrics["val_loss"]
     assert read_csv_log(folder.path / "continuous.csv")["step"] == [2, 4]
+    of_backward = read_csv_log(backward.metrics_path)
+    assert of_backward["loss"] == metrics["backward_loss"]
+    for name in ("step", "seconds", "learning_rate"):
+        assert of_backward[name] == metrics[name]
+    for name in ("loss", "bleu", "chrf", "misclassification"):
+        assert of_backward[f"val_{name}"] == metrics[f"val_backward_{name}"]
+    for one in (folder, backward):
+        assert one.environment()["trainable_parameters"] == sum(map(np.size, trainable_of(one.path)))
     assert (backward.path / "logs" / "validation").is_dir()
 
 
@@ -156,20 +177,68 @@ def test_without_starts_both_begin_with_the_weights_of_supervised_runs(semi_conf
     assert_equal_weights(pair.backward.weights, reversed_.weights)
 
 
-def test_a_frozen_translator_is_saved_as_it_was(semi_config, supervised_run, tmp_path):
-    start = supervised_run("start", "data.reversed=true")
+@pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
+def test_a_frozen_translator_is_saved_as_it_was(semi_config, supervised_run, eagerly, tmp_path, trained, frozen):
+    start = supervised_run("start", f"data.reversed={frozen == 'backward'}")
     config = semi_config(
-        "semi_supervised.trained=forward", f"semi_supervised.start_backward={start.path}", "training.max_steps=1"
-    )
-    tf.config.run_functions_eagerly(True)  # quicker than to trace one step
-    try:
-        folder = train(config, tmp_path / "run")
-    finally:
-        tf.config.run_functions_eagerly(False)
-    assert_equal_weights(weights_of(folder.path / "backward"), weights_of(start))
+        f"semi_supervised.trained={trained}", f"semi_supervised.start_{frozen}={start.path}", "training.max_steps=1",
+        "evaluation.continuous_every_steps=1",
+    )  # fmt: skip
+    folder = train(config, tmp_path / "run")
+    folders = {"forward": folder.path, "backward": folder.backward}
+    assert_equal_weights(weights_of(folders[frozen]), weights_of(start))
     metrics = read_csv_log(folder.metrics_path)
     assert np.isnan(metrics["backward_loss"]).all()
-    assert np.isfinite([*metrics["loss"], *metrics["source_marginal"], *metrics["val_backward_loss"]]).all()
+    assert np.isfinite([*metrics["loss"], *metrics["source_marginal"]]).all()
+    assert metrics["character_error"][0] > 0
+    for direction, name in (("forward", "val_loss"), ("backward", "val_backward_loss")):
+        assert np.isfinite(metrics[name][0]) == (direction == trained)
+
+
+@pytest.mark.parametrize(("trained", "kept"), [("both", [3.0, 1.0]), ("backward", [None, 1.0])])
+def test_each_translator_that_learns_is_kept_at_its_own_best(
+    semi_config, supervised_run, eagerly, tmp_path, monkeypatch, trained, kept
+):
+    """Epoch by epoch the forward one gets better, the backward one worse."""
+    scores = {"forward": [3.0, 2.0, 1.0], "backward": [1.0, 2.0, 3.0]}
+    start = supervised_run("start")
+    names = [name for name in scores if trained in ("both", name)]
+    order = iter([(name, epoch) for epoch in range(3) for name in names])
+
+    def mark_model(self):
+        name, epoch = next(order)
+        self._model.head.bias.assign(np.full(self._model.vocab_size, epoch + 1.0))
+        return {"val_loss": scores[name][epoch]}, [""] * len(self.pairs)
+
+    monkeypatch.setattr("bytenet.training.validation.Validator.whole_set", mark_model)
+    config = semi_config(
+        f"semi_supervised.trained={trained}", f"semi_supervised.start_forward={start.path}", "training.max_steps=3",
+        "data.num_train=16", "training.epochs=3", "training.ema_momentum=null", "evaluation.num_samples=0",
+        "evaluation.continuous_every_steps=null",
+    )  # fmt: skip
+    folder = train(config, tmp_path / "run")
+    for path, value in zip((folder.path, folder.backward), kept, strict=True):
+        bias = RunFolder.open(path).load_model().head.bias
+        if value is None:
+            np.testing.assert_array_equal(bias, start.load_model().head.bias)
+        else:
+            np.testing.assert_array_equal(bias, value)
+
+
+def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, supervised_run, eagerly, tmp_path):
+    start = supervised_run("start")
+    config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
+    train(config, tmp_path / "run")
+    shutil.rmtree(start.path)
+    longer = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=2")
+    folder = train(longer, tmp_path / "run", resume=True)
+    assert read_csv_log(folder.metrics_path)["step"][-1] == 2
+
+
+def test_the_backward_translator_is_not_trained_by_itself(semi_config, pool, tmp_path):
+    folder = RunFolder.create(tmp_path / "run", semi_config(), Vocabulary.from_texts(["1"]))
+    with pytest.raises(InputError, match=rf"is the backward translator of the run in .*--resume --run {folder.path}"):
+        train(semi_config("semi_supervised.enabled=false"), folder.backward, resume=True, models=pool)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +295,27 @@ def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnin
     train(semi_config(*settings, f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
     said = capsys.readouterr().err
     assert "monolingual source text: not used; with semi_supervised.objective back_translation and trained for" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (("semi_supervised.source_weight=0",), "warning: nothing is learned from monolingual text, only from"),
+        (("data.num_monolingual=null",), "warning: nothing is learned from monolingual text, only from"),
+        (("semi_supervised.enabled=false",), "monolingual text: not used, as semi_supervised.enabled is false"),
+    ],
+)
+def test_that_there_is_no_text_to_learn_from_is_said(semi_config, beginnings, tmp_path, capsys, settings, said):
+    train(semi_config(*settings), tmp_path / "run")
+    assert said in capsys.readouterr().err
+
+
+def test_translations_that_are_cut_off_are_warned_of_in_either_direction(semi_config, beginnings, tmp_path, capsys):
+    train(semi_config("model.unfold_scale=0.5", "model.unfold_offset=0"), tmp_path / "run")
+    said = capsys.readouterr().err
+    # Numerals are shorter than what spells them.
+    assert "of the training sources are longer than the model may write for their targets" in said
+    assert "of the training targets are longer" not in said
 
 
 @pytest.mark.slow
