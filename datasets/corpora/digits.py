@@ -38,9 +38,11 @@ def _read(config: Any) -> Corpus:
     def split(seed: int | None, default_seed: int, size: int | None) -> Pairs:
         return digits(default_seed if seed is None else seed, size or 128)
 
-    text = None
-    if config.num_monolingual is not None:
-        text = split(config.monolingual_seed, 13, config.num_monolingual)
+    words = numerals = None
+    if (size := config.num_monolingual) is not None:
+        # Of twice as many, so that the numerals are not drawn as the translations of the words.
+        text = split(config.monolingual_seed, 13, 2 * size)
+        words, numerals = text.source[:size], text.target[size:]
     return Corpus(
         "digits",
         train=split(config.train_seed, 10, config.num_train),
@@ -48,8 +50,8 @@ def _read(config: Any) -> Corpus:
         test=split(config.test_seed, 11, config.num_test),
         source_language="words",
         target_language="digits",
-        monolingual_source=text and text.source,
-        monolingual_target=text and text.target,
+        monolingual_source=words,
+        monolingual_target=numerals,
     )
 
 

@@ -51,7 +51,7 @@ def test_digits_have_text_without_translations_where_it_is_asked_for():
     assert load_corpus(DataConfig(corpus="digits")).monolingual_source is None
     corpus = load_corpus(DataConfig(corpus="digits", num_monolingual=9))
     assert corpus.monolingual_source == digits(13, 9).source
-    assert corpus.monolingual_target == digits(13, 9).target
+    assert corpus.monolingual_target == digits(13, 18).target[9:]  # not the translations of the words
     corpus = load_corpus(DataConfig(corpus="digits", num_monolingual=7, monolingual_seed=0, train_seed=4))
     assert corpus.monolingual_source == digits(0, 7).source
     assert corpus.train == digits(4, 128)

@@ -8,25 +8,28 @@ from bytenet.experiments.semi_supervised_settings import VARIANTS
 
 EXPERIMENT = find_experiment("semi-supervised-settings")
 NONE, PLAIN = grid_run("default", Cell(128, 0, 0.2), "cpu"), grid_run("default", Cell(128, 1024, 0.2), "cpu")
+THESIS = grid_run("thesis", Cell(128, 1024, 0.2), "cpu")
 STARTED = "started from supervised translators"
 
 
 def test_the_plain_runs_are_those_of_the_grid():
     runs = EXPERIMENT.runs("cpu")
-    assert [run.name for run in runs[:2]] == [NONE.name, PLAIN.name]
-    assert [run.config(seed=2) for run in runs[:2]] == [NONE.config(seed=2), PLAIN.config(seed=2)]
-    assert len(runs) == 2 + len(VARIANTS)
+    of_grid = [NONE, PLAIN, THESIS]
+    assert [run.name for run in runs[:3]] == [run.name for run in of_grid]
+    assert [run.config(seed=2) for run in runs[:3]] == [run.config(seed=2) for run in of_grid]
+    assert len(runs) == 3 + len(VARIANTS)
 
 
 @pytest.mark.parametrize("label", VARIANTS)
 def test_each_differs_from_the_plain_run_in_what_it_says_and_the_validation_set(label):
-    run = dict(zip(VARIANTS, EXPERIMENT.runs("cpu")[2:], strict=True))[label]
-    changes = {key: new for key, _, new in PLAIN.config(seed=1).differences(run.config(seed=1))}
+    run = dict(zip(VARIANTS, EXPERIMENT.runs("cpu")[3:], strict=True))[label]
+    plain = THESIS if VARIANTS[label].of == "thesis" else PLAIN
+    changes = {key: new for key, _, new in plain.config(seed=1).differences(run.config(seed=1))}
     assert changes.pop("data.validation_seed") == 12
     stated = {setting.partition("=")[0] for setting in VARIANTS[label].settings}
     starts = {"semi_supervised.start_forward", "semi_supervised.start_backward"} if VARIANTS[label].started else set()
     assert set(changes) == stated | starts
-    assert VARIANTS[label].against in (*VARIANTS, "plain")
+    assert VARIANTS[label].against in (*VARIANTS, "plain", "the thesis's settings")
 
 
 def test_supervised_translators_are_both_of_the_run_without_text():
