@@ -192,6 +192,26 @@ def test_verdicts_on_a_part_say_on_what_they_rest():
     assert not [verdict for verdict in found if "defaults" in verdict.quantity]
 
 
+def test_all_cells_with_a_part_of_their_trials_are_no_claim_unless_one_is_worse():
+    two = table(settings=["thesis"], keep=lambda row: row["trial"] <= 2)
+    found = ERRORS.verdicts(two, "cpu")
+    assert verdict(found, "as good as").measured == 18
+    assert {verdict(found, "as good as").outcome, verdict(found, "lowers the error").outcome} == {"no claim"}
+    for row in two:
+        row["misclassification"] += 0.4 if row["labelled"] == 256 else 0.0
+    assert verdict(ERRORS.verdicts(two, "cpu"), "as good as").outcome == "not shown"
+
+
+@pytest.mark.parametrize(("seconds", "aim"), [(60.0, "reached"), (300.0, "missed")])
+def test_hours_of_the_whole_grid_are_measured_against_the_aim(seconds, aim):
+    found = TIMES.verdicts(table(seconds=seconds), "cpu")
+    assert verdict(found, "hours for 135 trainings of the grid's 135, defaults").note.endswith(
+        f"; aimed at at most 4: {aim}"
+    )
+    part = table(seconds=seconds, settings=["thesis"], keep=lambda row: row["trial"] < 5)
+    assert "aimed" not in verdict(TIMES.verdicts(part, "cpu"), "hours for 108 trainings").note
+
+
 def test_times():
     found = TIMES.verdicts(table(seconds=60.0), "cpu")
     hours = verdict(found, "hours for 135 trainings of the grid's 135, defaults")
