@@ -8,6 +8,7 @@ from typing import Any
 
 from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_config
 from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
+from bytenet.datasets.monolingual import SelectedTexts, select_monolingual
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.partition import histogram_cuts, optimal_cuts
 from bytenet.datasets.plan import BatchPlan, Bucket, PlannedBatch, length_groups
@@ -25,6 +26,7 @@ __all__ = [
     "Corpus",
     "Pairs",
     "PlannedBatch",
+    "SelectedTexts",
     "Vocabulary",
     "available",
     "evaluation_dataset",
@@ -40,6 +42,7 @@ __all__ = [
     "read_corpus",
     "read_lines",
     "read_parallel",
+    "select_monolingual",
     "select_training_pairs",
     "training_dataset",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 from bytenet.datasets.bucketing import pair_lengths, plan_from_config
 from bytenet.datasets.characters import character_counts, normalise
 from bytenet.datasets.corpora import read_corpus, select_training_pairs
+from bytenet.datasets.monolingual import select_monolingual
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.plan import BatchPlan
 from bytenet.datasets.vocabulary import REPLACEMENT, Vocabulary
@@ -70,6 +71,27 @@ class SideLengths:
     longest: int
 
 
+@dataclass(frozen=True)
+class MonolingualReport:
+    """Text of one side without translations.
+
+    Attributes:
+        read: number of sentences.
+        used: number of those that a training would learn from, `num_monolingual` at most.
+        outside_limits: number of those left out for their length.
+        unknown_characters: number of those left out for characters that no training pair has.
+        lengths: of those used; None where there are none.
+        held_out: by split, how many of its sentences of this side are among those used.
+    """
+
+    read: int
+    used: int
+    outside_limits: int
+    unknown_characters: int
+    lengths: SideLengths | None
+    held_out: dict[str, int]
+
+
 @dataclass(frozen=True, eq=False)
 class CorpusReport:
     """All numbers of the report.
@@ -88,6 +110,7 @@ class CorpusReport:
         alphabet: characters of the training pairs, the most frequent first.
         unseen: per held-out split, characters that are not in the vocabulary and how often they occur there.
         suspicious: one entry a reason, also where the count is 0; all training pairs read are looked at.
+        monolingual: of "source" and "target", the sides that have text without translations.
     """
 
     name: str
@@ -102,6 +125,7 @@ class CorpusReport:
     alphabet: tuple[CharacterCount, ...]
     unseen: dict[str, dict[str, int]]
     suspicious: tuple[SuspiciousPairs, ...]
+    monolingual: dict[str, MonolingualReport]
 
     @classmethod
     def from_config(cls, config: Any) -> "CorpusReport":
@@ -136,6 +160,16 @@ class CorpusReport:
                 split: _unseen_characters(pairs, vocabulary) for split, pairs in held_out.items() if pairs is not None
             },
             suspicious=find_suspicious(corpus.train),
+            monolingual={
+                side: _monolingual(
+                    texts,
+                    config,
+                    vocabulary,
+                    {split: getattr(pairs, side) for split, pairs in held_out.items() if pairs is not None},
+                )
+                for side in ("source", "target")
+                if (texts := getattr(corpus, f"monolingual_{side}"))
+            },
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -166,6 +200,7 @@ class CorpusReport:
                 }
                 for found in self.suspicious
             ],
+            "monolingual": {side: asdict(text) for side, text in self.monolingual.items()},
         }
 
 
@@ -237,6 +272,21 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
 def _side_lengths(texts: list[str]) -> SideLengths:
     lengths = np.array([len(normalise(text)) for text in texts])
     return SideLengths(int(lengths.min()), float(np.median(lengths)), float(lengths.mean()), int(lengths.max()))
+
+
+def _monolingual(
+    texts: list[str], config: Any, vocabulary: Vocabulary, held_out: dict[str, list[str]]
+) -> MonolingualReport:
+    selected = select_monolingual(texts, config, vocabulary)
+    used = {normalise(text) for text in selected.texts}
+    return MonolingualReport(
+        read=len(texts),
+        used=len(selected.texts),
+        outside_limits=selected.outside_limits,
+        unknown_characters=selected.unknown_characters,
+        lengths=_side_lengths(selected.texts) if used else None,
+        held_out={split: sum(normalise(line) in used for line in lines) for split, lines in held_out.items()},
+    )
 
 
 def _unseen_characters(pairs: Pairs, vocabulary: Vocabulary) -> dict[str, int]:

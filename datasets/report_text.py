@@ -25,6 +25,7 @@ def print_report(report: CorpusReport, console: Console) -> None:
     _print_buckets(report, console)
     _print_alphabet(report, console)
     _print_suspicious(report, console)
+    _print_monolingual(report, console)
 
 
 def print_corpora(entries: Sequence[CorpusEntry], console: Console) -> None:
@@ -141,6 +142,25 @@ def _print_suspicious(report: CorpusReport, console: Console) -> None:
         _say(console, f"{found.reason}: {found.count:,}")
         for line, source, target in found.examples:
             _say(console, f"  pair {line}: {_cut(source)} | {_cut(target)}")
+
+
+def _print_monolingual(report: CorpusReport, console: Console) -> None:
+    for side, text in report.monolingual.items():
+        console.print()
+        _say(console, f"Monolingual {side} text", "bold")
+        _say(
+            console,
+            f"{text.used:,} of {text.read:,} sentences are used; left out: {text.outside_limits:,} for their length, "
+            f"{text.unknown_characters:,} for characters that no training pair has",
+        )
+        if text.lengths is not None:
+            of = text.lengths
+            _say(console, f"characters: {of.shortest} to {of.longest}, median {of.median:g}, mean {of.mean:.1f}")
+        for split, count in text.held_out.items():
+            if count:
+                _say(
+                    console, f"warning: {count:,} sentences of {split} are among them, which makes its scores too good"
+                )
 
 
 def _cut(text: str) -> str:

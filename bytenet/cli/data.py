@@ -20,7 +20,8 @@ def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, 
     """Show the corpus of PRESET_OR_FILE as a training would see it.
 
     Lengths as a histogram, the buckets with their batches and padding, the alphabet with rare and odd
-    characters, and pairs that may be no translations of each other.
+    characters, pairs that may be no translations of each other, and what of
+    the text without translations would be used.
     """
     if list_corpora:
         if preset_or_file is not None or overrides:

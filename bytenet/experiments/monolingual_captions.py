@@ -282,7 +282,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             )  # fmt: skip
     for way in ways:
         if way not in (PAIRS, CONTROL):
-            found += _gains(table, way, CONTROL)
+            found += [*_gains(table, way, CONTROL), *_gains(table, way, PAIRS)]
     for way in ways:
         if way.startswith("marginal"):
             found += _gains(table, way, BACK)
@@ -308,11 +308,14 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
         gains = [value - others[trial] for trial, value in values.items() if trial in others]
         if not gains:
             continue
-        interval, outcome, note = student_t(gains), "no claim", "both trained equally long"
-        if against == CONTROL:
+        interval, outcome, printed = student_t(gains), "no claim", "not compared"
+        note = "both trained equally long"
+        if against in (CONTROL, PAIRS):
             outcome = "shown" if interval is not None and interval[0] > 0 else "not shown"
+            printed = "unlabelled text helps; natural language was not tried"
+            note = "the pairs alone, not trained further"
+        if against == CONTROL:
             note = _bootstrap(table, way, f"{key}_gain")
-        printed = "unlabelled text helps; natural language was not tried" if against == CONTROL else "not compared"
         found.append(
             Verdict(
                 quantity=f"{name}, {way} minus {against}", printed=printed, measured=fmean(gains), interval=interval,

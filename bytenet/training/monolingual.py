@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from bytenet.config import Config, SemiSupervisedConfig
 from bytenet.datasets import (
-    UNKNOWN_ID,
     BatchPlan,
     Corpus,
     Pairs,
@@ -17,6 +16,7 @@ from bytenet.datasets import (
     loss_weights,
     monolingual_dataset,
     plan_from_config,
+    select_monolingual,
 )
 from bytenet.errors import InputError
 from bytenet.models import PAIR_LENGTH, LengthRule, length_rule_of
@@ -99,33 +99,19 @@ def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, re
         if side not in weighted or not directions_taught(side, semi):
             continue
         texts = weighted[side]
-        chosen, left_out = _select(texts, config, vocabulary, side)
+        selected = select_monolingual(texts, config.data, vocabulary)
+        chosen, left_out = selected.texts, selected.outside_limits + selected.unknown_characters
+        if not chosen:
+            raise InputError(
+                f"None of the {len(texts)} sentences of monolingual {side} text has {config.data.min_length} to "
+                f"{config.data.max_length} characters, all of which occur in the training pairs. Change "
+                f"data.min_length or data.max_length, or look at the text that data.monolingual_{side} names."
+            )
         lengths = np.array([vocabulary.encoded_length(text) for text in chosen], np.int32)
         plan = plan_from_config(lengths, config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, pairs, vocabulary, length_rule_of(config.model))
         found.append(MonolingualText(side, chosen, left_out, plan, config.training.seed + stream, search_lengths))
     return found
-
-
-def _select(texts: Sequence[str], config: Config, vocabulary: Vocabulary, side: Side) -> tuple[list[str], int]:
-    """The sentences within the length limits whose characters the pairs have, a sample where that is asked for; and how
-    many are not so.
-    """
-    data = config.data
-    kept = [text for text in texts if data.min_length <= vocabulary.encoded_length(text) - 1 <= data.max_length]
-    if vocabulary.unknown == "symbol":  # a model that learned to write the unknown symbol would be of no use
-        kept = [text for text in kept if UNKNOWN_ID not in vocabulary.encode(text)]
-    if not kept:
-        raise InputError(
-            f"None of the {len(texts)} sentences of monolingual {side} text has {data.min_length} to {data.max_length} "
-            "characters, all of which occur in the training pairs. Change data.min_length or data.max_length, or look "
-            f"at the text that data.monolingual_{side} names."
-        )
-    left_out = len(texts) - len(kept)
-    if data.num_monolingual is not None and data.num_monolingual < len(kept):
-        drawn = np.random.RandomState(data.monolingual_seed or 0).permutation(len(kept))[: data.num_monolingual]
-        kept = [kept[index] for index in np.sort(drawn)]
-    return kept, left_out
 
 
 def _search_lengths(plan: BatchPlan, pairs: Pairs, vocabulary: Vocabulary, rule: LengthRule) -> dict[int, int]:

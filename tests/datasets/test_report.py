@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from io import StringIO
 from itertools import pairwise
 
 import numpy as np
@@ -10,14 +12,16 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from bytenet.cli.data import data
 from bytenet.config import DataConfig
 from bytenet.datasets.bucketing import pair_lengths, plan_from_config
 from bytenet.datasets.corpora import load_corpus
+from bytenet.datasets.monolingual import select_monolingual
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.report import CorpusReport, count_characters, find_suspicious, is_odd, length_bars
-from bytenet.datasets.report_text import visible
+from bytenet.datasets.report_text import print_report, visible
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import ConfigError, InputError
 
@@ -43,6 +47,13 @@ def config(data_folder):
         "test_target": data_folder("test.en", ["A ha\u2028te", "A house"]),
     }
     return DataConfig(corpus="files", max_length=50, batch_size=2, **{key: str(path) for key, path in paths.items()})
+
+
+@pytest.fixture
+def monolingual_config(config, data_folder):
+    """With German text: three sentences to use, one of them of the test set; one too long, one with odd characters."""
+    more = data_folder("more.de", ["Ein Haus", "Haus", "a" * 51, "\u732b", "da u\u0308ber"])
+    return replace(config, monolingual_source=str(more))
 
 
 @pytest.fixture
@@ -258,3 +269,28 @@ def test_every_public_name_is_there():
         assert getattr(bytenet.datasets, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         bytenet.datasets.other  # noqa: B018
+
+
+def test_text_without_translations_is_counted_as_training_uses_it(monolingual_config):
+    report = CorpusReport.from_config(monolingual_config)
+    (text,) = report.monolingual.values()
+    corpus = load_corpus(monolingual_config)
+    used = select_monolingual(
+        corpus.monolingual_source, monolingual_config, Vocabulary.from_pairs(corpus.train, monolingual_config)
+    )
+    assert used.texts == ["Ein Haus", "Haus", "da u\u0308ber"]
+    assert (text.read, text.used, text.outside_limits, text.unknown_characters) == (5, 3, 1, 1)
+    assert (text.lengths.shortest, text.lengths.longest) == (4, 8)
+    assert text.held_out == {"test": 1}
+    assert list(report.monolingual) == ["source"]
+    assert report.to_dict()["monolingual"]["source"]["used"] == 3
+
+
+def test_text_that_is_in_a_held_out_set_is_warned_of(monolingual_config):
+    console = Console(record=True, width=200, file=StringIO())
+    print_report(CorpusReport.from_config(monolingual_config), console)
+    said = console.export_text()
+    assert "Monolingual source text\n3 of 5 sentences are used; left out: 1 for their length, 1 for characters" in said
+    assert "characters: 4 to 8, median 7" in said
+    assert "warning: 1 sentences of test are among them" in said
+    assert "Monolingual target text" not in said

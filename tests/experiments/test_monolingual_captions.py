@@ -111,6 +111,15 @@ def test_text_helps_only_where_the_whole_interval_over_seeds_says_so():
     assert gain_verdict(captions._verdicts(table([7.0, 7.1, 7.2]), "cpu"), BACK).outcome == "not shown"
 
 
+def test_gains_are_told_over_the_pairs_alone_too():
+    rows = [row(CONTROL, seed, 7.0) for seed in (1, 2, 3)] + [row(captions.PAIRS, seed, 9.0) for seed in (1, 2, 3)]
+    rows += [row(BACK, seed, bleu) for seed, bleu in enumerate((8.0, 8.1, 8.2), start=1)]
+    verdicts = captions._verdicts(rows, "cpu")
+    assert gain_verdict(verdicts, BACK).outcome == "shown"
+    over_pairs = gain_verdict(verdicts, BACK, captions.PAIRS)
+    assert (over_pairs.measured, over_pairs.outcome) == (pytest.approx(-0.9), "not shown")
+
+
 def test_gains_over_a_control_of_another_place_are_means_without_bootstrap():
     verdict = gain_verdict(captions._verdicts([row(CONTROL, 1, 8.0), row(BACK, 1, 9.0)], "cpu"), BACK)
     assert (verdict.measured, verdict.note) == (1.0, "not bootstrapped over sentences")
