@@ -25,7 +25,8 @@ class TranslatorPair(keras.Model):
     texts: what one translator finds for a sentence by beam search is to be translated back into it by the other. The
     search gives symbols, through which no gradient goes; both translators then read them as they read a target or a
     source in training, all steps at once. Each translator is updated by its own optimiser. Without monolingual text,
-    the two train exactly as two supervised runs.
+    the two train as two supervised runs: to the last bit where sums are added up in the same order, which neither XLA
+    nor TensorFlow's arithmetic optimisation of graphs promises.
 
     Each part of a step is traced (and compiled) once a batch shape of its own, not once for every combination; with
     several replicas the whole step is traced for every combination.

@@ -9,9 +9,9 @@ import pytest
 
 # Runs on short pairs, in a process of its own, as devices and determinism are settings of a whole process.
 RUNS = """
-import json, os, signal, sys
+import collections, json, os, signal, sys
 from pathlib import Path
-import keras, numpy as np
+import keras, numpy as np, tensorflow as tf
 from bytenet.config import load_config
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
@@ -76,7 +76,6 @@ def run_and_stop(name, config, step, **options):
 SAME = """
 # TensorFlow adds up sums in another order where it knows the shapes of a graph, as those of a pair, and in the last
 # bits that shows.
-import tensorflow as tf
 tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
 pool = ModelPool()
 no_text = [f"semi_supervised.{side}_weight=0.0" for side in ("source", "target")]
@@ -96,6 +95,20 @@ run("stopped", config(*semi), models=pool, resume=True)
 """
 
 DEVICES = """
+def products(pair):
+    # By part of a step, how many matrix products and convolutions of its graph are placed where.
+    ids, weights = tf.ones([2, 3], tf.int32), tf.ones([2])
+    pairs = {"source_ids": ids, "target_ids": ids, "forward_weights": weights, "backward_weights": weights}
+    graphs = {
+        "pairs": tf.function(lambda: pair._learn_from_pairs(pairs, {}, {})).get_concrete_function().graph,
+        "text": tf.function(lambda: pair._gradients_of_text((ids, weights), "source", 3)).get_concrete_function().graph,
+    }
+    return {
+        part: collections.Counter(op.device for op in graph.get_operations() if op.type.startswith(("MatMul", "Conv")))
+        for part, graph in graphs.items()
+    }
+
+
 class Recorder(keras.callbacks.Callback):
     def __init__(self, name):
         super().__init__()
@@ -107,7 +120,10 @@ class Recorder(keras.callbacks.Callback):
             for direction, model in (("forward", self.model.forward), ("backward", self.model.backward))
         }
         replicas = self.model.distribute_strategy.num_replicas_in_sync
-        Path(self.name, "devices.json").write_text(json.dumps({"replicas": replicas, "devices": devices}))
+        told = {"replicas": replicas, "devices": devices}
+        if replicas == 1:
+            told["products"] = products(self.model)
+        Path(self.name, "devices.json").write_text(json.dumps(told))
 
 
 # One step on all pairs and all source text, odd numbers of both, so that a replica has a filler row.
@@ -225,3 +241,12 @@ def test_each_translator_is_on_its_device(devices):
     for direction, number in (("forward", 0), ("backward", 1)):
         (device,) = found["apart"]["devices"][direction]
         assert device.endswith(f"device:CPU:{number}")
+
+
+def test_each_translator_computes_on_its_device(devices):
+    """Both do the same with the pairs; with source text the forward one searches, too."""
+    found = json.loads((devices / "apart" / "devices.json").read_text())["products"]
+    first, second = "/device:CPU:0", "/device:CPU:1"
+    assert found["pairs"].keys() == found["text"].keys() == {first, second}
+    assert found["pairs"][first] == found["pairs"][second] > 0
+    assert found["text"][first] > found["text"][second] > found["pairs"][second] / 2
