@@ -104,15 +104,23 @@ class TranslatorPair(keras.Model):
         self._search_lengths = {side: dict(search_lengths[side]) for side in self._search_lengths}
 
     def make_train_function(self, force=False):
-        """Make what `fit` calls for each step: batches are taken outside of the graph, so that it knows their shape."""
+        """Make what `fit` calls for each step: batches are taken outside of the graph, so that it knows their shape.
+
+        One replica calls the parts of a step one by one. A graph around them would be another for each combination of
+        batch shapes, and each would hold a copy of all parts.
+        """
         if self.train_function is not None and not force:
             return
         strategy = self.distribute_strategy
 
+        def run(batch, limits):
+            return strategy.run(self._replica_step, args=(batch, limits))
+
         @tf.function(autograph=False)
-        def step(batch, limits):
-            logs = strategy.run(self._replica_step, args=(batch, limits))
-            return {name: strategy.reduce("MEAN", value, axis=None) for name, value in logs.items()}
+        def run_on_replicas(batch, limits):
+            return {name: strategy.reduce("MEAN", value, axis=None) for name, value in run(batch, limits).items()}
+
+        step = run if strategy.num_replicas_in_sync == 1 else run_on_replicas
 
         def take_and_step(iterator):
             batch, limits = next(iterator), {}
