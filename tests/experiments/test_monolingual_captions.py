@@ -154,6 +154,8 @@ def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
         (verdict,) = captions._verdicts_of_tries(table(best), "cpu")
         assert (verdict.outcome, verdict.measured) == (outcome, 28.0)
         assert verdict.note.count("chrF") == len(captions.TRIES[captions.PAIRS])
+        (of_a_part,) = captions._verdicts_of_tries(table(best)[1:], "cpu")
+        assert of_a_part.outcome == "no claim"
 
 
 def test_nothing_is_measured_of_what_is_not_finished(tmp_path):
