@@ -324,9 +324,9 @@ def _parts_of_text(
 
 
 def _called_as_in_a_step(pair: TranslatorPair, part: Callable) -> Callable:
-    """A part of a step by itself, called from a graph on the replica, as a step calls it."""
+    """A part of a step by itself, called on the one replica, as a step calls it."""
     strategy = pair.distribute_strategy
-    return tf.function(lambda *arguments: strategy.run(part, args=arguments), autograph=False)
+    return lambda *arguments: strategy.run(part, args=arguments)
 
 
 def _measure(

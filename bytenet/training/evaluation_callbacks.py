@@ -121,7 +121,11 @@ class EpochEvaluation(keras.callbacks.Callback):
             return
         metric = config.training.early_stopping_metric
         # What does not learn is saved once.
-        to_save = {name for name in self._folders.keys() - self._validators if not self._is_saved(name)}
+        to_save = {
+            name
+            for name, folder in self._folders.items()
+            if name not in self._validators and not folder.model_path.exists()
+        }
         for name, validator in self._validators.items():
             began = time.monotonic()
             scores, hypotheses = validator.whole_set()
@@ -143,10 +147,9 @@ class EpochEvaluation(keras.callbacks.Callback):
             return True
         return score < best if self._config.training.early_stopping_metric == "val_loss" else score > best
 
-    def _is_saved(self, name: str) -> bool:
-        return self._folders[name].model_path.exists()
-
     def _save(self, names: Collection[str]) -> None:
+        if not names:
+            return  # to put averages in the place of all weights is not free
         with averaged_weights(self.model):
             for translator, (name, folder) in zip(translators_of(self.model), self._folders.items(), strict=True):
                 if name in names:
