@@ -140,8 +140,14 @@ def _all_cells(
         holds=good == of_all, measured=good, seeds=min(trials),
         note=f"of {len(outcomes)} cells trained; {better} significantly better, {_trials(trials)}",
     )  # fmt: skip
-    is_whole = len(outcomes) == of_all and min(trials) >= TRIALS
-    return verdict if is_whole or good < len(outcomes) else replace(verdict, outcome="no claim")
+    if good < len(outcomes):  # a miss stays one, whatever the other trainings give
+        return verdict
+    return _of_whole_grid(verdict, len(outcomes) == of_all, trials)
+
+
+def _of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> Verdict:
+    """The verdict, which is none before all trials of all cells are there."""
+    return verdict if all_cells and min(trials) >= TRIALS else replace(verdict, outcome="no claim")
 
 
 def _effect_of_text(rows: Table, words: str) -> list[Verdict]:
@@ -163,8 +169,7 @@ def _effect_of_text(rows: Table, words: str) -> list[Verdict]:
         note=f"paired t-test over trials against the same weight without text, p < .05; by weight {by_weight}; "
         f"{_trials(trials)}",
     )  # fmt: skip
-    is_whole = len(helped) == len(published) and min(trials) >= TRIALS
-    return [verdict if is_whole else replace(verdict, outcome="no claim")]
+    return [_of_whole_grid(verdict, len(helped) == len(published), trials)]
 
 
 def _cells_helped(rows: Sequence[dict]) -> dict[Cell, bool]:

@@ -26,33 +26,6 @@ def sentence_cross_entropy(logits, target_ids, label_smoothing: float = 0.0):
     return ops.sum(losses * ops.cast(true_ids != 0, "float32"), axis=-1)
 
 
-def masked_cross_entropy(logits, target_ids, reduction: str = "sentence"):
-    """Cross entropy of the real target characters, in nats.
-
-    Args:
-        logits: float `(batch, target_length, vocab_size)`, before softmax.
-        target_ids: int32 `(batch, target_length)`, 0 where padded.
-        reduction: "sentence" sums over time and averages over the batch (the thesis); "character" averages
-            over real characters.
-
-    Returns:
-        float32 scalar; 0.0 for a batch of padding only.
-
-    Raises:
-        ValueError: for an unknown `reduction`.
-
-    Reference:
-        Madsen 2017, eq. 2.1.6.
-    """
-    losses = sentence_cross_entropy(logits, target_ids)
-    if reduction == "sentence":
-        return ops.mean(losses)
-    if reduction == "character":
-        count = ops.sum(ops.cast(target_ids != 0, "float32"))
-        return ops.sum(losses) / ops.maximum(count, 1.0)
-    raise ValueError(f"Unknown reduction {reduction!r}; known are sentence, character.")
-
-
 @keras.saving.register_keras_serializable("bytenet")
 class SentenceCrossEntropy(keras.losses.Loss):
     """`sentence_cross_entropy` as a Keras loss, one value a sentence.

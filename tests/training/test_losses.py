@@ -1,4 +1,4 @@
-"""Cross entropy by hand, its gradient (Madsen 2017, appendix B.1), its reductions and its smoothing."""
+"""Cross entropy by hand, its gradient (Madsen 2017, appendix B.1), its averages and its smoothing."""
 
 import keras
 import numpy as np
@@ -7,7 +7,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bytenet.training.losses import SentenceCrossEntropy, masked_cross_entropy, sentence_cross_entropy
+from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
 
 # Three sentences of 3, 1 and 0 characters.
 TARGET_IDS = np.array([[2, 3, 1], [1, 0, 0], [0, 0, 0]], "int32")
@@ -25,23 +25,6 @@ NATS = [-np.log(0.5 * 0.4 * 0.25), -np.log(0.125), 0]
 
 def test_sentences_by_hand():
     np.testing.assert_allclose(sentence_cross_entropy(LOGITS, TARGET_IDS), NATS, rtol=1e-5)
-
-
-def test_both_reductions_by_hand():
-    np.testing.assert_allclose(masked_cross_entropy(LOGITS, TARGET_IDS), sum(NATS) / 3, rtol=1e-5)
-    by_character = masked_cross_entropy(LOGITS, TARGET_IDS, reduction="character")
-    np.testing.assert_allclose(by_character, sum(NATS) / 4, rtol=1e-5)
-
-
-@pytest.mark.parametrize("reduction", ["sentence", "character"])
-def test_padding_alone_gives_zero(reduction):
-    loss = masked_cross_entropy(LOGITS, np.zeros_like(TARGET_IDS), reduction)
-    assert float(loss) == 0.0
-
-
-def test_unknown_reduction_is_refused():
-    with pytest.raises(ValueError, match="Unknown reduction 'mean'; known are sentence, character"):
-        masked_cross_entropy(LOGITS, TARGET_IDS, "mean")
 
 
 @settings(max_examples=20)
@@ -74,12 +57,16 @@ def test_half_precision_logits_are_summed_in_single_precision():
     np.testing.assert_allclose(losses, [3000 * np.log(4)], rtol=1e-5)
 
 
-@pytest.mark.parametrize(("reduction", "count"), [("sentence", 3), ("character", 4)])
-def test_weighted_keras_loss_equals_the_reductions(reduction, count):
+@pytest.mark.parametrize("count", [3, 4])  # of sentences, of real characters
+def test_weighted_keras_loss_is_the_mean_over_sentences_or_characters(count):
     # The weights that the training pipeline gives: rows / N, where N counts what is averaged over.
     weights = np.full(3, 3 / count, "float32")
     loss = SentenceCrossEntropy()(TARGET_IDS, LOGITS, sample_weight=weights)
-    np.testing.assert_allclose(loss, masked_cross_entropy(LOGITS, TARGET_IDS, reduction), rtol=1e-6)
+    np.testing.assert_allclose(loss, sum(NATS) / count, rtol=1e-5)
+
+
+def test_padding_alone_gives_zero():
+    assert float(SentenceCrossEntropy()(np.zeros_like(TARGET_IDS), LOGITS)) == 0.0
 
 
 def test_keras_loss_gives_one_value_a_sentence():
