@@ -64,7 +64,8 @@ class TrainingProcess:
     Args:
         environment: of its processes.
         children: where to start them.
-        most_bytes: of memory; a process that holds more after a training is replaced by a new one.
+        most_bytes: of memory; a process that holds more after a training is replaced by a new one, and so is one that
+            would hold more with further models, if those were as large as what it has.
 
     Attributes:
         compiled: for which `TrainingRun.together` the process that stays has models.
@@ -75,6 +76,7 @@ class TrainingProcess:
         self._children = children
         self._most_bytes = most_bytes
         self._worker: subprocess.Popen | None = None
+        self._bytes = 0  # that it held after its last training
         self.compiled: set[str] = set()
 
     def train(self, training: Training) -> None:
@@ -112,6 +114,8 @@ class TrainingProcess:
         """Why it failed; "" where it did not."""
         if self._worker is not None and self._worker.poll() is not None:
             self._forget_worker()  # it died while it had nothing to do
+        if self._worker is not None and not self._has_room_for(training.run.together):
+            self._forget_worker()
         if self._worker is None:
             self._start_worker(training.log)
         self.compiled.add(training.run.together)
@@ -125,9 +129,14 @@ class TrainingProcess:
         if not answer.endswith("\n"):
             return _why_ended(self._forget_worker(), training.log)
         told = json.loads(answer)
-        if told["bytes"] > self._most_bytes:
+        self._bytes = told["bytes"]
+        if self._bytes > self._most_bytes:
             self._forget_worker()
         return told["error"]
+
+    def _has_room_for(self, together: str) -> bool:
+        """Whether the process that stays may take on a training, if other models are as large as those that it has."""
+        return together in self.compiled or self._bytes * (1 + 1 / len(self.compiled)) <= self._most_bytes
 
     def _start_worker(self, log: Path) -> None:
         # What keeps it from starting is read in the log of its first training.

@@ -36,6 +36,8 @@ def train(config, run, resume, models):
         os.kill(os.getpid(), signal.SIGKILL)
     if config.model.dim == 10:
         raise RuntimeError("a mistake of the program")
+    if config.model.dim == 14:
+        models.compiled = b"x" * 500_000_000
     if config.model.dim == 12:
         def stop(number, frame):
             (folder / "checkpoint").touch()
@@ -135,6 +137,16 @@ def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch)
     assert train(tmp_path, run("one"), run("two")) == {}
     assert process(tmp_path, "one") != process(tmp_path, "two")
     assert has_ended(process(tmp_path, "one"))
+
+
+def test_a_process_that_has_no_room_for_other_models_is_replaced(tmp_path, monkeypatch):
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    monkeypatch.setattr("bytenet.experiments.training_jobs._SHARE_OF_MEMORY", 900_000_000 / memory)
+    large, same, other = run("large", dim=14, together="x"), run("same", together="x"), run("other", together="y")
+    assert train(tmp_path, large, same, other) == {}
+    assert process(tmp_path, "large") == process(tmp_path, "same") != process(tmp_path, "other")
+    assert train(tmp_path, run("one", together="x"), run("two", together="y")) == {}
+    assert process(tmp_path, "one") == process(tmp_path, "two")
 
 
 def test_what_fails_is_tried_again(tmp_path):
