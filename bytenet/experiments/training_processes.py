@@ -163,4 +163,5 @@ def _why_ended(code: int, log: Path) -> str:
     if code < 0:
         hint = ", perhaps for want of memory: fewer --jobs need less" if code == -signal.SIGKILL else ""
         return f"the process was ended by {signal.Signals(-code).name}{hint}"
-    return log.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+    last_line = log.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+    return last_line or f"the process ended with exit code {code}"

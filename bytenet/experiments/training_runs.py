@@ -126,12 +126,17 @@ class Training:
         """Whether it was trained to its end.
 
         Raises:
-            InputError: it was, but with other settings or other text.
+            InputError: it was, but with other settings or other text, or began with another training.
         """
         if not self.marker.exists():
             return False
         changes = load_config(self.folder / "config.yaml").differences(self.config)
-        told = [f"{key} was {old!r} and is {new!r}" for key, old, new in changes if key not in PATH_KEYS]
+        starts = {start.setting for start in self.run.starts}
+        told = [
+            f"{key} was {old!r} and is {new!r}"
+            for key, old, new in changes
+            if key not in PATH_KEYS or (key in starts and self._place(old) != self._place(new))
+        ]
         if self.marker.read_text(encoding="utf-8") != self.text:
             told.append("the text is another")
         if told:
@@ -140,6 +145,13 @@ class Training:
                 "another --runs."
             )
         return True
+
+    def _place(self, start: str | None) -> tuple[str, ...]:
+        """Of a model to start from: the name, the seed and the place in its run folder, wherever all of them lie."""
+        parts = Path(start or "").parts
+        names = {start.run.name for start in self.run.starts}
+        of_run = [number for number, part in enumerate(parts) if part in names]
+        return parts[of_run[-1] :] if of_run else parts
 
 
 def unique_runs(runs: Iterable[TrainingRun]) -> list[TrainingRun]:

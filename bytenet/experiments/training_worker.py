@@ -63,7 +63,7 @@ def _work(lines: TextIO, answers: TextIO) -> None:
         try:
             train(load_config(job["settings"]), job["run"], resume=True, models=models)
         except (InputError, OSError) as failure:
-            error = str(failure)
+            error = str(failure) or repr(failure)
             print(f"Error: {error}", file=sys.stderr)
         training.clear()
         sys.stdout.flush()

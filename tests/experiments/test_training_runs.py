@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -238,6 +238,20 @@ def test_a_start_that_was_trained_otherwise_is_refused_for_both(trainer, tmp_pat
     assert list(failed) == ["first", "further"]
     assert "further starts from first: " in failed["further"]
     assert "model.dim was 4" in failed["further"]
+
+
+def test_a_training_that_began_with_another_run_is_refused(trainer, tmp_path):
+    train(tmp_path, FURTHER)
+    (tmp_path / "elsewhere").mkdir()
+    for run in (FIRST, FURTHER):
+        (tmp_path / run.name).rename(tmp_path / "elsewhere" / run.name)
+    assert train(tmp_path / "elsewhere", FURTHER) == []  # only the place is another
+    other = replace(FIRST, name="other")
+    failed = train(
+        tmp_path / "elsewhere",
+        replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts)),
+    )
+    assert re.search(r"start_forward was '.*/first/seed-1' and is '.*/other/seed-1'", failed["further"])
 
 
 def test_a_run_is_listed_once_and_after_what_it_starts_from():

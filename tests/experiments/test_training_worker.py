@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bytenet.experiments.training_jobs import train_all
+from bytenet.experiments.training_processes import _why_ended
 from bytenet.experiments.training_runs import TrainingRun
 
 # What a process imports before all else: a training that does what the width of the model says.
@@ -130,6 +131,12 @@ def test_a_process_that_dies_fails_its_run_and_is_replaced(dim, why, tmp_path):
     assert list(failed) == ["bad"]
     assert why in failed["bad"]
     assert process(tmp_path, "one") == process(tmp_path, "bad") != process(tmp_path, "two")
+
+
+def test_a_process_that_ends_without_a_word_has_failed(tmp_path):
+    silent = tmp_path / "silent.log"
+    silent.touch()
+    assert _why_ended(3, silent) == "the process ended with exit code 3"
 
 
 def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch):
