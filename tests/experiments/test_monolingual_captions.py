@@ -107,8 +107,12 @@ def test_text_helps_only_where_the_whole_interval_over_seeds_says_so():
     assert clear.interval[0] > 0
     assert "0.50 to 1.50" in clear.note
     assert gain_verdict(captions._verdicts(table([9.0, 8.1, 7.6]), "cpu"), BACK).outcome == "not shown"
-    assert gain_verdict(captions._verdicts(table([9.0]), "cpu"), BACK).outcome == "not shown", "one seed is no proof"
-    assert gain_verdict(captions._verdicts(table([7.0, 7.1, 7.2]), "cpu"), BACK).outcome == "not shown"
+    assert "worse" not in gain_verdict(captions._verdicts(table([9.0, 8.1, 7.6]), "cpu"), BACK).note
+    for part in ([9.0], [9.0, 9.1]):
+        assert gain_verdict(captions._verdicts(table(part), "cpu"), BACK).outcome == "no claim", "not all seeds"
+    worse = gain_verdict(captions._verdicts(table([7.0, 7.1, 7.2]), "cpu"), BACK)
+    assert worse.outcome == "not shown"
+    assert worse.note.startswith("it is worse")
 
 
 def test_gains_are_told_over_the_pairs_alone_too():
@@ -117,7 +121,7 @@ def test_gains_are_told_over_the_pairs_alone_too():
     verdicts = captions._verdicts(rows, "cpu")
     assert gain_verdict(verdicts, BACK).outcome == "shown"
     over_pairs = gain_verdict(verdicts, BACK, captions.PAIRS)
-    assert (over_pairs.measured, over_pairs.outcome) == (pytest.approx(-0.9), "not shown")
+    assert (over_pairs.measured, over_pairs.outcome) == (pytest.approx(-0.9), "no claim"), "trained less long"
 
 
 def test_gains_over_a_control_of_another_place_are_means_without_bootstrap():
@@ -150,12 +154,13 @@ def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
 
     chosen = captions.CHOSEN[captions.PAIRS]
     other = next(choice for choice in captions.TRIES[captions.PAIRS] if choice != chosen)
-    for best, outcome in ((chosen, "shown"), (other, "not shown")):
+    for best, told in ((chosen, False), (other, True)):
         (verdict,) = captions._verdicts_of_tries(table(best), "cpu")
-        assert (verdict.outcome, verdict.measured) == (outcome, 28.0)
+        assert (verdict.outcome, verdict.measured) == ("no claim", 28.0)
         assert verdict.note.count("chrF") == len(captions.TRIES[captions.PAIRS])
+        assert ("takes another: dropout 0.2" in verdict.note) == told
         (of_a_part,) = captions._verdicts_of_tries(table(best)[1:], "cpu")
-        assert of_a_part.outcome == "no claim"
+        assert of_a_part.note.endswith("; 1 to come")
 
 
 def test_nothing_is_measured_of_what_is_not_finished(tmp_path):
