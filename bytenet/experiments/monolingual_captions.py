@@ -18,6 +18,7 @@ from bytenet.experiments.verdict import Verdict, student_t
 from bytenet.run_folder import RunFolder
 
 _SELECTED_BY = "val_chrf"
+_VALIDATED = ("val_loss", "val_bleu", "val_chrf")
 _SEEDS = 3
 _PRESET = "multi30k-semi"
 
@@ -147,12 +148,13 @@ def _ways(scale: Scale) -> list[str]:
 
 
 def _of_training(folder: RunFolder) -> dict[str, float]:
-    """Of the model that was kept: scores on the validation set, greedily translated, and when it was; all minutes."""
+    """Scores on the validation set, greedily translated, of the model that was kept and (`last_`) in the end; times."""
     metrics = read_csv_log(folder.metrics_path)
     scores = metrics[_SELECTED_BY]
     best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)
     return {
-        **{name: metrics[name][best] for name in ("val_loss", "val_bleu", "val_chrf")},
+        **{name: metrics[name][best] for name in _VALIDATED},
+        **{f"last_{name}": metrics[name][-1] for name in _VALIDATED},
         "best_step": int(metrics["step"][best]),
         "steps": int(metrics["step"][-1]),
         "minutes": metrics["seconds"][-1] / 60,
