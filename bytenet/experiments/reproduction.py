@@ -63,12 +63,12 @@ def reproduce(
     from bytenet.training.environment import describe_environment
 
     environment = describe_environment()  # before results are written, which would be changes of its own commit
-    earlier = {
-        experiment.name: read_earlier(experiment, ResultFiles(results, experiment.name, scale))
-        if join_earlier
-        else EarlierResults()
-        for experiment in experiments
-    }
+
+    def earlier(experiment: Experiment) -> EarlierResults:
+        files = ResultFiles(results, experiment.name, scale)
+        return read_earlier(experiment, files) if join_earlier else EarlierResults()
+
+    rows_there = {experiment.name: earlier(experiment).rows for experiment in experiments}
     runs = (runs / scale).absolute()
     results.mkdir(parents=True, exist_ok=True)
     if jobs is None:
@@ -86,7 +86,7 @@ def reproduce(
             for experiment in asking
             for run in experiment.runs(scale)
             for seed in range(1, 1 + count)
-            if (run.name, seed) not in earlier[experiment.name].rows
+            if (run.name, seed) not in rows_there[experiment.name]
         }
         failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say, wanted)
     verdicts: dict[str, list[Verdict]] = {}
@@ -99,7 +99,7 @@ def reproduce(
                 rest = f" `{option}` measures the other trainings." if experiment.in_part else ""
                 raise InputError(f"{broken[0]}{rest}")
             work = Work(scale, range(1, 1 + counts[experiment.name]), runs, Path(), say)
-            verdicts[experiment.name] = _measure(experiment, work, results, environment, earlier[experiment.name])
+            verdicts[experiment.name] = _measure(experiment, work, results, environment, earlier)
         except InputError as error:
             failures[experiment.name] = str(error)
             say(f"{experiment.name}: {error}")
@@ -113,7 +113,11 @@ def check_available(experiment: Experiment) -> None:
 
 
 def _measure(
-    experiment: Experiment, work: Work, results: Path, environment: dict[str, Any], earlier: EarlierResults
+    experiment: Experiment,
+    work: Work,
+    results: Path,
+    environment: dict[str, Any],
+    read_earlier_results: Callable[[Experiment], EarlierResults],
 ) -> list[Verdict]:
     files = ResultFiles(results, experiment.name, work.scale)
     began = time.monotonic()
@@ -122,6 +126,7 @@ def _measure(
     seeds = len(work.seeds)
     facts = environment
     if experiment.in_part:
+        earlier = read_earlier_results(experiment)  # only now: another machine's may have come while this one trained
         own, table = table, join(experiment, work.scale, table, earlier)
         if not table:
             raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")

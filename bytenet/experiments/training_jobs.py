@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from bytenet.errors import InputError
 from bytenet.experiments.training_processes import Children, TrainingProcess
@@ -18,6 +19,7 @@ from bytenet.experiments.training_runs import Training, TrainingRun, marker_in, 
 from bytenet.files import write_text_atomic
 
 _TIMES = ".times.json"
+_SECONDS_BETWEEN_TRIES = 0.2
 _SHARE_OF_MEMORY = 0.75
 """Processes with compiled models begin anew when together they could hold more than this part of the machine's."""
 
@@ -76,7 +78,8 @@ def train_all(
         if training is None:
             return None
         try:
-            return training, _train(training, processes.mine, {"side_by_side": jobs, "threads": threads})
+            with _held(training, children, say):
+                return training, _train(training, processes.mine, {"side_by_side": jobs, "threads": threads})
         except InputError as error:
             return training, error
         finally:
@@ -156,11 +159,39 @@ def _wanted(waiting: Sequence[Training], wanted: Collection[tuple[str, int]]) ->
     return kept[::-1]
 
 
+@contextmanager
+def _held(training: Training, children: Children, say: Callable[[str], None]) -> Iterator[None]:
+    """Keep other processes from a training; wait for one that has it.
+
+    Raises:
+        InputError: `children` was told to end while it waited.
+    """
+    training.folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(training.folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
+        told = False
+        while not _try_to_lock(lock):
+            if children.ended:
+                raise InputError("Stopped.")
+            if not told:
+                say(f"{training.run.name}, seed {training.seed}: waiting for another process that trains it")
+                told = True
+            time.sleep(_SECONDS_BETWEEN_TRIES)
+        yield
+
+
+def _try_to_lock(file: TextIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def _train(training: Training, process: TrainingProcess, conditions: dict[str, int]) -> float:
-    """Train, unless another process does so already: that is waited for.
+    """Train, unless another process has done so by now.
 
     Args:
-        training: which.
+        training: which; it is held.
         process: to train it with.
         conditions: kept with the time that it took.
 
@@ -174,15 +205,12 @@ def _train(training: Training, process: TrainingProcess, conditions: dict[str, i
     missing = [str(folder) for folder in sorted(training.after) if not marker_in(folder).exists()]
     if missing:
         raise InputError(f"it starts from {' and '.join(missing)}, which failed")
-    training.folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(training.folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not training.is_finished():
-            began_itself = time.monotonic()
-            process.train(training)
-            times = conditions | {"seconds": round(time.monotonic() - began_itself, 3)}
-            write_text_atomic(training.folder.with_suffix(_TIMES), json.dumps(times) + "\n")
-            write_text_atomic(training.marker, training.text)
+    if not training.is_finished():
+        began_itself = time.monotonic()
+        process.train(training)
+        times = conditions | {"seconds": round(time.monotonic() - began_itself, 3)}
+        write_text_atomic(training.folder.with_suffix(_TIMES), json.dumps(times) + "\n")
+        write_text_atomic(training.marker, training.text)
     return time.monotonic() - began
 
 

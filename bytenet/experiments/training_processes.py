@@ -25,6 +25,12 @@ class Children:
         self._running: set[subprocess.Popen] = set()
         self._ended = False
 
+    @property
+    def ended(self) -> bool:
+        """Whether `end` was called."""
+        with self._lock:
+            return self._ended
+
     def start(self, command: list[str], **options: Any) -> subprocess.Popen:
         """Start a process.
 

@@ -40,7 +40,7 @@ def place(tmp_path, monkeypatch):
     """Reproduces in a place with a folder of trainings of its own, and tells what was trained there."""
     trained = []
 
-    def go(name, *, only=(), **options):
+    def go(name, *, only=(), meanwhile=lambda: None, **options):
         def train_all(trainings, seeds, runs, jobs, say, wanted):
             for run in trainings:
                 for seed in seeds:
@@ -53,6 +53,7 @@ def place(tmp_path, monkeypatch):
                     (training.folder / "place").write_text(name)
                     marker_in(training.folder).write_text("")
                     trained.append((name, run.name, seed))
+            meanwhile()
             return {}
 
         monkeypatch.setattr(reproduction, "train_all", train_all)
@@ -84,6 +85,14 @@ def test_what_is_trained_elsewhere_is_not_trained_again_and_keeps_its_place(plac
         ("small", 1, "there"), ("small", 2, "here"), ("large", 1, "here"), ("large", 2, "there"),
     ]  # fmt: skip
     assert "trainings" not in record(tmp_path)
+
+
+def test_what_comes_from_elsewhere_while_it_trains_is_kept(place, tmp_path):
+    def elsewhere():
+        place("there", only={("two", 2)}, join_earlier=True)
+
+    place("here", only={("one", 1)}, join_earlier=True, meanwhile=elsewhere)
+    assert rows(tmp_path) == [("small", 1, "here"), ("large", 2, "there")]
 
 
 def test_without_join_all_is_made_anew(place, tmp_path):

@@ -1,5 +1,6 @@
 """Trainings are done once, in order, with their log; no training really happens here."""
 
+import fcntl
 import os
 import re
 import signal
@@ -8,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -288,6 +289,42 @@ def test_in_the_background_what_is_meant_for_it_stops_it(trainer, ignored, sent,
         signal.signal(ignored, before)
     assert stops or len(trainer.calls) == 2
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_what_another_process_trains_is_waited_for_and_not_trained_twice(trainer, tmp_path):
+    said = []
+
+    folder = run_folder_of(RUN, 1, tmp_path)
+    with held_by_another(folder) as other:
+
+        def say(line):
+            said.append(line)
+            if "waiting" in line:
+                (folder / "config.yaml").write_text(load_config("digits", [*RUN.settings, "training.seed=1"]).to_yaml())
+                (folder / "finished").touch()
+                other.close()
+
+        assert train_all([RUN], (1,), tmp_path, 1, say) == {}
+    assert said[1] == "one, seed 1: waiting for another process that trains it"
+    assert trainer.calls == []
+
+
+def test_an_interruption_does_not_wait_for_what_another_process_trains(trainer, tmp_path):
+    def interrupt(line):
+        if line.startswith("[1/"):
+            raise KeyboardInterrupt
+
+    with held_by_another(run_folder_of(RUN, 1, tmp_path)), pytest.raises(KeyboardInterrupt):
+        train_all([RUN, TrainingRun("two", "digits")], (1,), tmp_path, 2, interrupt)
+    assert [folder.parent.name for folder in trainer.folders] == ["two"]
+
+
+@contextmanager
+def held_by_another(folder):
+    folder.mkdir(parents=True)
+    with open(folder.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock
 
 
 def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(trainer, tmp_path):
