@@ -143,8 +143,9 @@ def final_values(folder: Path) -> dict[str, float | str]:
     """What a finished training measured last, by the columns of its `metrics.csv`, and its times."""
     metrics = read_csv_log(folder / "metrics.csv")
     found = {name: "" if math.isnan(values[-1]) else values[-1] for name, values in metrics.items()}
-    steps = [0, *metrics["step"]]
-    seconds = [0.0, *metrics["seconds"]]
+    steps, seconds = metrics["step"], metrics["seconds"]
+    if steps[0] > 0:  # else what it starts from was measured
+        steps, seconds = [0, *steps], [0.0, *seconds]
     of_epochs = [
         1000 * (seconds[index + 1] - seconds[index]) / (steps[index + 1] - steps[index])
         for index in range(len(steps) - 1)

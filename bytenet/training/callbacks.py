@@ -221,11 +221,17 @@ class TrainingLog(keras.callbacks.Callback):
             tf.summary.scalar("learning_rate", optimizer.learning_rate)
             tf.summary.scalar("gradient_norm", keras.ops.convert_to_tensor(optimizer.gradient_norm))
 
+    def on_train_begin(self, logs=None):
+        if logs:  # the models that it starts from were measured
+            self._write_epoch(0, logs)
+
     def on_epoch_end(self, epoch, logs=None):
+        self._write_epoch(epoch + 1, logs or {})
+
+    def _write_epoch(self, epoch: int, logs: dict[str, float]) -> None:
         rate = float(self.model.optimizer.learning_rate)
         state = self._state
-        place = {"epoch": epoch + 1, "step": state.step, "seconds": state.seconds, "characters": state.characters}
-        logs = logs or {}
+        place = {"epoch": epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters}
         self._epochs.append(place | {"learning_rate": rate} | logs)
         if self._backward_epochs is not None:
             of_backward = {

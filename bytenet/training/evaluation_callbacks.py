@@ -78,7 +78,7 @@ class EpochEvaluation(keras.callbacks.Callback):
     """Measures the validation set after epochs, keeps the best model (or the last), and stops when it gets no better.
 
     What it measures is added to the epoch's logs, for the callbacks after it. Each translator is kept as it is at its
-    own best.
+    own best. One that starts from a trained model is measured before the first step, too: that may have been its best.
 
     Args:
         folders: of the run and, where there is a backward translator, of that, by direction; the model to keep is saved
@@ -111,6 +111,15 @@ class EpochEvaluation(keras.callbacks.Callback):
             name: tf.summary.create_file_writer(str(folder.logs / "validation")) for name, folder in folders.items()
         }
 
+    def on_train_begin(self, logs=None):
+        if self._state.step > 0:
+            return
+        settings = self._config.semi_supervised
+        starts = {"forward": settings.start_forward, "backward": settings.start_backward}
+        if started := [name for name in self._validators if settings.enabled and starts[name]]:
+            self._measure(started, 0, logs)
+            self._progress.say("before the first step: " + ", ".join(f"{key} {logs[key]:.4g}" for key in sorted(logs)))
+
     def on_epoch_end(self, epoch, logs=None):
         state, config = self._state, self._config
         is_last = state.step >= self._total_steps
@@ -119,27 +128,32 @@ class EpochEvaluation(keras.callbacks.Callback):
             return
         if (epoch + 1) % config.evaluation.every_epochs and not is_last:
             return
-        metric = config.training.early_stopping_metric
+        self._measure(self._validators, epoch + 1, logs)
+        metric, patience = config.training.early_stopping_metric, config.training.early_stopping_patience
+        if patience is not None and epoch + 1 - state.best_epoch >= patience:
+            self._progress.say(f"{metric} has not got better in {patience} epochs, so training stops early.")
+            self.model.stop_training = True
+
+    def _measure(self, directions: Collection[str], epoch: int, logs: dict[str, float]) -> None:
+        """Measure translators after `epoch` epochs, and save what is to be kept."""
+        state, config = self._state, self._config
         # What does not learn is saved once.
         to_save = {
             name
             for name, folder in self._folders.items()
             if name not in self._validators and not folder.model_path.exists()
         }
-        for name, validator in self._validators.items():
+        for name in directions:
             began = time.monotonic()
-            scores, hypotheses = validator.whole_set()
+            scores, hypotheses = self._validators[name].whole_set()
             logs.update({score.replace("val_", _PREFIXES[name]): value for score, value in scores.items()})
             self._write(name, scores, hypotheses)
             state.seconds += time.monotonic() - began
-            if self._is_better(name, scores[metric]):
-                state.best_scores[name], state.best_epoch = scores[metric], epoch + 1
+            score = scores[config.training.early_stopping_metric]
+            if self._is_better(name, score):
+                state.best_scores[name], state.best_epoch = score, epoch
                 to_save.add(name)
         self._save(self._folders if config.training.keep_model == "last" else to_save)
-        patience = config.training.early_stopping_patience
-        if patience is not None and epoch + 1 - state.best_epoch >= patience:
-            self._progress.say(f"{metric} has not got better in {patience} epochs, so training stops early.")
-            self.model.stop_training = True
 
     def _is_better(self, name: str, score: float) -> bool:
         best = self._state.best_scores.get(name)

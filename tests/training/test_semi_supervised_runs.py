@@ -195,17 +195,23 @@ def test_a_frozen_translator_is_saved_as_it_was(semi_config, supervised_run, eag
         assert np.isfinite(metrics[name][0]) == (direction == trained)
 
 
-@pytest.mark.parametrize(("trained", "kept"), [("both", [3.0, 1.0]), ("backward", [None, 1.0])])
+@pytest.mark.parametrize(
+    ("trained", "of_start", "kept"),
+    [("both", 2.5, [3.0, 1.0]), ("both", 0.5, [None, 1.0]), ("backward", None, [None, 1.0])],
+)
 def test_each_translator_that_learns_is_kept_at_its_own_best(
-    semi_config, supervised_run, eagerly, tmp_path, monkeypatch, trained, kept
+    semi_config, supervised_run, eagerly, tmp_path, monkeypatch, capsys, trained, of_start, kept
 ):
-    """Epoch by epoch the forward one gets better, the backward one worse."""
+    """Epoch by epoch the forward one gets better, after what it starts from, and the backward one worse."""
     scores = {"forward": [3.0, 2.0, 1.0], "backward": [1.0, 2.0, 3.0]}
     start = supervised_run("start")
     names = [name for name in scores if trained in ("both", name)]
     order = iter([(name, epoch) for epoch in range(3) for name in names])
+    started = iter([] if of_start is None else [of_start])
 
     def mark_model(self):
+        for score in started:
+            return {"val_loss": score}, [""] * len(self.pairs)
         name, epoch = next(order)
         self._model.head.bias.assign(np.full(self._model.vocab_size, epoch + 1.0))
         return {"val_loss": scores[name][epoch]}, [""] * len(self.pairs)
@@ -223,6 +229,15 @@ def test_each_translator_that_learns_is_kept_at_its_own_best(
             np.testing.assert_array_equal(bias, start.load_model().head.bias)
         else:
             np.testing.assert_array_equal(bias, value)
+    metrics = read_csv_log(folder.metrics_path)
+    told = capsys.readouterr().err
+    if of_start is None:
+        assert list(metrics["epoch"]) == [1, 2, 3]
+        assert "before the first step" not in told
+    else:
+        assert list(metrics["epoch"]) == [0, 1, 2, 3]
+        assert (metrics["step"][0], metrics["val_loss"][0]) == (0, of_start)
+        assert f"before the first step: val_loss {of_start}" in told
 
 
 def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, supervised_run, eagerly, tmp_path):
