@@ -1,6 +1,6 @@
 """How good translations are, as scores that carry their settings and print themselves. No TensorFlow."""
 
-from bytenet.evaluation.bleu import bleu, chrf
+from bytenet.evaluation.bleu import bleu, chrf, length_ratio
 from bytenet.evaluation.compare import Comparison, compare_translations
 from bytenet.evaluation.evaluate_run import evaluate_run, pairs_of_split, text_scores
 from bytenet.evaluation.evaluation import Evaluation, samples_table
@@ -24,6 +24,7 @@ __all__ = [
     "compare_translations",
     "evaluate_run",
     "exact_match",
+    "length_ratio",
     "pairs_of_split",
     "pooled_misclassification",
     "samples_table",

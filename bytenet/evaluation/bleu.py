@@ -1,4 +1,4 @@
-"""BLEU and chrF as sacreBLEU computes them, with signature and bootstrap interval."""
+"""BLEU, chrF and the ratio of lengths as sacreBLEU computes them, with signature and bootstrap interval."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -49,15 +49,38 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 
     return _score("chrF2", CHRF(), hypotheses, references, bootstrap, seed)
 
 
-def _score(
-    name: str, metric: "Metric", hypotheses: Sequence[str], references: Sequence[str], bootstrap: int, seed: int
+def length_ratio(
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345
 ) -> Score:
+    """Words of the translations for each word of the references, as BLEU counts them: below 1 it scores the shortness.
+
+    Arguments and errors as for `bleu`.
+
+    Returns:
+        A `Score` with sacreBLEU's signature; 1 where both are equally long.
+    """
+    from sacrebleu.metrics import BLEU
+
+    return _score("length-ratio", BLEU(force=True), hypotheses, references, bootstrap, seed, told="ratio", digits=3)
+
+
+def _score(
+    name: str,
+    metric: "Metric",
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    bootstrap: int,
+    seed: int,
+    told: str = "score",
+    digits: int = 2,
+) -> Score:
+    """What sacreBLEU tells of a corpus under the name `told`."""
     check_parallel(hypotheses, references)
     # sacreBLEU's public call gives the width of the interval but not its ends, so its sums are taken here.
     statistics = np.array(metric._extract_corpus_statistics(hypotheses, [references]), np.float64)
 
     def score(counts: np.ndarray) -> float:
-        return metric._compute_score_from_stats(counts.tolist()).score
+        return getattr(metric._compute_score_from_stats(counts.tolist()), told)
 
     if bootstrap:
         metric.n_bootstrap, metric.seed = bootstrap, str(seed)
@@ -67,4 +90,5 @@ def _score(
         num_sentences=len(hypotheses),
         settings=metric.get_signature().format(),
         interval=bootstrap_interval(statistics, score, bootstrap, seed),
+        digits=digits,
     )

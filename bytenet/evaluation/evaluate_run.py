@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bytenet.datasets import Pairs, read_corpus
 from bytenet.errors import InputError
-from bytenet.evaluation.bleu import bleu, chrf
+from bytenet.evaluation.bleu import bleu, chrf, length_ratio
 from bytenet.evaluation.evaluation import Evaluation
 from bytenet.evaluation.likelihood import bits_per_character
 from bytenet.evaluation.misclassification import exact_match, sentence_misclassification
@@ -112,7 +112,7 @@ def evaluate_run(
 def text_scores(
     hypotheses: Sequence[str], references: Sequence[str], language: str, bootstrap: int = 1000
 ) -> list[Score]:
-    """Every score that compares texts: BLEU, chrF, the thesis's BLEU, exact matches, wrong characters.
+    """Every score that compares texts: BLEU, chrF, lengths, the thesis's BLEU, exact matches, wrong characters.
 
     Raises:
         InputError: numbers of hypotheses and references differ, or there are none.
@@ -120,6 +120,7 @@ def text_scores(
     return [
         bleu(hypotheses, references, bootstrap),
         chrf(hypotheses, references, bootstrap),
+        length_ratio(hypotheses, references, bootstrap),
         thesis_bleu(hypotheses, references, language, bootstrap=bootstrap),
         exact_match(hypotheses, references, bootstrap),
         sentence_misclassification(hypotheses, references),

@@ -229,8 +229,8 @@ _SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 def _measure(work: Work) -> Table:
     """Rows of `way`, `trial`, test scores with bootstrap intervals, gains over `CONTROL`, and `_of_training`.
 
-    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `bleu_gain`, ... are the difference to the same trial's
-    `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
+    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `length_ratio`; `bleu_gain`, ... are the difference to the
+    same trial's `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
     """
     from bytenet.evaluation import evaluate_run, pairs_of_split
     from bytenet.evaluation.compare import compare_translations
@@ -246,6 +246,7 @@ def _measure(work: Work) -> Table:
             scores = {score.name: score for score in told.scores}
             for key, name in _SCORES.items():
                 row |= _with_interval(key, scores[name].value, scores[name].interval)
+            row["length_ratio"] = scores["length-ratio"].value
             if way == CONTROL:
                 of_control[trial] = told.hypotheses
             gains = {}
@@ -278,11 +279,13 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             values = list(_by_trial(table, way, key).values())
             minutes = fmean(_by_trial(table, way, "minutes").values())
             validation = fmean(_by_trial(table, way, f"val_{key}").values())
+            length = fmean(_by_trial(table, way, "length_ratio").values())
             found.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
-                    note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; {minutes:.0f} min",
+                    note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; "
+                    f"{length:.2f} words for one of the references; {minutes:.0f} min",
                 )
             )  # fmt: skip
     for way in ways:

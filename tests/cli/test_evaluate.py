@@ -11,7 +11,7 @@ from bytenet.errors import InputError
 from bytenet.evaluation import bleu, chrf
 from bytenet.run_folder import RunFolder
 
-SCORES = ["BLEU", "chrF2", "thesis-BLEU", "exact-match", "misclassification", "bits-per-character"]
+SCORES = ["BLEU", "chrF2", "length-ratio", "thesis-BLEU", "exact-match", "misclassification", "bits-per-character"]
 
 
 @pytest.fixture

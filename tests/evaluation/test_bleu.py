@@ -4,7 +4,7 @@ import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from bytenet.errors import InputError
-from bytenet.evaluation import bleu, chrf
+from bytenet.evaluation import bleu, chrf, length_ratio
 
 HYPOTHESES = [
     "The cat sat on the mat .",
@@ -53,6 +53,13 @@ def test_another_seed_gives_another_interval_and_the_same_value():
     assert first.value == second.value
     assert first.interval != second.interval
     assert bleu(HYPOTHESES, REFERENCES, bootstrap=50, seed=1) == first
+
+
+def test_length_ratio_counts_words_as_bleu_does():
+    score = length_ratio(["a b c.", "a"], ["a b c d.", "a b"], bootstrap=20)
+    assert score.value == pytest.approx(5 / 7)  # with the full stops
+    assert score.interval[0] < score.value <= score.interval[1]
+    assert length_ratio(["", ""], ["a b", "c"], bootstrap=0).value == 0
 
 
 def test_empty_translations_score_nothing():

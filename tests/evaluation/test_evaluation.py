@@ -54,9 +54,9 @@ def test_samples_show_any_text_within_its_cell(text, cell):
 
 def test_text_scores_of_perfect_and_of_wrong_translations():
     references = ["The cat sat on the mat.", "Two dogs play in the snow."]
-    names = ["BLEU", "chrF2", "thesis-BLEU", "exact-match", "misclassification"]
+    names = ["BLEU", "chrF2", "length-ratio", "thesis-BLEU", "exact-match", "misclassification"]
     perfect = {score.name: score.value for score in text_scores(references, references, "en", 10)}
-    assert perfect == pytest.approx(dict(zip(names, [100, 100, 100, 1, 0], strict=True)))
+    assert perfect == pytest.approx(dict(zip(names, [100, 100, 1, 100, 1, 0], strict=True)))
     wrong = {score.name: score.value for score in text_scores(["q", "q"], references, "en", 10)}
     assert wrong["exact-match"] == wrong["thesis-BLEU"] == 0
     assert wrong["misclassification"] == 1
