@@ -11,6 +11,7 @@ from bytenet.experiments import (
     europarl,
     memorise,
     monolingual_captions,
+    monolingual_captions_tuning,
     selu_language,
     semi_supervised_grid,
     semi_supervised_settings,
@@ -36,6 +37,7 @@ _MODULES = (
     selu_language,
     semi_supervised_settings,
     monolingual_captions,
+    monolingual_captions_tuning,
 )
 
 

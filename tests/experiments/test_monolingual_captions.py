@@ -8,11 +8,13 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.experiments import monolingual_captions as captions
+from bytenet.experiments import monolingual_captions_runs as trainings
+from bytenet.experiments import monolingual_captions_tuning as tuning
 from bytenet.experiments.experiment import Work
 from bytenet.experiments.training_runs import unique_runs
 
-BOTH_EXPERIMENTS = captions.EXPERIMENTS
-CONTROL, BACK, MARGINAL = captions.CONTROL, captions.BACK, captions.MARGINAL
+BOTH_EXPERIMENTS = captions.EXPERIMENTS + tuning.EXPERIMENTS
+CONTROL, BACK, MARGINAL = trainings.CONTROL, trainings.BACK, trainings.MARGINAL
 
 
 def row(way, seed, bleu, gain=None, chrf=30.0):
@@ -31,16 +33,16 @@ def gain_verdict(verdicts, way, against=CONTROL, score="BLEU"):
 
 
 def test_all_ways_have_the_same_number_of_tries_and_one_of_them_is_chosen():
-    assert len({len(set(choices)) for choices in captions.TRIES.values()}) == 1
-    for way, choice in captions.CHOSEN.items():
-        assert choice in captions.TRIES[way]
-    for way in captions.WAYS:
-        assert captions._TUNED_AS.get(way, way) in captions.TRIES
+    assert len({len(set(choices)) for choices in trainings.TRIES.values()}) == 1
+    for way, choice in trainings.CHOSEN.items():
+        assert choice in trainings.TRIES[way]
+    for way in trainings.WAYS:
+        assert trainings._TUNED_AS.get(way, way) in trainings.TRIES
 
 
 @pytest.mark.parametrize("scale", ["smoke", "cpu", "thesis"])
 def test_ways_differ_in_nothing_but_what_makes_them_what_they_are(scale):
-    runs = {way: captions.training_of(way, scale, captions.Choice(0.2, 1.0)).config(1) for way in captions.WAYS}
+    runs = {way: trainings.training_of(way, scale, trainings.Choice(0.2, 1.0)).config(1) for way in trainings.WAYS}
     control = runs[CONTROL]
     allowed = {
         "training.max_steps", "training.epochs", "evaluation.every_epochs", "semi_supervised.source_weight",
@@ -48,24 +50,24 @@ def test_ways_differ_in_nothing_but_what_makes_them_what_they_are(scale):
         "semi_supervised.trained",
     }  # fmt: skip
     for way, config in runs.items():
-        if captions.WAYS[way].started:
+        if trainings.WAYS[way].started:
             assert {key for key, _, _ in control.differences(config)} <= allowed
-    changed = {key for key, _, _ in runs[captions.PAIRS].differences(runs[captions.BACKWARD])}
+    changed = {key for key, _, _ in runs[trainings.PAIRS].differences(runs[trainings.BACKWARD])}
     assert changed == {"data.reversed"}
     assert (control.semi_supervised.source_weight, control.semi_supervised.target_weight) == (0, 0)
     german = runs["marginal, German text"].semi_supervised
     assert (german.source_weight, german.target_weight) == (1.0, 0)
     assert runs[BACK].semi_supervised.beam_size == 1
-    assert not runs[captions.PAIRS].semi_supervised.enabled
+    assert not runs[trainings.PAIRS].semi_supervised.enabled
 
 
 def test_every_way_starts_from_the_same_two_trainings():
     starts = {
-        tuple(start.run.name for start in captions.training_of(way, "cpu").starts)
-        for way, one in captions.WAYS.items()
+        tuple(start.run.name for start in trainings.training_of(way, "cpu").starts)
+        for way, one in trainings.WAYS.items()
         if one.started
     }
-    names = tuple(captions.training_of(way, "cpu").name for way in (captions.PAIRS, captions.BACKWARD))
+    names = tuple(trainings.training_of(way, "cpu").name for way in (trainings.PAIRS, trainings.BACKWARD))
     assert starts == {names}
 
 
@@ -75,13 +77,13 @@ def test_what_was_chosen_is_not_trained_twice(scale):
     settings = {}
     for run in unique_runs([*shown, *tried]):
         assert settings.setdefault(run.name, run.settings) == run.settings
-    chosen = {captions.training_of(way, scale).name for way in captions.TRIES}
+    chosen = {trainings.training_of(way, scale).name for way in trainings.TRIES}
     assert chosen & {run.name for run in tried} <= {run.name for run in shown} | {
         run.name for run in unique_runs(shown)
     }
     if scale == "cpu":
         assert chosen <= {run.name for run in tried}
-        assert len({run.name for run in tried}) == sum(map(len, captions.TRIES.values()))
+        assert len({run.name for run in tried}) == sum(map(len, trainings.TRIES.values()))
 
 
 def test_the_scores_of_a_training_are_those_of_the_model_it_kept(tmp_path):
@@ -93,7 +95,7 @@ def test_the_scores_of_a_training_are_those_of_the_model_it_kept(tmp_path):
         "4,40,300,1.1,7,27",
     ]
     (tmp_path / "metrics.csv").write_text("".join(f"{line}\n" for line in lines))
-    told = captions._of_training(SimpleNamespace(metrics_path=tmp_path / "metrics.csv"))
+    told = trainings.validation_of(SimpleNamespace(metrics_path=tmp_path / "metrics.csv"))
     assert told == {
         "val_loss": 1.2, "val_bleu": 6, "val_chrf": 28, "last_val_loss": 1.1, "last_val_bleu": 7, "last_val_chrf": 27,
         "best_step": 30, "steps": 40, "minutes": 5,
@@ -120,11 +122,11 @@ def test_text_helps_only_where_the_whole_interval_over_seeds_says_so():
 
 
 def test_gains_are_told_over_the_pairs_alone_too():
-    rows = [row(CONTROL, seed, 7.0) for seed in (1, 2, 3)] + [row(captions.PAIRS, seed, 9.0) for seed in (1, 2, 3)]
+    rows = [row(CONTROL, seed, 7.0) for seed in (1, 2, 3)] + [row(trainings.PAIRS, seed, 9.0) for seed in (1, 2, 3)]
     rows += [row(BACK, seed, bleu) for seed, bleu in enumerate((8.0, 8.1, 8.2), start=1)]
     verdicts = captions._verdicts(rows, "cpu")
     assert gain_verdict(verdicts, BACK).outcome == "shown"
-    over_pairs = gain_verdict(verdicts, BACK, captions.PAIRS)
+    over_pairs = gain_verdict(verdicts, BACK, trainings.PAIRS)
     assert (over_pairs.measured, over_pairs.outcome) == (pytest.approx(-0.9), "no claim"), "trained less long"
 
 
@@ -149,21 +151,21 @@ def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
     def table(best):
         return [
             {
-                "way": captions.PAIRS, "dropout": choice.dropout, "weight": 0.0, "trial": 1, "val_loss": 1.0,
+                "way": trainings.PAIRS, "dropout": choice.dropout, "weight": 0.0, "trial": 1, "val_loss": 1.0,
                 "val_bleu": 7.0, "val_chrf": 28.0 if choice == best else 27.0, "best_step": 1, "steps": 2,
                 "minutes": 3.0,
             }
-            for choice in captions.TRIES[captions.PAIRS]
+            for choice in trainings.TRIES[trainings.PAIRS]
         ]  # fmt: skip
 
-    chosen = captions.CHOSEN[captions.PAIRS]
-    other = next(choice for choice in captions.TRIES[captions.PAIRS] if choice != chosen)
+    chosen = trainings.CHOSEN[trainings.PAIRS]
+    other = next(choice for choice in trainings.TRIES[trainings.PAIRS] if choice != chosen)
     for best, told in ((chosen, False), (other, True)):
-        (verdict,) = captions._verdicts_of_tries(table(best), "cpu")
+        (verdict,) = tuning._verdicts_of_tries(table(best), "cpu")
         assert (verdict.outcome, verdict.measured) == ("no claim", 28.0)
-        assert verdict.note.count("chrF") == len(captions.TRIES[captions.PAIRS])
+        assert verdict.note.count("chrF") == len(trainings.TRIES[trainings.PAIRS])
         assert ("takes another: dropout 0.2" in verdict.note) == told
-        (of_a_part,) = captions._verdicts_of_tries(table(best)[1:], "cpu")
+        (of_a_part,) = tuning._verdicts_of_tries(table(best)[1:], "cpu")
         assert of_a_part.note.endswith("; 1 to come")
 
 

@@ -1,0 +1,102 @@
+"""Beyond the thesis: the settings that were tried on monolingual captions, on the validation set."""
+
+from pathlib import Path
+
+from bytenet.experiments.experiment import Experiment, Needs, Row, Scale, Table, Work
+from bytenet.experiments.monolingual_captions_runs import (
+    BACK,
+    CHOSEN,
+    PAIRS,
+    TRIES,
+    Choice,
+    training_of,
+    validation_of,
+)
+from bytenet.experiments.verdict import Verdict
+
+
+def _tries(scale: Scale) -> list[tuple[str, Choice]]:
+    if scale == "smoke":
+        return [(PAIRS, CHOSEN[PAIRS]), (BACK, CHOSEN[BACK])]
+    return [(way, choice) for way, choices in TRIES.items() for choice in choices]
+
+
+def _measure_tries(work: Work) -> Table:
+    """Rows of `way`, `dropout`, `weight`, `trial`, and what `validation_of` tells."""
+    rows: Table = []
+    for way, choice in _tries(work.scale):
+        for trial, folder in work.finished(training_of(way, work.scale, choice)):
+            rows.append(_label(way, choice) | {"trial": trial} | validation_of(folder))
+    return rows
+
+
+def _label(way: str, choice: Choice) -> Row:
+    return {"way": way, "dropout": choice.dropout, "weight": choice.weight}
+
+
+def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
+    found = []
+    for way in dict.fromkeys(row["way"] for row in table):
+        rows = [row for row in table if row["way"] == way]
+        best = max(rows, key=lambda row: row["val_chrf"])
+        told = [
+            f"dropout {row['dropout']:g}" + (f", weight {row['weight']:g}" if row["weight"] else "")
+            + f": chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
+            for row in rows
+        ]  # fmt: skip
+        missing = [tried for tried, _ in _tries(scale)].count(way) - len(rows)
+        if missing:
+            told.append(f"{missing} to come")
+        elif Choice(best["dropout"], best["weight"]) != CHOSEN[way]:
+            told.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
+        found.append(
+            Verdict(
+                quantity=f"validation chrF of the best of {len(rows)} settings, {way}", printed="not tried",
+                measured=float(best["val_chrf"]), note="; ".join(told),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _words(choice: Choice) -> str:
+    return f"dropout {choice.dropout:g}" + (f", weight {choice.weight:g}" if choice.weight else "")
+
+
+def _plot_tries(table: Table, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 1 + 0.35 * len(table)), layout="constrained")
+    axes = figure.subplots()
+    labels = [f"{row['way']}: {_words(Choice(row['dropout'], row['weight']))}" for row in table]
+    colours = {way: f"C{number}" for number, way in enumerate(dict.fromkeys(row["way"] for row in table))}
+    for place, row in enumerate(table):
+        axes.plot(row["val_chrf"], place, "o", color=colours[row["way"]])
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlabel("chrF on the validation set, greedy")
+    axes.grid(alpha=0.3)
+    figure.savefig(path, dpi=100)
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="monolingual-captions-tuning",
+        is_thesis=False,
+        title="Monolingual text on natural language: the settings that were tried, on the validation set",
+        thesis="Not in the thesis.",
+        needs=Needs(
+            corpus="Multi30k and its task 2",
+            time={
+                "smoke": "1 min, on Synthetic Digits",
+                "cpu": "3 h, two at a time; monolingual-captions uses 4 of the 12 trainings again",
+                "thesis": "as cpu, one training at a time",
+            },
+        ),
+        runs=lambda scale: [training_of(way, scale, choice) for way, choice in _tries(scale)],
+        measure=_measure_tries,
+        verdicts=_verdicts_of_tries,
+        plot=_plot_tries,
+        one_seed=True,
+        labels=lambda scale: [_label(way, choice) for way, choice in _tries(scale)],
+    ),
+)
