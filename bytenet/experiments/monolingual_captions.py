@@ -11,6 +11,7 @@ from statistics import fmean
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.monolingual_captions_runs import (
     BACK,
+    BACK_ONCE,
     BACKWARD,
     CONTROL,
     MARGINAL,
@@ -23,12 +24,7 @@ from bytenet.experiments.verdict import Verdict, student_t
 
 _SEEDS = 3
 _SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
-
-
-def _ways(scale: Scale) -> list[str]:
-    """The ways that are compared."""
-    shown = [way for way in WAYS if way != BACKWARD]
-    return [PAIRS, CONTROL, MARGINAL, BACK] if scale == "smoke" else shown
+_COMPARED = [way for way in WAYS if way != BACKWARD]
 
 
 def _measure(work: Work) -> Table:
@@ -42,7 +38,7 @@ def _measure(work: Work) -> Table:
 
     rows: Table = []
     of_control: dict[int, Sequence[str]] = {}
-    for way in sorted(_ways(work.scale), key=lambda way: way != CONTROL):
+    for way in sorted(_COMPARED, key=lambda way: way != CONTROL):
         for trial, folder in work.finished(training_of(way, work.scale)):
             work.say(f"monolingual-captions: translating the test set, {way}, trial {trial}")
             pairs = pairs_of_split(folder, "test")
@@ -63,8 +59,7 @@ def _measure(work: Work) -> Table:
                 gain = gains.get(name)
                 row |= _with_interval(f"{key}_gain", gain and gain.value, gain and gain.interval)
             rows.append(row | validation_of(folder))
-    order = {way: place for place, way in enumerate(_ways(work.scale))}
-    return sorted(rows, key=lambda row: (order[row["way"]], row["trial"]))
+    return sorted(rows, key=lambda row: (_COMPARED.index(row["way"]), row["trial"]))
 
 
 def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> dict[str, float | str]:
@@ -96,9 +91,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     for way in ways:
         if way not in (PAIRS, CONTROL):
             found += [*_gains(table, way, CONTROL), *_gains(table, way, PAIRS)]
-    for way in ways:
-        if way.startswith("marginal"):
-            found += _gains(table, way, BACK)
+    for way in (MARGINAL, BACK_ONCE):
+        found += _gains(table, way, BACK)
     return found
 
 
@@ -181,11 +175,11 @@ EXPERIMENTS = (
                 "thesis": "as cpu, one training at a time",
             },
         ),
-        runs=lambda scale: [training_of(way, scale) for way in _ways(scale)],
+        runs=lambda scale: [training_of(way, scale) for way in _COMPARED],
         measure=_measure,
         verdicts=_verdicts,
         plot=_plot,
         seeds={"cpu": _SEEDS, "thesis": _SEEDS},
-        labels=lambda scale: [{"way": way} for way in _ways(scale)],
+        labels=lambda scale: [{"way": way} for way in _COMPARED],
     ),
 )

@@ -55,9 +55,11 @@ def test_ways_differ_in_nothing_but_what_makes_them_what_they_are(scale):
     changed = {key for key, _, _ in runs[trainings.PAIRS].differences(runs[trainings.BACKWARD])}
     assert changed == {"data.reversed"}
     assert (control.semi_supervised.source_weight, control.semi_supervised.target_weight) == (0, 0)
-    german = runs["marginal, German text"].semi_supervised
-    assert (german.source_weight, german.target_weight) == (1.0, 0)
-    assert runs[BACK].semi_supervised.beam_size == 1
+    once = runs[trainings.BACK_ONCE].semi_supervised
+    assert (once.source_weight, once.target_weight, once.trained) == (0, 1.0, "forward")
+    objectives = {way: (runs[way].semi_supervised.objective, runs[way].semi_supervised.beam_size) for way in runs}
+    assert objectives[MARGINAL] == ("marginal", 5)
+    assert objectives[BACK] == objectives[trainings.BACK_ONCE] == ("back_translation", 1)
     assert not runs[trainings.PAIRS].semi_supervised.enabled
 
 
