@@ -20,7 +20,7 @@ from bytenet.experiments.monolingual_captions_runs import (
     training_of,
     validation_of,
 )
-from bytenet.experiments.verdict import Verdict, student_t
+from bytenet.experiments.verdict import Verdict, paired_differences, student_t
 
 _SEEDS = 3
 _SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
@@ -114,8 +114,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
     """
     found = []
     for key, name in _SCORES.items():
-        values, others = _by_trial(table, way, key), _by_trial(table, against, key)
-        gains = [value - others[trial] for trial, value in values.items() if trial in others]
+        gains = paired_differences(_by_trial(table, way, key), _by_trial(table, against, key))
         if not gains:
             continue
         interval = student_t(gains)

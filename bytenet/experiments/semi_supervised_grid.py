@@ -26,6 +26,8 @@ from bytenet.experiments.verdict import (
     compare,
     difference_of_means,
     next_value,
+    paired,
+    paired_differences,
     statement,
     student_t,
 )
@@ -180,9 +182,7 @@ def _cells_helped(rows: Sequence[dict]) -> dict[Cell, bool]:
 
 def _paired(rows: Sequence[dict], cell: Cell) -> list[float]:
     """By trial, the error with unlabelled text minus that without."""
-    with_text = by_trial(rows, cell, "misclassification")
-    without = by_trial(rows, cell.without_text, "misclassification")
-    return [value - without[trial] for trial, value in with_text.items() if trial in without]
+    return paired_differences(*(by_trial(rows, one, "misclassification") for one in (cell, cell.without_text)))
 
 
 def _cells_in(rows: Sequence[dict]) -> list[Cell]:
@@ -251,10 +251,9 @@ def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float
         of_it = [row for row in rows if row.get("processor") == processor]
         for cell in _cells_in(of_it):
             if cell.labelled == labelled and cell.unlabelled:
-                without = by_trial(of_it, cell.without_text, column)
-                for trial, value in by_trial(of_it, cell, column).items():
-                    if trial in without:
-                        found.setdefault(trial, []).append(value / without[trial])
+                both = paired(*(by_trial(of_it, one, column) for one in (cell, cell.without_text)))
+                for trial, (with_text, without) in both.items():
+                    found.setdefault(trial, []).append(with_text / without)
     return {trial: fmean(ratios) for trial, ratios in found.items()}
 
 

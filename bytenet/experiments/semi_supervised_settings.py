@@ -1,16 +1,14 @@
 """Beyond the thesis: what each setting of semi-supervised training does to ByteNet on Synthetic Digits."""
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import TRIALS, Cell, final_values, grid_run
 from bytenet.experiments.training_runs import Start, TrainingRun
-from bytenet.experiments.verdict import Verdict, student_t
+from bytenet.experiments.verdict import Verdict, paired, paired_differences, student_t
 from bytenet.experiments.verdict_text import interval_text
 
 _PLAIN, _NONE = "plain", "no unlabelled text"
@@ -146,30 +144,21 @@ def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
     return {key: seconds + before[key] for key, seconds in own.items() if key in before}
 
 
-def _pairs(values: Mapping[Any, float], others: Mapping[Any, float]) -> list[tuple[float, float]]:
-    """The values of the keys, such as trials, that both have."""
-    return [(value, others[key]) for key, value in values.items() if key in others]
-
-
-def _minus(pairs: Sequence[tuple[float, float]]) -> list[float]:
-    return [value - other for value, other in pairs]
-
-
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for label, against in {_PLAIN: _NONE, **{label: one.against for label, one in _variants(scale).items()}}.items():
         values = _by_trial(table, label)
-        pairs = _pairs(values, _by_trial(table, against))
-        if not pairs:
+        others = _by_trial(table, against)
+        differences = paired_differences(values, others)
+        if not differences:
             continue
-        differences = _minus(pairs)
-        notes = [" and ".join(f"{fmean(side):.3f}" for side in zip(*pairs, strict=True))]
-        if against not in (_NONE, _THESIS) and (gains := _minus(_pairs(values, _by_trial(table, _NONE)))):
+        notes = [" and ".join(f"{fmean(side):.3f}" for side in zip(*paired(values, others).values(), strict=True))]
+        if against not in (_NONE, _THESIS) and (gains := paired_differences(values, _by_trial(table, _NONE))):
             interval = interval_text(student_t(gains))
             notes.append(f"minus {_NONE} {fmean(gains):.3f}" + (f" ({interval})" if interval else ""))
-        times = _pairs(_seconds_of_steps(table, label), _seconds_of_steps(table, against))
+        times = paired(_seconds_of_steps(table, label), _seconds_of_steps(table, against))
         if times:
-            notes.append(f"its steps take {fmean(own / other for own, other in times):.2f} times as long")
+            notes.append(f"its steps take {fmean(own / other for own, other in times.values()):.2f} times as long")
         found.append(
             Verdict(
                 quantity=f"validation misclassification, {label} minus {against}", printed="not tried",

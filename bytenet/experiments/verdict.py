@@ -2,9 +2,11 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 Outcome = Literal["agrees", "better", "worse", "differs", "shown", "not shown", "no claim"]
 
@@ -65,6 +67,16 @@ def difference_of_means(
     )
     half = float(t.ppf((1 + level) / 2, freedom)) * math.sqrt(sum(shares))
     return difference - half, difference + half
+
+
+def paired(values: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key, tuple[float, float]]:
+    """Value and other of each key, such as a trial, that both have."""
+    return {key: (value, others[key]) for key, value in values.items() if key in others}
+
+
+def paired_differences(values: Mapping[_Key, float], others: Mapping[_Key, float]) -> list[float]:
+    """Value minus other of each key that both have."""
+    return [value - other for value, other in paired(values, others).values()]
 
 
 def _interval(values: Sequence[float], share_of_variance: float, level: float) -> tuple[float, float]:
