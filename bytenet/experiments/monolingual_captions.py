@@ -80,12 +80,14 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             minutes = fmean(_by_trial(table, way, "minutes").values())
             validation = fmean(_by_trial(table, way, f"val_{key}").values())
             length = fmean(_by_trial(table, way, "length_ratio").values())
+            starts = [step for step in _by_trial(table, way, "best_step").values() if step == 0]
+            kept = f"; {len(starts)} kept what they started from, as nothing after it was better" if starts else ""
             found.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
                     note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; "
-                    f"{length:.2f} words for one of the references; {minutes:.0f} min",
+                    f"{length:.2f} words for one of the references; {minutes:.0f} min{kept}",
                 )
             )  # fmt: skip
     for way in ways:
@@ -170,7 +172,7 @@ EXPERIMENTS = (
             corpus="Multi30k and its task 2",
             time={
                 "smoke": "2 min, on Synthetic Digits",
-                "cpu": "6 h for 3 seeds, two trainings at a time",
+                "cpu": "4 h for 3 seeds, two trainings at a time",
                 "thesis": "as cpu, one training at a time",
             },
         ),

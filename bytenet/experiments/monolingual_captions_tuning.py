@@ -42,6 +42,7 @@ def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
         told = [
             f"dropout {row['dropout']:g}" + (f", weight {row['weight']:g}" if row["weight"] else "")
             + f": chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
+            + ("" if row["best_step"] else ", what it started from was kept")
             for row in rows
         ]  # fmt: skip
         missing = [tried for tried, _ in _tries(scale)].count(way) - len(rows)

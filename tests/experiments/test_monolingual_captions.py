@@ -190,6 +190,17 @@ def test_the_users_settings_in_the_documentation_are_the_presets(tmp_path):
     assert mine.data.monolingual_target.endswith("more.en")
 
 
+def test_trainings_that_kept_their_start_are_told():
+    improved, kept = row(MARGINAL, 1, 9.0), row(MARGINAL, 2, 9.0) | {"best_step": 0}
+    note = captions._verdicts([improved, kept], "cpu")[0].note
+    assert note.endswith("1 kept what they started from, as nothing after it was better")
+    assert "kept" not in captions._verdicts([improved], "cpu")[0].note
+
+    tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
+    notes = [tuning._verdicts_of_tries([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
+    assert ["was kept" in note for note in notes] == [True, False]
+
+
 def test_pictures_are_drawn_of_a_part(tmp_path):
     table = [row(CONTROL, 1, 8.0), row(BACK, 1, 9.0, 1.0), row(BACK, 2, 9.5)]
     captions._plot(table, tmp_path / "part.png")
