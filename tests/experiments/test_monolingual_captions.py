@@ -181,6 +181,7 @@ def test_the_users_settings_in_the_documentation_are_the_presets(tmp_path):
     (tmp_path / "mine.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
     mine, preset = load_config(tmp_path / "mine.yaml"), load_config("multi30k-semi")
     assert mine.semi_supervised == preset.semi_supervised
+    assert (mine.decoding.beam_size, mine.decoding.length_penalty) == (5, preset.decoding.length_penalty)
     for section in ("model", "training", "data"):
         given = {key: value for key, value in asdict(getattr(mine, section)).items() if not key.endswith("_source")}
         theirs = asdict(getattr(preset, section))
