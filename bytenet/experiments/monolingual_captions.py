@@ -80,14 +80,13 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             minutes = fmean(_by_trial(table, way, "minutes").values())
             validation = fmean(_by_trial(table, way, f"val_{key}").values())
             length = fmean(_by_trial(table, way, "length_ratio").values())
-            starts = [step for step in _by_trial(table, way, "best_step").values() if step == 0]
-            kept = f"; {len(starts)} kept what they started from, as nothing after it was better" if starts else ""
             found.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
                     note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; "
-                    f"{length:.2f} words for one of the references; {minutes:.0f} min{kept}",
+                    f"{length:.2f} words for one of the references; {minutes:.0f} min"
+                    + "".join(f"; {told}" for told in _kept(table, way)),
                 )
             )  # fmt: skip
     for way in ways:
@@ -96,6 +95,12 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     for way in (MARGINAL, BACK_ONCE):
         found += _gains(table, way, BACK)
     return found
+
+
+def _kept(table: Table, way: str) -> list[str]:
+    """What to say where text changed nothing for the better; nothing else."""
+    starts = list(_by_trial(table, way, "best_step").values()).count(0)
+    return [f"{starts} kept what they started from, as nothing after it was better"] if starts else []
 
 
 def _bootstrap(table: Table, way: str, key: str) -> str:
@@ -126,7 +131,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
             if interval is not None and len(gains) >= _SEEDS:
                 outcome = "shown" if interval[0] > 0 else "not shown"
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
-            notes.append(_bootstrap(table, way, f"{key}_gain"))
+            notes += [*_kept(table, way), _bootstrap(table, way, f"{key}_gain")]
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
         found.append(

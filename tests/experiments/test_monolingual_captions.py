@@ -196,6 +196,8 @@ def test_trainings_that_kept_their_start_are_told():
     note = captions._verdicts([improved, kept], "cpu")[0].note
     assert note.endswith("1 kept what they started from, as nothing after it was better")
     assert "kept" not in captions._verdicts([improved], "cpu")[0].note
+    control = [row(CONTROL, seed, 9.5) for seed in (1, 2)]
+    assert "1 kept what they" in gain_verdict(captions._verdicts([improved, kept, *control], "cpu"), MARGINAL).note
 
     tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
     notes = [tuning._verdicts_of_tries([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
