@@ -40,15 +40,14 @@ def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
         rows = [row for row in table if row["way"] == way]
         best = max(rows, key=lambda row: row["val_chrf"])
         told = [
-            f"dropout {row['dropout']:g}" + (f", weight {row['weight']:g}" if row["weight"] else "")
-            + f": chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
+            f"{_words(_choice(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
             + ("" if row["best_step"] else ", what it started from was kept")
             for row in rows
         ]  # fmt: skip
         missing = [tried for tried, _ in _tries(scale)].count(way) - len(rows)
         if missing:
             told.append(f"{missing} to come")
-        elif Choice(best["dropout"], best["weight"]) != CHOSEN[way]:
+        elif _choice(best) != CHOSEN[way]:
             told.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
         found.append(
             Verdict(
@@ -57,6 +56,10 @@ def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
             )
         )  # fmt: skip
     return found
+
+
+def _choice(row: Row) -> Choice:
+    return Choice(row["dropout"], row["weight"])
 
 
 def _words(choice: Choice) -> str:
@@ -68,7 +71,7 @@ def _plot_tries(table: Table, path: Path) -> None:
 
     figure = Figure(figsize=(8, 1 + 0.35 * len(table)), layout="constrained")
     axes = figure.subplots()
-    labels = [f"{row['way']}: {_words(Choice(row['dropout'], row['weight']))}" for row in table]
+    labels = [f"{row['way']}: {_words(_choice(row))}" for row in table]
     colours = {way: f"C{number}" for number, way in enumerate(dict.fromkeys(row["way"] for row in table))}
     for place, row in enumerate(table):
         axes.plot(row["val_chrf"], place, "o", color=colours[row["way"]])
