@@ -1,6 +1,6 @@
 """The sections of a configuration: frozen dataclasses that check themselves.
 
-Every setting has its default here and nowhere else.
+Every setting has its default here and nowhere else; where None stands for the model's own, the comment says what it is.
 """
 
 from typing import Annotated, Literal, Self, get_args
@@ -58,7 +58,8 @@ class ModelConfig:
     family: Literal["bytenet", "attention"] = "bytenet"
     # One of the family's own; None is its first.
     variant: ByteNetVariant | AttentionVariant | None = None
-    # Sizes; None is the variant's own. Blocks halve dim; an even encoder kernel would have no centre.
+    # Sizes; None is the variant's own: for bytenet 400, 3, [1, 2, 4, 8, 16], 5 and 3. Blocks halve dim; an even encoder
+    # kernel would have no centre.
     dim: Annotated[int, Field(ge=2, multiple_of=2)] | None = None
     num_sets: Positive | None = None
     dilations: Positives | None = None
