@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bytenet.config import PATH_KEYS, Config
+from bytenet.config import Config
 from bytenet.errors import InputError
 from bytenet.experiments.experiment import Experiment, Row, Scale, Table
 from bytenet.experiments.results import ResultFiles, read_record, read_table
@@ -55,11 +55,12 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
     """
     if not files.data.is_file():
         return EarlierResults()
+    record = read_record(files)
     try:
-        record, table = read_record(files), read_table(files.data)
+        table = read_table(files.data)
         trials = [int(row["trial"]) for row in table]
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{files.data} or {files.record} is not as `bytenet reproduce` wrote it.") from error
+        raise InputError(f"{files.data} is not as `bytenet reproduce` wrote it.") from error
     if record is None:
         raise InputError(f"{files.record} is missing, which tells with what settings {files.data} was made.")
     _, facts = record
@@ -108,7 +109,7 @@ def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
         `common`, the settings in which they do not differ, by dotted key; and `runs`, by name, the others. Where files
         lie is left out.
     """
-    each = {run.name: _settings(run) for run in unique_runs(runs)}
+    each = {run.name: run.settings_anywhere(seed=1) for run in unique_runs(runs)}
     first = next(iter(each.values()))
     common = {
         key: value for key, value in first.items() if all(key in one and one[key] == value for one in each.values())
@@ -117,12 +118,6 @@ def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
         name: {key: value for key, value in settings.items() if key not in common} for name, settings in each.items()
     }
     return {"common": common, "runs": own}
-
-
-def _settings(run: TrainingRun) -> dict[str, Any]:
-    settings = {key: value for key, value in run.config(seed=1).settings().items() if key not in PATH_KEYS}
-    starts = {start.setting: f"{start.run.name}/{start.folder}" for start in run.starts}
-    return json.loads(json.dumps(settings | starts))
 
 
 def _changes(runs: Sequence[TrainingRun], recorded: dict[str, Any] | None) -> dict[str, str]:
@@ -134,7 +129,7 @@ def _changes(runs: Sequence[TrainingRun], recorded: dict[str, Any] | None) -> di
         if run.name not in recorded["runs"]:
             changed[run.name] = "it was not recorded"
             continue
-        before, now = recorded["common"] | recorded["runs"][run.name], _settings(run)
+        before, now = recorded["common"] | recorded["runs"][run.name], run.settings_anywhere(seed=1)
         told = [
             f"{key} was {before.get(key, defaults.get(key))!r} and is {now.get(key)!r}"
             for key in before.keys() | now.keys()

@@ -98,12 +98,19 @@ def write_record(files: ResultFiles, verdicts: list[Verdict], facts: dict[str, A
 
 
 def read_record(files: ResultFiles) -> tuple[list[Verdict], dict[str, Any]] | None:
-    """The verdicts and facts of a result; None where there is none."""
+    """The verdicts and facts of a result; None where there is none.
+
+    Raises:
+        InputError: the file is not as `write_record` wrote it.
+    """
     if not files.record.is_file():
         return None
-    record = json.loads(files.record.read_text(encoding="utf-8"))
-    verdicts = [
-        Verdict(**{**verdict, "interval": tuple(verdict["interval"]) if verdict["interval"] else None})
-        for verdict in record.pop("verdicts")
-    ]
+    try:
+        record = json.loads(files.record.read_text(encoding="utf-8"))
+        verdicts = [
+            Verdict(**{**verdict, "interval": tuple(verdict["interval"]) if verdict["interval"] else None})
+            for verdict in record.pop("verdicts")
+        ]
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{files.record} is not as `bytenet reproduce` wrote it.") from error
     return verdicts, record

@@ -46,8 +46,8 @@ def train_all(
         wanted: names and seeds of those to be done, with what they start from; None is all.
 
     Returns:
-        By the name of the run, why a training of it failed: also that it was finished earlier with other settings or
-        text, or that its text is not to be had.
+        By the name of the run, why a training of it failed: also that it was begun earlier with other settings, or
+        finished with other text or from other models, or that its text is not to be had.
 
     Raises:
         KeyboardInterrupt: by Ctrl-C or SIGTERM; the trainings that go on have saved a checkpoint and ended.
@@ -57,14 +57,16 @@ def train_all(
         waiting = _wanted(waiting, wanted)
     if not waiting:
         return failed
-    say(f"{len(waiting)} trainings to do, {jobs} at a time; each prints to {runs}/NAME/seed-N.log")
-    threads = max(1, num_cores() // jobs)
+    side_by_side = min(jobs, len(waiting))
+    say(f"{len(waiting)} trainings to do, {side_by_side} at a time; each prints to {runs}/NAME/seed-N.log")
+    threads = max(1, num_cores() // side_by_side)
     environment = os.environ | dict.fromkeys(
         ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"), str(threads)
     )
     if jobs > 1:
         environment["CUDA_VISIBLE_DEVICES"] = ""
-    most_bytes = int(_SHARE_OF_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / jobs)
+    most_bytes = int(_SHARE_OF_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / side_by_side)
+    conditions = {"side_by_side": side_by_side, "threads": threads}
     queue, children, time_left = TrainingQueue(waiting), Children(), TimeLeft(waiting)
     processes = threading.local()
     all_processes: list[TrainingProcess] = []
@@ -78,8 +80,8 @@ def train_all(
         if training is None:
             return None
         try:
-            with _held(training, children, say):
-                return training, _train(training, processes.mine, {"side_by_side": jobs, "threads": threads})
+            with _held(training, children, say) as lock:
+                return training, _train(training, processes.mine, lock, conditions)
         except InputError as error:
             return training, error
         finally:
@@ -87,7 +89,7 @@ def train_all(
 
     began = time.monotonic()
     try:
-        with _interrupted_by_signals(), ThreadPoolExecutor(jobs, initializer=begin) as pool:
+        with _interrupted_by_signals(), ThreadPoolExecutor(side_by_side, initializer=begin) as pool:
             futures = [pool.submit(train_next) for _ in waiting]
             try:
                 for number, future in enumerate(as_completed(futures), start=1):
@@ -142,7 +144,10 @@ def _what_waits(
                     raise InputError(f"{run.name} starts from {start.run.name}: {failed[start.run.name]}")
             prepared = run.prepare(runs / run.name) if run.prepare else []
             of_run = [Training.make(run, seed, runs, prepared) for seed in seeds]
-            waiting += [training for training in of_run if not training.is_finished()]
+            unfinished = [training for training in of_run if not training.is_finished()]
+            for training in unfinished:
+                training.check_settings()
+            waiting += unfinished
         except InputError as error:
             failed[run.name] = str(error)
     return waiting, failed
@@ -160,8 +165,11 @@ def _wanted(waiting: Sequence[Training], wanted: Collection[tuple[str, int]]) ->
 
 
 @contextmanager
-def _held(training: Training, children: Children, say: Callable[[str], None]) -> Iterator[None]:
+def _held(training: Training, children: Children, say: Callable[[str], None]) -> Iterator[TextIO]:
     """Keep other processes from a training; wait for one that has it.
+
+    Yields:
+        The file that is locked; a process that inherits it keeps the training, should this one die.
 
     Raises:
         InputError: `children` was told to end while it waited.
@@ -176,7 +184,7 @@ def _held(training: Training, children: Children, say: Callable[[str], None]) ->
                 say(f"{training.run.name}, seed {training.seed}: waiting for another process that trains it")
                 told = True
             time.sleep(_SECONDS_BETWEEN_TRIES)
-        yield
+        yield lock
 
 
 def _try_to_lock(file: TextIO) -> bool:
@@ -187,12 +195,13 @@ def _try_to_lock(file: TextIO) -> bool:
     return True
 
 
-def _train(training: Training, process: TrainingProcess, conditions: dict[str, int]) -> float:
+def _train(training: Training, process: TrainingProcess, lock: TextIO, conditions: dict[str, int]) -> float:
     """Train, unless another process has done so by now.
 
     Args:
         training: which; it is held.
         process: to train it with.
+        lock: the file that holds it.
         conditions: kept with the time that it took.
 
     Returns:
@@ -207,10 +216,10 @@ def _train(training: Training, process: TrainingProcess, conditions: dict[str, i
         raise InputError(f"it starts from {' and '.join(missing)}, which failed")
     if not training.is_finished():
         began_itself = time.monotonic()
-        process.train(training)
+        process.train(training, lock)
         times = conditions | {"seconds": round(time.monotonic() - began_itself, 3)}
         write_text_atomic(training.folder.with_suffix(_TIMES), json.dumps(times) + "\n")
-        write_text_atomic(training.marker, training.text)
+        write_text_atomic(training.marker, training.digest)
     return time.monotonic() - began
 
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from bytenet.errors import InputError
 from bytenet.experiments.training_runs import Training
@@ -85,14 +85,19 @@ class TrainingProcess:
         self._bytes = 0  # that it held after its last training
         self.compiled: set[str] = set()
 
-    def train(self, training: Training) -> None:
+    def train(self, training: Training, lock: TextIO) -> None:
         """Train to the end, or go on with what was stopped.
+
+        Args:
+            training: which.
+            lock: the file that keeps others from it. A process for this training alone holds it, too, as it outlives
+                the one that asked for it; the process that stays ends with that one.
 
         Raises:
             InputError: it failed; the message says why, how to do it by hand and where its output is.
         """
         write_text_atomic(training.saved_settings, training.config.to_yaml())
-        why = self._train_with_worker(training) if training.run.together else self._train_alone(training)
+        why = self._train_with_worker(training) if training.run.together else self._train_alone(training, lock)
         if why:
             command = shlex.join(self._command(training))
             raise InputError(f"`{command}` failed: {why} (all of it is in {training.log})")
@@ -107,12 +112,13 @@ class TrainingProcess:
         settings, folder = str(training.saved_settings), str(training.folder)
         return [sys.executable, "-m", "bytenet", "train", settings, "--run", folder, "--resume"]
 
-    def _train_alone(self, training: Training) -> str:
+    def _train_alone(self, training: Training, lock: TextIO) -> str:
         """Why it failed; "" where it did not."""
         with open(training.log, "a", encoding="utf-8") as output:
             child = self._children.start(
-                self._command(training), stdout=output, stderr=subprocess.STDOUT, env=self._environment
-            )
+                self._command(training), stdout=output, stderr=subprocess.STDOUT, env=self._environment,
+                pass_fds=(lock.fileno(),),
+            )  # fmt: skip
             code = self._children.wait(child)
         return _why_ended(code, training.log) if code else ""
 

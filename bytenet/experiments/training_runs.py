@@ -1,10 +1,11 @@
 """The trainings that experiments show: what is trained, with what, where it is kept, and whether it is finished."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bytenet.config import PATH_KEYS, Config, load_config
 from bytenet.errors import InputError
@@ -64,6 +65,12 @@ class TrainingRun:
         of_seed = self.by_seed(seed) if self.by_seed else (f"training.seed={seed}",)
         return load_config(self.preset, [*self.settings, *prepared, *starts, *of_seed])
 
+    def settings_anywhere(self, seed: int) -> dict[str, Any]:
+        """Every setting with a seed by dotted key, ready for JSON: paths are left out, of starts their names told."""
+        settings = {key: value for key, value in self.config(seed).settings().items() if key not in PATH_KEYS}
+        starts = {start.setting: f"{start.run.name}/{start.folder}" for start in self.starts}
+        return json.loads(json.dumps(settings | starts))
+
 
 def run_folder_of(run: TrainingRun, seed: int, runs: Path) -> Path:
     """Where a training of a run is kept."""
@@ -84,7 +91,8 @@ class Training:
         seed: of it.
         folder: its run folder.
         config: what it is trained with.
-        text: a digest of the files that were made for it; "" where none were.
+        digest: of what its configuration does not tell: a line for the files that were made for it, "" where none
+            were, and one for the settings of what it starts from, if it does.
         after: folders of the trainings it starts from.
     """
 
@@ -92,20 +100,22 @@ class Training:
     seed: int
     folder: Path
     config: Config
-    text: str
+    digest: str
     after: frozenset[Path]
 
     @classmethod
     def make(cls, run: TrainingRun, seed: int, runs: Path, prepared: Sequence[str] = ()) -> "Training":
         """The training of a seed in the folder of all trainings, with the settings that `run.prepare` returned."""
         config = run.config(seed, runs, prepared)
-        digest = hashlib.sha256()
+        text = hashlib.sha256()
         keys = [key.removeprefix("data.") for key in PATH_KEYS if key.startswith("data.")] if prepared else []
         for path in filter(None, (asdict(config.data)[key] for key in keys)):
-            digest.update(Path(path).read_bytes())
+            text.update(Path(path).read_bytes())
+        lines = [text.hexdigest() if prepared else ""]
+        if run.starts:
+            lines.append(_digest_before(run, seed))
         after = frozenset(run_folder_of(start.run, seed, runs) for start in run.starts)
-        text = digest.hexdigest() if prepared else ""
-        return cls(run, seed, run_folder_of(run, seed, runs), config, text, after)
+        return cls(run, seed, run_folder_of(run, seed, runs), config, "\n".join(lines), after)
 
     @property
     def log(self) -> Path:
@@ -130,21 +140,34 @@ class Training:
         """
         if not self.marker.exists():
             return False
-        changes = load_config(self.folder / "config.yaml").differences(self.config)
+        self.check_settings()
+        then, now = (text.split("\n") for text in (self.marker.read_text(encoding="utf-8"), self.digest))
+        if then[0] != now[0]:
+            raise self._error(["the text is another"])
+        if then[1:] and then[1:] != now[1:]:  # markers had one line
+            raise self._error(["what it starts from is trained with other settings"])
+        return True
+
+    def check_settings(self) -> None:
+        """Raise an InputError if what is in its folder, finished or not, has other settings or another start."""
+        saved = self.folder / "config.yaml"
+        if not saved.exists():
+            return
+        changes = load_config(saved).differences(self.config)
         starts = {start.setting for start in self.run.starts}
         told = [
             f"{key} was {old!r} and is {new!r}"
             for key, old, new in changes
             if key not in PATH_KEYS or (key in starts and self._place(old) != self._place(new))
         ]
-        if self.marker.read_text(encoding="utf-8") != self.text:
-            told.append("the text is another")
         if told:
-            raise InputError(
-                f"{self.folder} was trained with other settings: {'; '.join(told)}. Remove it to train again, or give "
-                "another --runs."
-            )
-        return True
+            raise self._error(told)
+
+    def _error(self, told: Sequence[str]) -> InputError:
+        return InputError(
+            f"{self.folder} was trained with other settings: {'; '.join(told)}. Remove it to train again, or give "
+            "another --runs."
+        )
 
     def _place(self, start: str | None) -> tuple[str, ...]:
         """Of a model to start from: the name, the seed and the place in its run folder, wherever all of them lie."""
@@ -152,6 +175,16 @@ class Training:
         names = {start.run.name for start in self.run.starts}
         of_run = [number for number, part in enumerate(parts) if part in names]
         return parts[of_run[-1] :] if of_run else parts
+
+
+def _digest_before(run: TrainingRun, seed: int) -> str:
+    """Of the settings of all that a run starts from; a setting that is new in a later version changes nothing."""
+    defaults = json.loads(json.dumps(Config().settings()))
+    told = [
+        [before.name, {key: value for key, value in before.settings_anywhere(seed).items() if value != defaults[key]}]
+        for before in unique_runs([run])[:-1]
+    ]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def unique_runs(runs: Iterable[TrainingRun]) -> list[TrainingRun]:

@@ -59,7 +59,6 @@ def _work(lines: TextIO, answers: TextIO) -> None:
 
         models = models or ModelPool()
         error = ""
-        training.set()
         try:
             train(load_config(job["settings"]), job["run"], resume=True, models=models)
         except (InputError, OSError) as failure:
@@ -75,6 +74,7 @@ def _work(lines: TextIO, answers: TextIO) -> None:
 def _read(lines: TextIO, jobs: "SimpleQueue[dict[str, str] | None]", training: threading.Event) -> None:
     """Pass on the jobs, and None at their end; if a training is under way then, who asked for it is gone."""
     for line in lines:
+        training.set()
         jobs.put(json.loads(line))
     jobs.put(None)
     if training.is_set():

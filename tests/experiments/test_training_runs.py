@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,10 +54,12 @@ class Trainer:
         self._running = 0
         self._lock = threading.Lock()
 
-    def __call__(self, command, stdout, stderr, env, process_group):
+    def __call__(self, command, stdout, stderr, env, process_group, pass_fds):
         assert command[:4] == [sys.executable, "-m", "bytenet", "train"]
         assert command[5::2] == ["--run"] or command[5:] == ["--run", command[6], "--resume"]
         assert stderr == subprocess.STDOUT
+        # The process holds the training, should the one that asked for it die.
+        assert [os.readlink(f"/proc/self/fd/{number}") for number in pass_fds] == [f"{command[6]}.lock"]
         return Process(partial(self._train, command[4], Path(command[6]), stdout, env))
 
     def _train(self, settings, folder, output, env):
@@ -138,6 +141,16 @@ def test_other_settings_are_refused_and_named(trainer, tmp_path):
     assert [folder.parent.name for folder in trainer.folders] == ["one", "two"]
 
 
+def test_what_was_stopped_does_not_go_on_with_other_settings(trainer, tmp_path):
+    train(tmp_path, RUN)
+    (trainer.folders[0] / "finished").unlink()
+    failed = train(tmp_path, replace(RUN, settings=(*RUN.settings, "training.learning_rate=0.5")))
+    assert re.search(
+        r"one/seed-1 was trained with other settings: training\.learning_rate was .* and is 0\.5", failed["one"]
+    )
+    assert len(trainer.calls) == 1
+
+
 def test_other_text_is_refused(trainer, tmp_path):
     def prepare(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -182,6 +195,15 @@ def test_as_many_at_once_as_asked_for(trainer, jobs, tmp_path):
     times = times_of(tmp_path / "one" / "seed-1")
     assert (times["side_by_side"], times["threads"]) == (jobs, max(1, num_cores() // jobs))
     assert times["seconds"] > 0
+
+
+def test_one_training_has_all_cores_however_many_were_allowed_at_once(trainer, tmp_path):
+    said = train(tmp_path, RUN, jobs=3)
+    assert said[0].startswith("1 trainings to do, 1 at a time")
+    assert times_of(trainer.folders[0])["side_by_side"] == 1
+    environment = trainer.calls[0][2]
+    assert environment["OMP_NUM_THREADS"] == str(num_cores())
+    assert environment["CUDA_VISIBLE_DEVICES"] == ""
 
 
 def test_prepared_files_are_settings(trainer, tmp_path):
@@ -239,6 +261,17 @@ def test_a_start_that_was_trained_otherwise_is_refused_for_both(trainer, tmp_pat
     assert list(failed) == ["first", "further"]
     assert "further starts from first: " in failed["further"]
     assert "model.dim was 4" in failed["further"]
+
+
+def test_what_began_with_what_is_trained_again_since_is_refused(trainer, tmp_path):
+    train(tmp_path, FURTHER)
+    marker = tmp_path / "further" / "seed-1" / "finished"
+    other = replace(FIRST, settings=("training.learning_rate=0.5",))
+    further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
+    shutil.rmtree(tmp_path / "first")
+    assert "what it starts from is trained with other settings" in train(tmp_path, further)["further"]
+    marker.write_text(marker.read_text().partition("\n")[0])  # as earlier versions left it
+    assert "further" not in train(tmp_path, further)
 
 
 def test_a_training_that_began_with_another_run_is_refused(trainer, tmp_path):

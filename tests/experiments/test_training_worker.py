@@ -207,6 +207,12 @@ def test_a_training_under_way_is_stopped_when_nobody_waits_for_it(how, tmp_path)
     assert Path(tmp_path / "long.log").read_text().endswith("Stopped, all saved.\n")
 
 
+def test_a_job_of_one_who_is_gone_is_not_begun(tmp_path):
+    with start_worker(tmp_path) as worker:
+        worker.communicate(job(tmp_path, "long", dim=12) + "\n", timeout=50)
+        assert worker.returncode in (130, -signal.SIGTERM)
+
+
 def test_an_answer_follows_each_job_and_nothing_else_is_on_the_pipe(tmp_path):
     with start_worker(tmp_path) as worker:
         for name, dim, error in (("good", 4, ""), ("bad", 6, "the loss is nan")):
