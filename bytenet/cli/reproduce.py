@@ -66,10 +66,7 @@ def reproduce(
         return
     if take_all and names:
         raise click.UsageError("Give either NAMES or --all.")
-    if take_all:
-        chosen = [experiment for experiment in all_experiments() if not experiment.unavailable]
-    else:
-        chosen = [find_experiment(name) for name in dict.fromkeys(names)]
+    chosen = all_experiments() if take_all else [find_experiment(name) for name in dict.fromkeys(names)]
     if not chosen and page is None:
         raise click.UsageError("Missing NAMES, for example: bytenet reproduce fig-3.3.1 --scale smoke. See --list.")
 
@@ -88,10 +85,12 @@ def reproduce(
         if take_all:
             chosen = [experiment for experiment in chosen if ResultFiles(out, experiment.name, scale).data.is_file()]
         verdicts, failures = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}, {}
-    else:
+    elif chosen:
         verdicts, failures = run(
             chosen, scale, out, runs, seeds, jobs, partial, join, say=lambda line: click.echo(line, err=True)
         )
+    else:
+        verdicts, failures = {}, {}
     if verdicts:
         _print_verdicts(verdicts)
     if page is not None:
@@ -113,8 +112,6 @@ def _print_list(experiments: "list[Experiment]") -> None:
     for experiment in experiments:
         needs = experiment.needs
         times = [needs.time.get(scale, "") for scale in SCALES]
-        if experiment.unavailable:
-            times = [experiment.unavailable, "", ""]
         table.add_row(experiment.name, experiment.title, needs.corpus or "none", *times)
     Console(width=None if Console().is_terminal else 200, highlight=False).print(table)
 

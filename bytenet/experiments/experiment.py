@@ -40,14 +40,12 @@ class Work:
         scale: of the experiment.
         seeds: of every training, 1 to n.
         runs: the folder of all finished trainings.
-        scratch: a folder for what need not be kept.
         say: prints a line of progress.
     """
 
     scale: Scale
     seeds: Sequence[int]
     runs: Path
-    scratch: Path
     say: Callable[[str], None] = lambda line: None
 
     def folders(self, run: TrainingRun) -> "list[RunFolder]":
@@ -91,14 +89,13 @@ class Experiment:
         one_seed: whether it shows a single training, whatever the user says.
         is_thesis: whether the thesis has it; what it does not have differs from it in nothing.
         differs: where an experiment without trainings differs from the thesis's, by scale.
-        unavailable: why it cannot be run in this version; "" where it can.
     """
 
     name: str
     title: str
     thesis: str
     needs: Needs
-    measure: Callable[[Work], Table] | None = None
+    measure: Callable[[Work], Table]
     verdicts: Callable[[Table, Scale], list[Verdict]] = lambda table, scale: []
     plot: Callable[[Table, Path], None] | None = None
     runs: Callable[[Scale], list[TrainingRun]] = _no_runs
@@ -107,7 +104,6 @@ class Experiment:
     one_seed: bool = False
     is_thesis: bool = True
     differs: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)
-    unavailable: str = ""
 
     @property
     def in_part(self) -> bool:

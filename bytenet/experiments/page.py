@@ -192,15 +192,10 @@ def _verdict_table(results: Sequence[_Result]) -> str:
 
 def _what_is_missing(experiment: Experiment) -> tuple[str, ...]:
     """The cells after the name, for an experiment without a result."""
-    if experiment.unavailable:
-        needs = experiment.unavailable
-    else:
-        needs = f"needs {experiment.needs.corpus or 'no corpus'}"
-        needs += "".join(
-            f"; {scale}: {experiment.needs.time[scale]}"
-            for scale in ("cpu", "thesis")
-            if scale in experiment.needs.time
-        )
+    needs = f"needs {experiment.needs.corpus or 'no corpus'}"
+    needs += "".join(
+        f"; {scale}: {experiment.needs.time[scale]}" for scale in ("cpu", "thesis") if scale in experiment.needs.time
+    )
     return (cell(experiment.title), "", "", "", "", "", f"not run: {cell(needs)}")
 
 

@@ -1,14 +1,12 @@
 """Running an experiment from its trainings to its files."""
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
-from bytenet.experiments.experiment import Experiment, Scale, Work
+from bytenet.experiments.experiment import Experiment, Scale, Table, Work
 from bytenet.experiments.joining import EarlierResults, join, read_earlier, settings_of
 from bytenet.experiments.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.experiments.training_jobs import num_cores, train_all
@@ -51,10 +49,9 @@ def reproduce(
         The verdicts by the names of the experiments; and why those that failed did, such as for want of a corpus.
 
     Raises:
-        InputError: an experiment is not to be had in this version, or not in part.
+        InputError: an experiment is not to be had in part; or results that are to be joined are of other trainings.
     """
     for experiment in experiments:
-        check_available(experiment)
         if (partial or join_earlier) and not experiment.in_part:
             option = "--partial" if partial else "--join"
             raise InputError(
@@ -77,7 +74,7 @@ def reproduce(
         experiment.name: 1 if experiment.one_seed else seeds or experiment.seeds.get(scale, 1)
         for experiment in experiments
     }
-    failed: dict[str, str] = {}
+    failed: dict[int, dict[str, str]] = {}
     for count in sorted(set(counts.values())) if not partial else ():
         asking = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in asking for run in experiment.runs(scale)]
@@ -88,28 +85,23 @@ def reproduce(
             for seed in range(1, 1 + count)
             if (run.name, seed) not in rows_there[experiment.name]
         }
-        failed |= train_all(trainings, range(1, 1 + count), runs, jobs, say, wanted)
+        failed[count] = train_all(trainings, range(1, 1 + count), runs, jobs, say, wanted)
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:
-        broken = [failed[run.name] for run in experiment.runs(scale) if run.name in failed]
+        of_count = failed.get(counts[experiment.name], {})
+        broken = [of_count[run.name] for run in experiment.runs(scale) if run.name in of_count]
         try:
             if broken:
                 option = "--partial --join" if join_earlier else "--partial"
                 rest = f" `{option}` measures the other trainings." if experiment.in_part else ""
                 raise InputError(f"{broken[0]}{rest}")
-            work = Work(scale, range(1, 1 + counts[experiment.name]), runs, Path(), say)
+            work = Work(scale, range(1, 1 + counts[experiment.name]), runs, say)
             verdicts[experiment.name] = _measure(experiment, work, results, environment, earlier)
-        except InputError as error:
+        except (InputError, OSError) as error:
             failures[experiment.name] = str(error)
             say(f"{experiment.name}: {error}")
     return verdicts, failures
-
-
-def check_available(experiment: Experiment) -> None:
-    """Raise an InputError that says why, if this version cannot run the experiment."""
-    if experiment.unavailable:
-        raise InputError(f"{experiment.name}: {experiment.unavailable}")
 
 
 def _measure(
@@ -121,8 +113,7 @@ def _measure(
 ) -> list[Verdict]:
     files = ResultFiles(results, experiment.name, work.scale)
     began = time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch:
-        table = experiment.measure(replace(work, scratch=Path(scratch)))
+    table = experiment.measure(work)
     seeds = len(work.seeds)
     facts = environment
     if experiment.in_part:
@@ -133,8 +124,10 @@ def _measure(
         seeds = max(seeds, *(row["trial"] for row in table))
         facts = earlier.places(environment, own, table)
         facts |= _facts_of_a_part(experiment, work, seeds, len(own), len(table))
+    files.record.unlink(missing_ok=True)  # what vouches for other rows does not outlive them, whatever fails below
     write_table(files.data, table)
-    verdicts = redraw(experiment, work.scale, results)
+    table = read_table(files.data)  # as it will be drawn again
+    verdicts = _draw_and_judge(experiment, table, files)
     facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
     write_record(files, verdicts, facts)
     work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
@@ -157,17 +150,19 @@ def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]
 
     Raises:
         MissingFileError: there is no such data.
-        InputError: the experiment is not to be had in this version.
+        InputError: its record is damaged.
     """
-    check_available(experiment)
     files = ResultFiles(results, experiment.name, scale)
-    table = read_table(files.data)
-    if experiment.plot is not None:
-        experiment.plot(table, files.picture)
-    verdicts = experiment.verdicts(table, scale)
+    verdicts = _draw_and_judge(experiment, read_table(files.data), files)
     if (earlier := read_record(files)) is not None:
         write_record(files, verdicts, earlier[1])
     return verdicts
+
+
+def _draw_and_judge(experiment: Experiment, table: Table, files: ResultFiles) -> list[Verdict]:
+    if experiment.plot is not None:
+        experiment.plot(table, files.picture)
+    return experiment.verdicts(table, files.scale)
 
 
 def _facts(experiment: Experiment, scale: Scale, seeds: int, seconds: float) -> dict[str, Any]:

@@ -3,16 +3,18 @@
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
+from bytenet.errors import InputError
 from bytenet.evaluation import smooth
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
-from bytenet.experiments.results import read_table, write_table
 from bytenet.experiments.verdict import Verdict, compare, statement, student_t
 
 BATCH_SIZE = 16
@@ -200,18 +202,23 @@ def plot_rates(table: Table, path: Path) -> None:
     figure.savefig(path, dpi=100)
 
 
+@cache
+def _measured(scale: Scale) -> Table:
+    """One measurement for the three figures, if they are made together."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            return pool.submit(measure_in_turns, scale, tuple(LABELS)).result()
+        except BrokenProcessPool:
+            raise InputError(
+                "The process that measures the speed was ended, perhaps for want of memory: it needs up to 8 GB."
+            ) from None
+
+
 def _figure(
     name: str, variants: tuple[str, ...], title: str, thesis: str, verdicts: Callable[[Table, Scale], list[Verdict]]
 ) -> Experiment:
     def measure(work: Work) -> Table:
-        path = work.runs / "speed.csv"  # one measurement for the three figures
-        if not path.is_file():
-            work.say(f"{len(LABELS) * 2} cases; their graphs are made first ...")
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-                table = pool.submit(measure_in_turns, work.scale, tuple(LABELS)).result()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_table(path, table)
-        return [row for row in read_table(path) if row["model"] in variants]
+        return [row for row in _measured(work.scale) if row["model"] in variants]
 
     return Experiment(
         name=name, title=title, thesis=thesis, needs=Needs(time=_TIME), measure=measure,

@@ -13,7 +13,7 @@ def work(tmp_path, monkeypatch):
     monkeypatch.delenv("BYTENET_DATA", raising=False)
 
     def at(scale):
-        return Work(scale, [1], tmp_path, tmp_path)
+        return Work(scale, [1], tmp_path)
 
     return at
 

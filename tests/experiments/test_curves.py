@@ -66,7 +66,7 @@ def test_curves_are_collected_from_finished_runs(tmp_path, monkeypatch):
         (folder.path / "continuous.csv").write_text(
             f"step,seconds,bleu,train_bleu\n4,1,{seed},10\n12,2,{seed},20\n", encoding="utf-8"
         )
-    work = Work("cpu", (1, 2), tmp_path, tmp_path)
+    work = Work("cpu", (1, 2), tmp_path)
     assert collect_curves(work, {"ours": run}, ["bleu"]) == [
         {"run": "ours", "seed": seed, "epoch": epoch, "train_bleu": train, "test_bleu": seed}
         for seed in (1, 2)

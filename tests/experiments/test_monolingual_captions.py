@@ -172,7 +172,7 @@ def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
 
 
 def test_nothing_is_measured_of_what_is_not_finished(tmp_path):
-    work = Work("smoke", (1, 2), tmp_path, tmp_path)
+    work = Work("smoke", (1, 2), tmp_path)
     assert [experiment.measure(work) for experiment in BOTH_EXPERIMENTS] == [[], []]
 
 

@@ -10,7 +10,6 @@ from bytenet.experiments.results import ResultFiles, read_record, read_table
 
 # These take a minute together; the others `make test-all`.
 FAST = {"fig-2.4.1", "fig-2.4.2", "tab-2.4.1", "fig-3.4.1", "fig-3.5.2", "tab-3.1.3", "fig-3.3.1"}
-AVAILABLE = [experiment for experiment in all_experiments() if not experiment.unavailable]
 OUTCOMES = {"agrees", "better", "worse", "differs", "shown", "not shown", "no claim"}
 
 
@@ -25,7 +24,7 @@ def folders(tmp_path_factory):
     "experiment",
     [
         pytest.param(experiment, id=experiment.name, marks=() if experiment.name in FAST else pytest.mark.slow)
-        for experiment in AVAILABLE
+        for experiment in all_experiments()
     ],
 )
 def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, tmp_path):
@@ -49,7 +48,7 @@ def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, t
         assert files.picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("experiment", AVAILABLE, ids=lambda experiment: experiment.name)
+@pytest.mark.parametrize("experiment", all_experiments(), ids=lambda experiment: experiment.name)
 def test_what_differs_from_the_thesis_is_told_at_every_scale(experiment):
     others = [run.name for run in experiment.runs("thesis") if run.thesis is not None]  # which the thesis did not train
     differ = settings_that_differ(experiment, "thesis")

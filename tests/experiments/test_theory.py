@@ -12,7 +12,7 @@ def judge(tmp_path):
 
     def run(module, name):
         experiment = next(found for found in module.EXPERIMENTS if found.name == name)
-        table = experiment.measure(Work("smoke", [1], tmp_path, tmp_path))
+        table = experiment.measure(Work("smoke", [1], tmp_path))
         write_table(tmp_path / "table.csv", table)
         table = read_table(tmp_path / "table.csv")
         if experiment.plot is not None:

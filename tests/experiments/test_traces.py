@@ -152,9 +152,7 @@ def test_a_profile_is_not_made_twice_and_tells_why_it_fails(tmp_path, monkeypatc
     monkeypatch.setattr(traces.subprocess, "run", run)
 
     def work(scale="smoke"):
-        scratch = tmp_path / f"scratch-{len(calls)}"
-        scratch.mkdir(exist_ok=True)
-        return Work(scale, [1], tmp_path / "runs", scratch)
+        return Work(scale, [1], tmp_path / "runs")
 
     captured = Captured("bytenet", 1)
     with pytest.raises(InputError, match=r"failed with exit code 1: Error: there is no GPU$"):

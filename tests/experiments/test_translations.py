@@ -14,7 +14,7 @@ from bytenet.experiments import Work, translations
 @pytest.mark.parametrize("experiment", translations.EXPERIMENTS, ids=lambda experiment: experiment.name)
 def test_smoke_needs_no_files(experiment, tmp_path, monkeypatch):
     monkeypatch.delenv("BYTENET_DATA", raising=False)
-    table = experiment.measure(Work("smoke", [1], tmp_path, tmp_path))
+    table = experiment.measure(Work("smoke", [1], tmp_path))
     assert [row["chosen"] for row in table] == ["all", *[table[-1]["chosen"]] * 3]
     assert table[0]["bytenet_bleu_equal"] == table[0]["sentences"] == 48
     assert not any(verdict.contradicts for verdict in experiment.verdicts(table, "smoke"))
@@ -37,7 +37,7 @@ def test_printed_sentences_and_wrong_scores_are_found(tmp_path, monkeypatch):
     _write(tmp_path / "thesis-results", "bytenet", rows)
     monkeypatch.setenv("BYTENET_DATA", str(tmp_path))
     experiment = translations.EXPERIMENTS[0]
-    table = experiment.measure(Work("cpu", [1], tmp_path, tmp_path))
+    table = experiment.measure(Work("cpu", [1], tmp_path))
     assert [row["line"] for row in table if row["chosen"] == "printed"] == [1, 2]
     assert table[0]["bytenet_bleu_equal"] == 1
     verdicts = {verdict.quantity: verdict for verdict in experiment.verdicts(table, "cpu")}
@@ -60,6 +60,6 @@ def test_scores_of_the_author_come_out_again(tmp_path):
     if not (Path(os.environ["BYTENET_DATA"]) / "thesis-results").is_dir():
         pytest.skip("there is no thesis-results/ in BYTENET_DATA")
     experiment = translations.EXPERIMENTS[2]
-    table = experiment.measure(Work("cpu", [1], tmp_path, tmp_path))
+    table = experiment.measure(Work("cpu", [1], tmp_path))
     assert table[0]["bytenet_bleu_equal"] == table[0]["simplified_bleu_equal"] == 2169
     assert [row["chosen"] for row in table] == ["all", *["printed"] * 3, *["bad"] * 3]
