@@ -1,11 +1,11 @@
 """The attention baseline of figure 3.6.1, as the thesis has it and with a head that is not bounded."""
 
-import math
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
+from bytenet.experiments.digits import greedy_scores
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement
@@ -17,8 +17,10 @@ _BYTENET = {64: 0.419, 128: 0.291, 256: 0.164}
 FORMS = {"bounded": "the thesis's bounded logits", "dense": "a dense head"}
 
 # The thesis's common test set, which the finished models translate greedily.
-_TEST_SEED, _TEST_SIZE = 2, 1024
-_SETTINGS = ("data.validation_seed=2", "data.num_validation=1024", "evaluation.continuous_every_seconds=null")
+_TEST_SEED = 2
+_SETTINGS = (
+    f"data.validation_seed={_TEST_SEED}", "data.num_validation=1024", "evaluation.continuous_every_seconds=null",
+)  # fmt: skip
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": ("training.epochs=2", "training.jit_compile=false", "model.dim=8", "evaluation.max_sentences=16"),
     "cpu": ("evaluation.every_epochs=1001",),
@@ -38,24 +40,12 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 
 def _measure(work: Work) -> Table:
     """Rows of `form`, `pairs`, `seed`, the thesis's `misclassification` (mean over sentences) and `loss`."""
-    from bytenet.datasets.corpora.digits import digits
-    from bytenet.evaluation import evaluate_run
-
-    pairs = digits(_TEST_SEED, 16 if work.scale == "smoke" else _TEST_SIZE)
-    rows: Table = []
-    for form in FORMS:
-        for num_pairs in PRINTED:
-            for seed, folder in zip(work.seeds, work.folders(_run(form, num_pairs, work.scale)), strict=True):
-                told = evaluate_run(folder, pairs, "seed 2", beam_size=1, batch_size=128, bootstrap=0)
-                scores = {score.name: score.value for score in told.scores}
-                rows.append(
-                    {
-                        "form": form, "pairs": num_pairs, "seed": seed,
-                        "misclassification": scores["misclassification"],
-                        "loss": scores["bits-per-character"] * math.log(2),
-                    }
-                )  # fmt: skip
-    return rows
+    return [
+        {"form": form, "pairs": num_pairs, "seed": seed, **greedy_scores(folder, _TEST_SEED, work.scale)}
+        for form in FORMS
+        for num_pairs in PRINTED
+        for seed, folder in zip(work.seeds, work.folders(_run(form, num_pairs, work.scale)), strict=True)
+    ]
 
 
 def _values(table: Table, form: str, num_pairs: int, column: str) -> list[float]:

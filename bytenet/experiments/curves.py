@@ -55,9 +55,9 @@ def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Se
     for label, run in labelled.items():
         for seed, folder in zip(work.seeds, work.folders(run), strict=True):
             values = read_csv_log(folder.path / "continuous.csv")
-            steps_per_epoch = _steps_per_epoch(folder)
+            of_epoch = steps_per_epoch(folder)
             for index, step in enumerate(values["step"]):
-                row = {"run": label, "seed": seed, "epoch": round(step / steps_per_epoch, 3)}
+                row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
                 for measure in measures:
                     row[f"train_{measure}"] = values[f"train_{measure}"][index]
                     row[f"test_{measure}"] = values[measure][index]
@@ -65,7 +65,8 @@ def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Se
     return rows
 
 
-def _steps_per_epoch(folder: RunFolder) -> float:
+def steps_per_epoch(folder: RunFolder) -> float:
+    """Training steps of an epoch of a finished run."""
     epochs = read_csv_log(folder.metrics_path)
     return epochs["step"][-1] / epochs["epoch"][-1]
 

@@ -1,11 +1,16 @@
 """Figures 3.3.1, D.2.1 and D.3.1, table 3.3.1: learning to write spelled digits as numerals."""
 
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bytenet.experiments.curves import WATCHED, Panel, collect_curves, plot_curves, settled
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement
+
+if TYPE_CHECKING:
+    from bytenet.run_folder import RunFolder
 
 _MEASURES = ("sentence_cross_entropy", "misclassification")
 _PANELS = (Panel("sentence_cross_entropy"), Panel("misclassification", limits=(0, 1)))
@@ -30,6 +35,23 @@ def digits_run(variant: str, settings: str, scale: Scale) -> TrainingRun:
     )  # fmt: skip
     thesis = None if settings == "thesis" else digits_run(variant, "thesis", "thesis")
     return TrainingRun(f"digits-{variant}{suffix}", preset, overrides, thesis=thesis)
+
+
+def greedy_scores(folder: "RunFolder", seed: int, scale: Scale) -> dict[str, float]:
+    """How a finished training does on the thesis's 1,024 sequences of a seed, translated greedily.
+
+    Returns:
+        `misclassification` (mean over sentences) and `loss` (nats a character).
+    """
+    from bytenet.datasets.corpora.digits import digits
+    from bytenet.evaluation import evaluate_run
+
+    pairs = digits(seed, 16 if scale == "smoke" else 1024)
+    told = evaluate_run(folder, pairs, f"seed {seed}", beam_size=1, batch_size=128, bootstrap=0)
+    scores = {score.name: score.value for score in told.scores}
+    return {
+        "misclassification": scores["misclassification"], "loss": scores["bits-per-character"] * math.log(2),
+    }  # fmt: skip
 
 
 def _figure(

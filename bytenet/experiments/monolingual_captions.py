@@ -20,7 +20,7 @@ from bytenet.experiments.monolingual_captions_runs import (
     training_of,
     validation_of,
 )
-from bytenet.experiments.verdict import Verdict, paired_differences, student_t
+from bytenet.experiments.verdict import Verdict, by_trial, paired_differences, student_t
 
 _SEEDS = 3
 _SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
@@ -67,19 +67,15 @@ def _with_interval(key: str, value: float | None, interval: tuple[float, float] 
     return {key: "" if value is None else value, f"{key}_low": low, f"{key}_high": high}
 
 
-def _by_trial(table: Table, way: str, column: str) -> dict[int, float]:
-    return {row["trial"]: float(row[column]) for row in table if row["way"] == way and row[column] != ""}
-
-
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ways = list(dict.fromkeys(row["way"] for row in table))
     found = []
     for way in ways:
         for key, name in _SCORES.items():
-            values = list(_by_trial(table, way, key).values())
-            minutes = fmean(_by_trial(table, way, "minutes").values())
-            validation = fmean(_by_trial(table, way, f"val_{key}").values())
-            length = fmean(_by_trial(table, way, "length_ratio").values())
+            values = list(by_trial(table, key, way=way).values())
+            minutes = fmean(by_trial(table, "minutes", way=way).values())
+            validation = fmean(by_trial(table, f"val_{key}", way=way).values())
+            length = fmean(by_trial(table, "length_ratio", way=way).values())
             found.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
@@ -99,7 +95,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 def _kept(table: Table, way: str) -> list[str]:
     """What to say where text changed nothing for the better; nothing else."""
-    starts = list(_by_trial(table, way, "best_step").values()).count(0)
+    starts = list(by_trial(table, "best_step", way=way).values()).count(0)
     return [f"{starts} kept what they started from, as nothing after it was better"] if starts else []
 
 
@@ -121,7 +117,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
     """
     found = []
     for key, name in _SCORES.items():
-        gains = paired_differences(_by_trial(table, way, key), _by_trial(table, against, key))
+        gains = paired_differences(by_trial(table, key, way=way), by_trial(table, key, way=against))
         if not gains:
             continue
         interval = student_t(gains)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bytenet.csv_log import read_csv_log
 from bytenet.experiments.corpus_files import as_files, number_words
-from bytenet.experiments.curves import WATCHED, series
+from bytenet.experiments.curves import WATCHED, series, steps_per_epoch
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, statement, student_t
@@ -83,7 +83,7 @@ def _measure(work: Work) -> Table:
     for label in LADDER:
         for seed, folder in zip(work.seeds, work.folders(_run(label, work.scale)), strict=True):
             epochs, batches = read_csv_log(folder.metrics_path), read_csv_log(folder.path / "continuous.csv")
-            steps = epochs["step"][0] / epochs["epoch"][0]
+            steps = steps_per_epoch(folder)
             same = {"run": label, "seed": seed, "relative_time": relative_time if label.startswith("SELU") else 1.0}
             for step, loss in zip(batches["step"], batches["train_cross_entropy"], strict=True):
                 rows.append({**same, "kind": "batch", "epoch": step / steps, "loss": loss, "chrf": "", "bleu": ""})
@@ -137,7 +137,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         f"BLEU {fmean(_ends(table, label, 'bleu')):.1f}"
         for label in (best, _BEST_BYTENET)
     }
-    gaps = [value - means[_BEST_BYTENET] for value in losses[best]]
+    gaps = [selu - bytenet for selu, bytenet in zip(losses[best], losses[_BEST_BYTENET], strict=True)]
     found.append(
         Verdict(
             quantity="validation loss of the best SELU minus that of ByteNet, same recipe and epochs, nats a character",
@@ -150,7 +150,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         float(np.interp(epochs[-1] * time, epochs, values))
         for epochs, values in _at_epochs(table, _BEST_BYTENET, "loss").values()
     ]
-    gaps = [value - fmean(same_time) for value in losses[best]]
+    gaps = [selu - bytenet for selu, bytenet in zip(losses[best], same_time, strict=True)]
     found.append(
         Verdict(
             quantity="the same at equal time", printed="not tried", measured=fmean(gaps), interval=student_t(gaps),

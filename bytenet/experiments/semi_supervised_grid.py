@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bytenet.experiments.attention_baseline import PRINTED as ATTENTION
-from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.experiment import Experiment, Needs, Row, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import (
     LABELLED,
     SETTINGS,
@@ -14,7 +14,6 @@ from bytenet.experiments.semi_supervised_runs import (
     UNLABELLED,
     WEIGHTS,
     Cell,
-    by_trial,
     grid_labels,
     grid_runs,
     measure_grid,
@@ -23,6 +22,7 @@ from bytenet.experiments.semi_supervised_runs import (
 from bytenet.experiments.verdict import (
     Outcome,
     Verdict,
+    by_trial,
     compare,
     difference_of_means,
     next_value,
@@ -72,9 +72,9 @@ def _error_verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if outcomes:
             found.append(_all_cells(rows, outcomes, sizes, words, strictly=settings == "default"))
         found += _effect_of_text(rows, words)
-    best = list(by_trial(_of(table, "default"), _BEST, "misclassification").values())
+    best = list(_values(_of(table, "default"), _BEST).values())
     if best:
-        theirs = _published(_BEST, "misclassification")
+        theirs = _published(_BEST)
         reached = "reached" if fmean(best) <= _AIM else "missed"
         found.append(
             Verdict(
@@ -86,8 +86,13 @@ def _error_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     return found
 
 
-def _published(cell: Cell, column: str) -> list[float]:
-    return list(by_trial(thesis_rows(), cell, column).values())
+def _values(rows: Sequence[dict], cell: Cell, column: str = "misclassification") -> dict[int, float]:
+    """By trial."""
+    return by_trial(rows, column, **cell._asdict())
+
+
+def _published(cell: Cell) -> list[float]:
+    return list(_values(thesis_rows(), cell).values())
 
 
 def _outcome(ours: Sequence[float], theirs: Sequence[float]) -> Outcome:
@@ -106,8 +111,8 @@ def _compare_cells(
     ours, theirs, outcomes, trials = [], [], [], []
     for unlabelled in sizes:
         cells = [Cell(labelled, unlabelled, weight) for weight in WEIGHTS]
-        values = [list(by_trial(rows, cell, "misclassification").values()) for cell in cells]
-        published = [_published(cell, "misclassification") for cell in cells]
+        values = [list(_values(rows, cell).values()) for cell in cells]
+        published = [_published(cell) for cell in cells]
         ours.append(" ".join(_short(fmean(own)) if own else "–" for own in values))
         theirs.append(" ".join(_short(fmean(own)) for own in published))
         for own, other in zip(values, published, strict=True):
@@ -136,7 +141,8 @@ def _all_cells(
     good = sum(difference < 0 if strictly else outcome != "worse" for outcome, difference in outcomes)
     better = sum(outcome == "better" for outcome, _ in outcomes)
     what = "cells with a lower mean than the thesis's" if strictly else "cells as good as the thesis's or better"
-    trials = [len(by_trial(rows, cell, "misclassification")) for cell in _cells_in(rows)]
+    compared = [cell for cell in _cells_in(rows) if cell.unlabelled in sizes]
+    trials = [len(_values(rows, cell)) for cell in compared]
     verdict = statement(
         f"{what}, {words}{'' if strictly else ', with unlabelled text'}", f"to be compared: {of_all} cells",
         holds=good == of_all, measured=good, seeds=min(trials),
@@ -182,7 +188,7 @@ def _cells_helped(rows: Sequence[dict]) -> dict[Cell, bool]:
 
 def _paired(rows: Sequence[dict], cell: Cell) -> list[float]:
     """By trial, the error with unlabelled text minus that without."""
-    return paired_differences(*(by_trial(rows, one, "misclassification") for one in (cell, cell.without_text)))
+    return paired_differences(_values(rows, cell), _values(rows, cell.without_text))
 
 
 def _cells_in(rows: Sequence[dict]) -> list[Cell]:
@@ -222,23 +228,26 @@ def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _hours(rows: Table, words: str) -> Verdict:
-    same = {(*(row[name] for name in Cell._fields), row["trial"]) for row in rows}
-    theirs = sum(
-        row["seconds"] for row in thesis_rows() if (*(row[name] for name in Cell._fields), row["trial"]) in same
-    )
+    theirs_by_training = {_training_of(row): row["seconds"] for row in thesis_rows()}
+    rows = [row for row in rows if _training_of(row) in theirs_by_training]  # more trials have nothing beside them
+    theirs = sum(theirs_by_training[_training_of(row)] for row in rows)
     at_once = sorted({int(row["side_by_side"] or 1) for row in rows})
     processors = dict.fromkeys(row["processor"] for row in rows)
     ours = sum(max(row["seconds"], row["wall_seconds"] or 0) / (row["side_by_side"] or 1) for row in rows)
     aim = ""
-    if len(same) == len(thesis_rows()):
+    if len(rows) == len(theirs_by_training):
         aim = f"; aimed at at most {_AIMED_HOURS}: {'reached' if ours / 3600 <= _AIMED_HOURS else 'missed'}"
     return Verdict(
-        quantity=f"hours for {len(rows)} trainings of the grid's {len(thesis_rows())}, {words}",
+        quantity=f"hours for {len(rows)} trainings of the grid's {len(theirs_by_training)}, {words}",
         printed=theirs / 3600, measured=ours / 3600, seeds=len({row["trial"] for row in rows}),
         outcome="better" if ours < theirs else "worse",
         note=f"{' or '.join(map(str, at_once))} at a time on {' and '.join(processors)}; the thesis: one on two "
         f"GPUs{aim}",
     )  # fmt: skip
+
+
+def _training_of(row: Row) -> tuple:
+    return *(row[name] for name in Cell._fields), row["trial"]
 
 
 def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float]:
@@ -251,7 +260,7 @@ def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float
         of_it = [row for row in rows if row.get("processor") == processor]
         for cell in _cells_in(of_it):
             if cell.labelled == labelled and cell.unlabelled:
-                both = paired(*(by_trial(of_it, one, column) for one in (cell, cell.without_text)))
+                both = paired(_values(of_it, cell, column), _values(of_it, cell.without_text, column))
                 for trial, (with_text, without) in both.items():
                     found.setdefault(trial, []).append(with_text / without)
     return {trial: fmean(ratios) for trial, ratios in found.items()}
@@ -269,10 +278,7 @@ def _plot_errors(table: Table, path: Path) -> None:
                     (thesis_rows(), "thesis", -0.06, {"mfc": "white", "ls": ":", "alpha": 0.75}),
                     (_of(table, settings), "here", 0.06, {"ls": "-"}),
                 ):
-                    values = [
-                        list(by_trial(rows, Cell(labelled, size, weight), "misclassification").values())
-                        for size in UNLABELLED
-                    ]
+                    values = [list(_values(rows, Cell(labelled, size, weight)).values()) for size in UNLABELLED]
                     label = f"weight {weight}, {whose}"
                     _draw(axes, values, 0.2 * (number - 1) + place, label, color=f"C{number}", **style)
             axes.axhline(ATTENTION[labelled], color="black", ls="--", lw=1, label="attention baseline, thesis")
@@ -298,7 +304,7 @@ def _plot_times(table: Table, path: Path) -> None:
                 [
                     value / 60
                     for weight in WEIGHTS
-                    for value in by_trial(rows, Cell(labelled, size, weight), "seconds").values()
+                    for value in _values(rows, Cell(labelled, size, weight), "seconds").values()
                 ]
                 for size in UNLABELLED
             ]

@@ -166,8 +166,3 @@ def thesis_rows() -> tuple[dict[str, float | int], ...]:
         {name: int(value) if name in integers else float(value) for name, value in row.items()}
         for row in csv.DictReader(lines)
     )
-
-
-def by_trial(rows: Sequence[dict[str, float | int | str]], cell: Cell, column: str) -> dict[int, float]:
-    """The values of a cell in rows of one kind of settings, by trial."""
-    return {row["trial"]: float(row[column]) for row in rows if tuple(row[name] for name in Cell._fields) == cell}

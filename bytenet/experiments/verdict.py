@@ -69,6 +69,15 @@ def difference_of_means(
     return difference - half, difference + half
 
 
+def by_trial(table: Sequence[Mapping[str, float | int | str]], column: str, **where: float | str) -> dict[int, float]:
+    """The values of a column by `trial`, in the rows whose other columns are as said; empty ones are left out."""
+    return {
+        row["trial"]: float(row[column])
+        for row in table
+        if row[column] != "" and all(row[name] == value for name, value in where.items())
+    }
+
+
 def paired(values: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key, tuple[float, float]]:
     """Value and other of each key, such as a trial, that both have."""
     return {key: (value, others[key]) for key, value in values.items() if key in others}

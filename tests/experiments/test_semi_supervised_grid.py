@@ -16,7 +16,6 @@ from bytenet.experiments.semi_supervised_runs import (
     UNLABELLED,
     WEIGHTS,
     Cell,
-    by_trial,
     cells,
     final_values,
     grid_run,
@@ -25,6 +24,7 @@ from bytenet.experiments.semi_supervised_runs import (
 )
 from bytenet.experiments.training_queue import TrainingQueue
 from bytenet.experiments.training_runs import Training
+from bytenet.experiments.verdict import by_trial
 
 ERRORS, TIMES = (find_experiment(f"fig-3.6.{number}") for number in (1, 2))
 
@@ -125,7 +125,7 @@ def test_the_thesis_s_numbers_are_those_of_its_figures():
         Cell(64, 0, 0.2): 0.418, Cell(64, 1024, 0.01): 0.410, Cell(128, 512, 0.1): 0.238,
         Cell(128, 1024, 0.2): 0.207, Cell(256, 512, 0.01): 0.142, Cell(256, 1024, 0.2): 0.095,
     }.items():  # fmt: skip
-        values = by_trial(rows, cell, "misclassification")
+        values = by_trial(rows, "misclassification", **cell._asdict())
         assert set(values) == {1, 2, 3, 4, 5}
         assert fmean(values.values()) == pytest.approx(mean, abs=6e-4)
     assert sum(row["seconds"] for row in rows) / 3600 == pytest.approx(136.8, abs=0.05)
@@ -270,7 +270,7 @@ def test_the_figure_has_the_thesis_s_intervals_and_the_baseline(monkeypatch, tmp
         assert set(labelled) == {f"weight {weight}, {whose}" for weight in WEIGHTS for whose in ("thesis", "here")}
         line, _, (bars,) = labelled["weight 0.2, thesis"]
         assert line.get_ydata()[0] == pytest.approx(
-            fmean(by_trial(thesis_rows(), Cell(size, 0, 0.2), "misclassification").values())
+            fmean(by_trial(thesis_rows(), "misclassification", labelled=size, unlabelled=0, weight=0.2).values())
         )
         low, high = bars.get_segments()[0][:, 1]
         assert (low + high) / 2 == pytest.approx(line.get_ydata()[0])
@@ -295,7 +295,8 @@ def test_final_values_leave_compilation_and_evaluation_out_of_the_step(tmp_path)
 
 def test_the_baseline_is_above_all_of_the_thesis_s_means():
     assert all(
-        fmean(by_trial(thesis_rows(), Cell(size, text, weight), "misclassification").values()) < PRINTED[size]
+        fmean(by_trial(thesis_rows(), "misclassification", labelled=size, unlabelled=text, weight=weight).values())
+        < PRINTED[size]
         for size in LABELLED
         for text in UNLABELLED
         for weight in WEIGHTS
