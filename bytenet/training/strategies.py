@@ -1,6 +1,7 @@
 """On which devices a model trains."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import tensorflow as tf
 
@@ -41,8 +42,14 @@ def make_strategy(devices: Sequence[str] | None, apart: bool = False) -> tf.dist
     if apart:
         return tf.distribute.get_strategy()
     if len(devices) > 1:
-        return tf.distribute.MirroredStrategy(list(devices))
+        return _mirrored(tuple(devices))
     return tf.distribute.OneDeviceStrategy(devices[0]) if devices else tf.distribute.get_strategy()
+
+
+@cache
+def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
+    """The one strategy of these devices: two would both number their exchanges from one, and mix them up."""
+    return tf.distribute.MirroredStrategy(list(devices))
 
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:
