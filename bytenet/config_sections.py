@@ -164,6 +164,12 @@ class DataConfig:
     unknown: Literal["symbol", "drop", "error"] = "symbol"
     min_character_count: Positive = 1
 
+    @property
+    def languages(self) -> tuple[str, str]:
+        """What is read and what is written, as `reversed` says."""
+        named = self.source_language, self.target_language
+        return named[::-1] if self.reversed else named
+
     @model_validator(mode="after")
     def _check_lengths(self) -> Self:
         if self.min_length > self.max_length:
@@ -261,10 +267,15 @@ class SemiSupervisedConfig:
     bucket_min_size: Positive | None = None
     bucket_min_width: Positive = 10
 
+    @property
+    def starts(self) -> dict[str, str | None]:
+        """`start_forward` and `start_backward`, by direction."""
+        return {"forward": self.start_forward, "backward": self.start_backward}
+
     @model_validator(mode="after")
     def _check_start(self) -> Self:
         frozen = {"forward": "backward", "backward": "forward"}.get(self.trained)
-        if self.enabled and frozen and getattr(self, f"start_{frozen}") is None:
+        if self.enabled and frozen and self.starts[frozen] is None:
             raise ValueError(
                 f"trained: {self.trained} leaves the {frozen} translator as it begins, which without "
                 f"start_{frozen} is random; give the folder of a supervised run as start_{frozen}"
@@ -278,7 +289,7 @@ class EvaluationConfig:
 
     continuous_every_seconds: PositiveFloat | None = 60.0
     continuous_every_steps: Positive | None = None
-    continuous_batch_size: Positive = 64
+    continuous_batch_size: Positive = 64  # of the evaluation after epochs, too
     continuous_train: bool = False  # random batches of the training pairs, too, as in the thesis's curves
     smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
     every_epochs: Positive = 1

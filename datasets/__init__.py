@@ -6,7 +6,7 @@ used.
 
 from typing import Any
 
-from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_config
+from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_config, text_lengths
 from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
 from bytenet.datasets.monolingual import SelectedTexts, select_monolingual
 from bytenet.datasets.parallel import Corpus, Pairs
@@ -44,6 +44,7 @@ __all__ = [
     "read_parallel",
     "select_monolingual",
     "select_training_pairs",
+    "text_lengths",
     "training_dataset",
 ]
 

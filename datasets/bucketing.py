@@ -15,12 +15,14 @@ from bytenet.errors import InputError
 Bucketing = Literal["optimal", "histogram", "fixed_width", "none"]
 
 
+def text_lengths(texts: Sequence[str], vocabulary: Vocabulary) -> np.ndarray:
+    """int32 `(texts,)`: ids of each text, end symbol counted."""
+    return np.fromiter(map(vocabulary.encoded_length, texts), np.int32, len(texts))
+
+
 def pair_lengths(pairs: Pairs, vocabulary: Vocabulary) -> np.ndarray:
     """int32 `(pairs,)`: ids of the longer side of each pair, end symbol counted."""
-    source, target = (
-        np.fromiter(map(vocabulary.encoded_length, side), np.int32, len(pairs)) for side in (pairs.source, pairs.target)
-    )
-    return np.maximum(source, target)
+    return np.maximum(text_lengths(pairs.source, vocabulary), text_lengths(pairs.target, vocabulary))
 
 
 @dataclass(frozen=True)

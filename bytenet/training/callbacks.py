@@ -13,11 +13,11 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.csv_log import CsvLog
-from bytenet.datasets import BatchPlan
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint
 from bytenet.training.optimizers import translators_of
+from bytenet.training.preparation import Stream
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 
@@ -28,34 +28,31 @@ _EPOCH_SHARE = 0.1
 class StateKeeper(keras.callbacks.Callback):
     """Keeps the training state up to date; the first among the callbacks.
 
-    It also tells the progress line the shape of each batch, stops a run whose loss is no number, and stops at
+    It also tells the progress line the shapes of each step's batches, stops a run whose loss is no number, and stops at
     the last step.
 
     Args:
         state: changed in place.
-        plan: of the training batches.
+        streams: of the run's batches, by name; those of "pairs" make up the epochs.
         target_lengths: int `(pairs,)`, target characters of each pair, end symbol counted.
-        seed: of the order of the batches.
         total_steps: where the run ends.
-        progress: told the shape of each batch.
+        progress: told the shapes of each step's batches.
         metrics_to_restore: values of the model's metrics of a resumed epoch, in order; taken at its begin.
     """
 
     def __init__(
         self,
         state: TrainingState,
-        plan: BatchPlan,
+        streams: Mapping[str, Stream],
         target_lengths: np.ndarray,
-        seed: int,
         total_steps: int,
         progress: ProgressLine,
         metrics_to_restore: list[np.ndarray] | None = None,
     ):
         super().__init__()
         self._state = state
-        self._plan = plan
+        self._streams = streams
         self._target_lengths = target_lengths
-        self._seed = seed
         self._total_steps = total_steps
         self._progress = progress
         self._metrics_to_restore = metrics_to_restore
@@ -63,19 +60,18 @@ class StateKeeper(keras.callbacks.Callback):
         self._began = time.monotonic()
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._batches = self._plan.epoch(self._seed, epoch)
         if self._metrics_to_restore is not None:  # `fit` has just reset them
             for variable, value in zip(self.model.metrics_variables, self._metrics_to_restore, strict=True):
                 variable.assign(value)
             self._metrics_to_restore = None
 
     def on_train_batch_begin(self, batch, logs=None):
-        planned = self._batches[self._state.batch]
-        self._progress.announce_shape((len(planned.indices), planned.length))
+        planned = {name: stream.batch_at(self._state.step) for name, stream in self._streams.items()}
+        self._progress.announce_shapes({name: (len(batch.indices), batch.length) for name, batch in planned.items()})
 
     def on_train_batch_end(self, batch, logs=None):
         state = self._state
-        indices = self._batches[state.batch].indices
+        indices = self._streams["pairs"].batch_at(state.step).indices
         state.characters += int(self._target_lengths[indices[indices >= 0]].sum())
         state.batch += 1
         state.step += 1
@@ -95,7 +91,7 @@ class StateKeeper(keras.callbacks.Callback):
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch, logs=None):
-        if self._state.batch == self._plan.num_batches:
+        if self._state.batch == self._streams["pairs"].plan.num_batches:
             self._state.epoch = epoch + 1
             self._state.batch = 0
 
@@ -103,8 +99,8 @@ class StateKeeper(keras.callbacks.Callback):
 class CheckpointSaver(keras.callbacks.Callback):
     """Saves a checkpoint every so many seconds or steps, after epochs that are not too short, and when asked to stop.
 
-    The last among the callbacks, so that what they changed is saved. After the last step of an epoch (or of the
-    run) it saves only when the evaluation that follows is done: a run killed in between repeats it.
+    The last among the run's own callbacks, so that what they changed is saved. After the last step of an epoch (or of
+    the run) it saves only when the evaluation that follows is done: a run killed in between repeats it.
 
     Args:
         folder: of the run.
@@ -209,7 +205,7 @@ class TrainingLog(keras.callbacks.Callback):
             self._backward_epochs = CsvLog(folders["backward"].metrics_path, self.EPOCH_COLUMNS)
         self._backward_loss = "loss" if learning[0] == "backward" else "backward_loss"
         for log in filter(None, (self._epochs, self._backward_epochs)):
-            log.drop_after(state.step)
+            log.drop_after(state.step or -1)  # what a run starts from is measured at step 0, and then once more
 
     def on_train_batch_end(self, batch, logs=None):
         if self._state.step % self.EVERY_STEPS:

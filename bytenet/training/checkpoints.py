@@ -138,16 +138,28 @@ def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: 
 
     Raises:
         MissingFileError: there is no such run, or it has no model yet.
-        InputError: its model or its vocabulary is another.
+        InputError: its model, its vocabulary or its direction is another.
     """
-    starts = (config.semi_supervised.start_forward, config.semi_supervised.start_backward)
-    for translator, start in zip(translators, starts, strict=True):
+    languages = config.data.languages
+    for translator, (direction, start) in zip(translators, config.semi_supervised.starts.items(), strict=True):
         if start is not None:
-            _load_start(translator, start, vocabulary)
+            folder = RunFolder.open(start)
+            _check_direction(folder, direction, languages if direction == "forward" else languages[::-1])
+            _load_start(translator, folder, vocabulary)
 
 
-def _load_start(model: keras.Model, run_dir: str, vocabulary: Vocabulary) -> None:
-    folder = RunFolder.open(run_dir)
+def _check_direction(folder: RunFolder, direction: str, languages: tuple[str, str]) -> None:
+    """Raise an InputError if a run reads and writes other languages; of both directions models fit alike."""
+    theirs = folder.config.data.languages
+    if theirs != languages:
+        raise InputError(
+            f"The run in {folder.path} translates {' to '.join(theirs)}, but the {direction} translator is to "
+            f"translate {' to '.join(languages)}. A run of the other direction is trained with --set "
+            "data.reversed=true; where only the names are wrong, give data.source_language and data.target_language."
+        )
+
+
+def _load_start(model: keras.Model, folder: RunFolder, vocabulary: Vocabulary) -> None:
     if folder.vocabulary != vocabulary:
         raise InputError(
             f"The run in {folder.path} has another vocabulary than this one, so its model cannot be started from. "

@@ -115,8 +115,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         if self._state.step > 0:
             return
         settings = self._config.semi_supervised
-        starts = {"forward": settings.start_forward, "backward": settings.start_backward}
-        if started := [name for name in self._validators if settings.enabled and starts[name]]:
+        if started := [name for name in self._validators if settings.enabled and settings.starts[name]]:
             self._measure(started, 0, logs)
             self._progress.say("before the first step: " + ", ".join(f"{key} {logs[key]:.4g}" for key in sorted(logs)))
 

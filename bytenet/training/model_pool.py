@@ -37,7 +37,6 @@ class ModelPool:
                 variable.assign(new_values[name])
             for translator, made in zip(translators_of(model), translators_of(fresh), strict=True):
                 translator.optimizer.schedule.total_steps = made.optimizer.schedule.total_steps
-            model.stop_training = False
         return model
 
     def keep(self, key: Hashable, make: Callable[[], Any]) -> Any:

@@ -1,6 +1,6 @@
 """Monolingual text of a run: what of it is used, in which batches, and how long its translations are searched."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,12 +11,12 @@ from bytenet.config import Config, SemiSupervisedConfig
 from bytenet.datasets import (
     BatchPlan,
     Corpus,
-    Pairs,
     Vocabulary,
     loss_weights,
     monolingual_dataset,
     plan_from_config,
     select_monolingual,
+    text_lengths,
 )
 from bytenet.errors import InputError
 from bytenet.models import PAIR_LENGTH, LengthRule, length_rule_of
@@ -71,13 +71,16 @@ def weighted_texts(corpus: Corpus, settings: SemiSupervisedConfig) -> dict[Side,
     return {side: texts for side, texts, weight in sides if texts and weight}
 
 
-def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, replicas: int) -> list[MonolingualText]:
+def monolingual_texts(
+    corpus: Corpus, config: Config, vocabulary: Vocabulary, lengths: Mapping[Side, np.ndarray], replicas: int
+) -> list[MonolingualText]:
     """The monolingual texts that a run learns from: those that are there, have a weight, and teach a translator.
 
     Args:
         corpus: with the training pairs that are used.
         config: of the run.
         vocabulary: of the pairs.
+        lengths: `text_lengths` of both sides of the training pairs.
         replicas: devices that share each batch.
 
     Raises:
@@ -93,9 +96,9 @@ def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, re
         "min_width": semi.bucket_min_width,
     }
     # The streams have seeds of their own: two texts of one size are not to come in the same order.
-    sides: tuple[tuple[Side, Pairs, int], ...] = (("source", corpus.train, 1), ("target", corpus.train.reversed(), 2))
+    sides: tuple[tuple[Side, Side, int], ...] = (("source", "target", 1), ("target", "source", 2))
     weighted = weighted_texts(corpus, semi)
-    for side, pairs, stream in sides:
+    for side, other, stream in sides:
         if side not in weighted or not directions_taught(side, semi):
             continue
         texts = weighted[side]
@@ -107,26 +110,27 @@ def monolingual_texts(corpus: Corpus, config: Config, vocabulary: Vocabulary, re
                 f"{config.data.max_length} characters, all of which occur in the training pairs. Change "
                 f"data.min_length or data.max_length, or look at the text that data.monolingual_{side} names."
             )
-        lengths = np.array([vocabulary.encoded_length(text) for text in chosen], np.int32)
-        plan = plan_from_config(lengths, config.data, replicas, **settings)
-        search_lengths = _search_lengths(plan, pairs, vocabulary, length_rule_of(config.model))
+        plan = plan_from_config(text_lengths(chosen, vocabulary), config.data, replicas, **settings)
+        search_lengths = _search_lengths(plan, lengths[side], lengths[other], length_rule_of(config.model))
         found.append(MonolingualText(side, chosen, left_out, plan, config.training.seed + stream, search_lengths))
     return found
 
 
-def _search_lengths(plan: BatchPlan, pairs: Pairs, vocabulary: Vocabulary, rule: LengthRule) -> dict[int, int]:
-    """As long as the longest translation that a training pair has for a source no longer, by padded length.
+def _search_lengths(plan: BatchPlan, these: np.ndarray, others: np.ndarray, rule: LengthRule) -> dict[int, int]:
+    """As long as the longest translation that a training pair has for a text no longer, by padded length.
+
+    Args:
+        plan: of the texts.
+        these, others: lengths of the texts' side of each pair, and of the other.
+        rule: of the model.
 
     A model with the length rule "pair" writes as many symbols as its padded source has, as in the thesis.
     """
     if rule is PAIR_LENGTH:
         return {length: length for length in plan.padded_lengths}
-    sources, targets = (
-        np.array([vocabulary.encoded_length(text) for text in side]) for side in (pairs.source, pairs.target)
-    )
     limits = {}
     for length in plan.padded_lengths:
-        of_such = targets[sources <= max(length, sources.min())]
+        of_such = others[these <= max(length, these.min())]
         limits[length] = min(rule(length), int(of_such.max()))
     return limits
 

@@ -4,22 +4,48 @@ import hashlib
 import itertools
 from dataclasses import dataclass, replace
 
+import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import (
     BatchPlan,
     Corpus,
+    PlannedBatch,
     Vocabulary,
-    pair_lengths,
     plan_from_config,
     read_corpus,
     select_training_pairs,
+    text_lengths,
     training_dataset,
 )
 from bytenet.training.compilation import set_up_keras, wants_jit_compile
-from bytenet.training.monolingual import MonolingualText, monolingual_texts, semi_supervised_dataset
+from bytenet.training.monolingual import MonolingualText, Side, monolingual_texts, semi_supervised_dataset
 from bytenet.training.strategies import make_strategy
+
+
+class Stream:
+    """Endless batches of the pairs or of a monolingual text, in a run's order.
+
+    Args:
+        plan: of the batches.
+        seed: of their order.
+
+    Attributes:
+        plan: as given.
+    """
+
+    def __init__(self, plan: BatchPlan, seed: int):
+        self.plan = plan
+        self._seed = seed
+        self._epoch: int | None = None
+
+    def batch_at(self, step: int) -> PlannedBatch:
+        """The batch after `step` others."""
+        epoch, batch = divmod(step, self.plan.num_batches)
+        if epoch != self._epoch:
+            self._epoch, self._batches = epoch, self.plan.epoch(self._seed, epoch)
+        return self._batches[batch]
 
 
 @dataclass(frozen=True)
@@ -31,6 +57,7 @@ class Preparation:
         corpus: with those training pairs that are used.
         left_out: number of training pairs that are not.
         vocabulary: of the pairs.
+        lengths: int32 `(pairs,)`, ids of each side of the training pairs, end symbol counted.
         strategy: of the run's devices.
         plan: of the batches of pairs.
         texts: monolingual texts that are learned from; none in a supervised run.
@@ -42,6 +69,7 @@ class Preparation:
     corpus: Corpus
     left_out: int
     vocabulary: Vocabulary
+    lengths: dict[Side, np.ndarray]
     strategy: tf.distribute.Strategy
     plan: BatchPlan
     texts: list[MonolingualText]
@@ -59,9 +87,10 @@ class Preparation:
         return -(-self.total_steps // self.plan.num_batches)
 
     @property
-    def plans(self) -> dict[str, BatchPlan]:
-        """Of the batches of every stream: "pairs", and the sides of the monolingual texts."""
-        return {"pairs": self.plan} | {text.side: text.plan for text in self.texts}
+    def streams(self) -> dict[str, Stream]:
+        """Of batches: "pairs", and the sides of the monolingual texts."""
+        of_texts = {text.side: Stream(text.plan, text.seed) for text in self.texts}
+        return {"pairs": Stream(self.plan, self.config.training.seed), **of_texts}
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
         """Batches as the run's model takes them, from those after `step` steps on.
@@ -104,12 +133,14 @@ def prepare(config: Config) -> Preparation:
     semi = config.semi_supervised
     strategy = make_strategy(config.training.devices, apart=semi.enabled and semi.placement == "apart")
     replicas = strategy.num_replicas_in_sync
-    plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config.data, replicas)
-    texts = monolingual_texts(corpus, config, vocabulary, replicas) if semi.enabled else []
+    sides: dict[Side, list[str]] = {"source": corpus.train.source, "target": corpus.train.target}
+    lengths = {side: text_lengths(texts, vocabulary) for side, texts in sides.items()}
+    plan = plan_from_config(np.maximum(*lengths.values()), config.data, replicas)
+    texts = monolingual_texts(corpus, config, vocabulary, lengths, replicas) if semi.enabled else []
     total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
     num_shapes = max(len(one.shapes) for one in (plan, *(text.plan for text in texts)))
     return Preparation(
         config=config, corpus=corpus, left_out=num_read - len(corpus.train), vocabulary=vocabulary,
-        strategy=strategy, plan=plan, texts=texts, total_steps=total_steps,
+        lengths=lengths, strategy=strategy, plan=plan, texts=texts, total_steps=total_steps,
         jit_compile=wants_jit_compile(config, strategy, num_shapes, total_steps),
     )  # fmt: skip

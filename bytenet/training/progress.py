@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import keras
@@ -18,8 +18,8 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 class ProgressLine(keras.callbacks.Callback):
     """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
 
-    On a terminal it is a bar that is redrawn; elsewhere (a log file) a line every half minute. A batch shape that
-    has not been seen before is announced, since the step is compiled for it, which takes much longer than a step.
+    On a terminal it is a bar that is redrawn; elsewhere (a log file) a line every half minute. Batch shapes that
+    have not been seen before are announced, since the step is compiled for them, which takes much longer than a step.
 
     Args:
         state: kept up to date by `StateKeeper`, which must come first among the callbacks.
@@ -34,8 +34,8 @@ class ProgressLine(keras.callbacks.Callback):
         self._epochs = epochs
         self._steps_per_epoch = steps_per_epoch
         self._compiles = compiles
-        self._shapes: set[tuple[int, int]] = set()
-        self._new_shape: tuple[int, int] | None = None
+        self._shapes: set[tuple[str, tuple[int, int]]] = set()
+        self._is_new = False
         self._recent: list[tuple[float, int]] = []
         self._shown_at = time.monotonic()
         self._bar: Progress | None = None
@@ -46,13 +46,19 @@ class ProgressLine(keras.callbacks.Callback):
         """Print a line above the bar."""
         (self._bar.console if self._bar else self._console).print(text, markup=False, soft_wrap=True)
 
-    def announce_shape(self, shape: tuple[int, int]) -> None:
-        """Tell the shape `(rows, length)` of the batch that comes next."""
-        self._new_shape = None if shape in self._shapes else shape
+    def announce_shapes(self, shapes: Mapping[str, tuple[int, int]]) -> None:
+        """Tell the shapes `(rows, length)` of the batches that come next: of "pairs", and of texts by their sides."""
         self._began_step = time.monotonic()
-        if self._new_shape and self._compiles:
-            self._shapes.add(shape)
-            self._show(f"compiling batch shape {len(self._shapes)}: {shape[0]} x {shape[1]} ...")
+        new = [(name, shape) for name, shape in shapes.items() if (name, shape) not in self._shapes]
+        self._is_new = bool(new) and self._compiles
+        if self._is_new:
+            numbers = range(len(self._shapes) + 1, len(self._shapes) + len(new) + 1)
+            self._shapes.update(new)
+            told = [
+                f"{number}: {rows} x {length}{'' if name == 'pairs' else f' of {name} text'}"
+                for number, (name, (rows, length)) in zip(numbers, new, strict=True)
+            ]
+            self._show(f"compiling batch shape {', '.join(told)} ...")
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -74,7 +80,7 @@ class ProgressLine(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         now = time.monotonic()
-        if self._new_shape and self._compiles:
+        if self._is_new:
             self.compile_seconds += now - self._began_step
             self._recent = []  # a compilation says nothing of the speed
         self._recent = [*self._recent[-50:], (now, self._state.characters)]

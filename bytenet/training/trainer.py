@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import BatchPlan, Pairs, Vocabulary
+from bytenet.datasets import BatchPlan
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.models import TranslationModel
@@ -23,7 +23,13 @@ from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.monolingual import DIRECTIONS, directions_taught, directions_trained, weighted_texts
+from bytenet.training.monolingual import (
+    DIRECTIONS,
+    Side,
+    directions_taught,
+    directions_trained,
+    weighted_texts,
+)
 from bytenet.training.optimizers import translators_of
 from bytenet.training.preparation import Preparation, prepare
 from bytenet.training.progress import ProgressLine
@@ -122,8 +128,10 @@ def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
+    """Whether the run stopped at the end of its latest epoch, as only epochs that are evaluated can tell."""
     patience = config.training.early_stopping_patience
-    return patience is not None and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
+    evaluated = state.epoch % config.evaluation.every_epochs == 0
+    return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
 
 
 def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> TrainingState:
@@ -153,11 +161,11 @@ def _fit(
 ) -> None:
     """Fit until the end or an early stop."""
     config, plan, folder = run.config, run.plan, folders["forward"]
+    seconds_before = state.seconds
     learning = _directions_learning(config)
-    target_lengths = np.array([run.vocabulary.encoded_length(text) for text in run.corpus.train.target])
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
     keeper = StateKeeper(
-        state, plan, target_lengths, config.training.seed, run.total_steps, progress, restored_metrics
+        state, run.streams, run.lengths["target"], run.total_steps, progress, restored_metrics
     )  # fmt: skip
     saver = CheckpointSaver(folder, state, config, plan.num_batches, run.total_steps)
     validators = _validators(run, model, pool)
@@ -185,7 +193,7 @@ def _fit(
             if model.stop_training:
                 break
     if progress.compile_seconds:
-        share = progress.compile_seconds / state.seconds
+        share = progress.compile_seconds / (state.seconds - seconds_before)
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
 
 
@@ -257,7 +265,12 @@ def _say_what_comes(progress: ProgressLine, run: Preparation, model: keras.Model
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
     progress.say(f"{model.name}: {size}; steps {compiled}")
     _say_which_texts(progress, run)
-    _warn_of_long_targets(progress, corpus.train, run.vocabulary, translators_of(model))
+    if run.config.training.early_stopping_patience is not None and not corpus.validation:
+        progress.say(
+            "warning: without validation pairs training.early_stopping_patience does nothing, and the last model is "
+            "the one that is kept. data.validation_source and data.validation_target name some."
+        )
+    _warn_of_long_targets(progress, run.lengths, translators_of(model))
 
 
 def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
@@ -275,7 +288,7 @@ def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
             f"{' and '.join(directions_taught(text.side, semi))} translator"
         )
     for side in weighted_texts(corpus, semi):
-        if side in run.plans:
+        if side in run.streams:
             continue
         progress.say(
             f"monolingual {side} text: not used; with semi_supervised.objective {semi.objective} and trained "
@@ -295,20 +308,18 @@ def _shapes(plan: BatchPlan) -> str:
 
 
 def _warn_of_long_targets(
-    progress: ProgressLine, pairs: Pairs, vocabulary: Vocabulary, translators: Sequence[TranslationModel]
+    progress: ProgressLine, lengths: Mapping[Side, np.ndarray], translators: Sequence[TranslationModel]
 ) -> None:
     """Say when the length rule cuts off translations such as those of the training pairs, in either direction."""
-    directions = (("targets", "sources", pairs), ("sources", "targets", pairs.reversed()))
-    length = vocabulary.encoded_length
-    for model, (these, those, read) in zip(translators, directions, strict=False):  # a supervised model has the first
+    directions: tuple[tuple[Side, Side], ...] = (("target", "source"), ("source", "target"))
+    for model, (this, that) in zip(translators, directions, strict=False):  # a supervised model has the first
         if model.needs_pair_length:
             continue
-        too_long = sum(
-            length(target) > model.max_target_length(length(source))
-            for source, target in zip(read.source, read.target, strict=True)
-        )
-        if too_long > _SHARE_OF_LONG_TARGETS * len(read):
+        read, places = np.unique(lengths[that], return_inverse=True)
+        limits = np.array([model.max_target_length(int(length)) for length in read])[places]
+        too_long = np.mean(lengths[this] > limits)
+        if too_long > _SHARE_OF_LONG_TARGETS:
             progress.say(
-                f"warning: {too_long / len(read):.1%} of the training {these} are longer than the model may write for "
-                f"their {those}. A larger model.unfold_scale or model.unfold_offset gives it room."
+                f"warning: {too_long:.1%} of the training {this}s are longer than the model may write for their "
+                f"{that}s. A larger model.unfold_scale or model.unfold_offset gives it room."
             )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bytenet.config import Config, DataConfig, ModelConfig, SemiSupervisedConfig, TrainingConfig
-from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
+from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, text_lengths, training_dataset
 from bytenet.errors import InputError
 from bytenet.training.monolingual import directions_taught, monolingual_texts, semi_supervised_dataset
 
@@ -32,8 +32,15 @@ def config(data=(), training=(), model=(), **semi) -> Config:
     )
 
 
+def prepared(of_corpus, settings, vocabulary=VOCABULARY, replicas=1):
+    of_corpus = of_corpus or corpus()
+    sides = {"source": of_corpus.train.source, "target": of_corpus.train.target}
+    lengths = {side: text_lengths(sentences, vocabulary) for side, sentences in sides.items()}
+    return monolingual_texts(of_corpus, settings, vocabulary, lengths, replicas)
+
+
 def texts(of_corpus=None, vocabulary=VOCABULARY, replicas=1, **settings):
-    found = monolingual_texts(of_corpus or corpus(), config(**settings), vocabulary, replicas)
+    found = prepared(of_corpus, config(**settings), vocabulary, replicas)
     return {text.side: text for text in found}
 
 
@@ -151,7 +158,7 @@ def batches(of_corpus=None, count=8, step=0, loss="sentence", seed=3, **weights)
     plan = plan_from_config(pair_lengths(PAIRS, VOCABULARY), settings.data)
     epoch, batch = divmod(step, plan.num_batches)
     pairs = training_dataset(PAIRS, VOCABULARY, plan, seed, epoch, batch, loss)
-    found = monolingual_texts(of_corpus or corpus(), settings, VOCABULARY, 1)
+    found = prepared(of_corpus, settings)
     dataset = semi_supervised_dataset(pairs, found, VOCABULARY, loss, step)
     return list(itertools.islice(dataset.as_numpy_iterator(), count))
 

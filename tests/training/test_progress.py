@@ -26,8 +26,8 @@ def make_progress(clock, is_terminal=False, compiles=True):
     return progress, state
 
 
-def one_step(progress, state, clock, seconds, shape=(4, 9), loss=2.5):
-    progress.announce_shape(shape)
+def one_step(progress, state, clock, seconds, shape=(4, 9), loss=2.5, **texts):
+    progress.announce_shapes({"pairs": shape, **texts})
     clock.seconds += seconds
     state.batch += 1
     state.step += 1
@@ -43,6 +43,17 @@ def test_in_a_log_file_it_writes_a_line_every_half_minute(clock):
     lines = progress._console.file.getvalue().strip().split("\n")
     assert len(lines) == 2
     assert lines[0] == ("[0:00:32] epoch 1/2, step 4/10: loss 2.5000, error 0.500, lr 0.001, 12 chars/s")
+
+
+def test_shapes_of_texts_are_new_by_themselves(clock):
+    progress, state = make_progress(clock)
+    one_step(progress, state, clock, 60.0, source=(4, 9))
+    one_step(progress, state, clock, 2.0, source=(4, 9))
+    one_step(progress, state, clock, 30.0, source=(4, 12))
+    assert progress.compile_seconds == 90.0
+    text = progress._console.file.getvalue()
+    assert "compiling batch shape 1: 4 x 9, 2: 4 x 9 of source text ..." in text
+    assert "compiling batch shape 3: 4 x 12 of source text ..." in text
 
 
 def test_new_shapes_are_announced_and_left_out_of_the_speed(clock):

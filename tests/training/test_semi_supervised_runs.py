@@ -271,6 +271,29 @@ def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_
         train(semi_config(f"semi_supervised.start_forward={start.path}", *overrides), tmp_path / "run")
 
 
+def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, tmp_path):
+    start = supervised_run("start")
+    with pytest.raises(InputError, match=r"translates de to en, but the backward .* is to translate en to de\."):
+        train(semi_config(f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
+
+
+def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
+    semi_config, supervised_run, eagerly, tmp_path, monkeypatch
+):
+    def spoil(self, batch, logs=None):
+        raise InputError("the loss is nan")
+
+    start = supervised_run("start")
+    config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
+    with monkeypatch.context() as patch:
+        patch.setattr(StateKeeper, "on_train_batch_end", spoil)
+        with pytest.raises(InputError, match="nan"):
+            train(config, tmp_path / "run")
+    folder = train(config, tmp_path / "run", resume=True)
+    for path in (folder.path, folder.backward):
+        assert read_csv_log(RunFolder(path).metrics_path)["epoch"] == [0, 1]
+
+
 def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
     with pytest.raises(MissingFileError, match=r"nowhere does not exist; expected the folder of a run"):
         train(semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}"), tmp_path / "run")

@@ -18,6 +18,8 @@ from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import checkpoints, latest_checkpoint
+from bytenet.training.state import TrainingState
+from bytenet.training.trainer import _stopped_early
 
 SMALL_FILES = (
     "data.corpus=files", "data.bucketing=none", "model.dim=4", "model.num_sets=1", "model.dilations=[1]",
@@ -108,6 +110,22 @@ def test_early_stopping_waits_its_patience_and_keeps_the_best(smallest_config, t
     config = smallest_config("training.epochs=5", "training.early_stopping_patience=2", "evaluation.num_samples=0")
     folder = train(config, tmp_path / "run")
     assert read_csv_log(folder.metrics_path)["val_loss"] == [3.0, 2.0, 2.5, 2.1]
+
+
+def test_a_run_stopped_between_evaluations_did_not_stop_early(smallest_config):
+    config = smallest_config("training.early_stopping_patience=5", "evaluation.every_epochs=10")
+    state = TrainingState(epoch=17, best_epoch=10, best_scores={"forward": 1.0})
+    assert not _stopped_early(state, config)
+    state.epoch = 20
+    assert _stopped_early(state, config)
+
+
+def test_patience_without_validation_pairs_is_warned_of(tmp_path, capsys):
+    (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
+    files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
+    config = load_config("multi30k", [*SMALL_FILES, *files, "training.early_stopping_patience=2"])
+    train(config, tmp_path / "run")
+    assert "warning: without validation pairs training.early_stopping_patience does nothing" in capsys.readouterr().err
 
 
 def test_a_loss_that_is_no_number_ends_with_advice(smallest_config, tmp_path):
