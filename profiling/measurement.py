@@ -36,6 +36,17 @@ class Spread:
         return f"{self.median:.4g} ({self.least:.4g} to {self.most:.4g})"
 
 
+def calls_a_turn(seconds_a_turn: float, seconds: float, most: int = 50) -> int:
+    """How many calls of something make a turn of about so long: at least one.
+
+    Args:
+        seconds_a_turn: what a turn is to take.
+        seconds: what one call takes.
+        most: calls a turn.
+    """
+    return min(max(1, round(seconds_a_turn / seconds)), most)
+
+
 def seconds_in_turns(
     runs: Mapping[Name, Callable[[], object]], repeats: int, warmup: int = 1
 ) -> dict[Name, list[float]]:

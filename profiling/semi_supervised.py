@@ -17,7 +17,8 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.datasets import BatchPlan
 from bytenet.errors import InputError
-from bytenet.profiling.measurement import Spread
+from bytenet.profiling.measurement import Spread, calls_a_turn
+from bytenet.profiling.training import StepTimes
 from bytenet.training.checkpoints import load_starts, training_variables
 from bytenet.training.compilation import make_compiled_pair, pair_of
 from bytenet.training.preparation import prepare
@@ -33,9 +34,8 @@ PARTS = ("pairs", "search", "text", "rest")
 PartName = Literal["pairs", "text and search", "search"]
 
 _THREADS = "TF_NUM_INTRAOP_THREADS"
-_MOST_CALLS_A_TURN = 50
+_MOST_STEPS_A_TURN = 50
 _SHARE_OF_TURN = 0.25  # for one part and shape, of the time that a turn of whole steps takes
-_FORTH = {"source": "forward", "target": "backward"}
 
 
 @dataclass(frozen=True)
@@ -105,23 +105,6 @@ class _Shape:
     batch: Any
 
 
-class _StepTimes(keras.callbacks.Callback):
-    """Seconds of each step of a `fit`, until its loss is known, as training asks for it after every step."""
-
-    def on_train_begin(self, logs=None):
-        self.seconds: list[float] = []
-
-    def on_train_batch_begin(self, batch, logs=None):
-        if batch == 0:
-            self._last = time.perf_counter()
-
-    def on_train_batch_end(self, batch, logs=None):
-        float(logs["loss"])
-        now = time.perf_counter()
-        self.seconds.append(now - self._last)
-        self._last = now
-
-
 @dataclass
 class _Case:
     """Whole steps of one kind, over every combination of the shapes of its streams, and what was measured so far."""
@@ -148,7 +131,7 @@ class _Case:
 
     def run(self) -> float:
         """Train on every combination so many rounds with `fit`, and give the seconds of a mean step."""
-        times = _StepTimes()
+        times = StepTimes()
         self.pair.fit(
             self._dataset, steps_per_epoch=self.steps_a_turn, shuffle=False, verbose=0, callbacks=[times]
         )  # fmt: skip
@@ -158,8 +141,8 @@ class _Case:
         """Train the first steps, and settle how many make a turn."""
         self.run()
         self.run()  # in which libraries still choose their ways
-        taken = self.run() * len(self._shares)
-        self.rounds = min(max(1, round(seconds_a_turn / taken)), -(-_MOST_CALLS_A_TURN // len(self._shares)))
+        combinations = len(self._shares)
+        self.rounds = calls_a_turn(seconds_a_turn, self.run() * combinations, -(-_MOST_STEPS_A_TURN // combinations))
 
 
 @dataclass
@@ -187,7 +170,7 @@ class _Part:
         """Make the first calls, and settle how many make a turn."""
         self.first_seconds = self.run()
         self.run()
-        self.calls = min(max(1, round(_SHARE_OF_TURN * seconds_a_turn / self.run())), _MOST_CALLS_A_TURN)
+        self.calls = calls_a_turn(_SHARE_OF_TURN * seconds_a_turn, self.run())
 
     def cost(self) -> PartCost:
         return PartCost(
@@ -275,7 +258,12 @@ def _translators_and_batches(
         of_size = replace(config, semi_supervised=replace(config.semi_supervised, beam_size=size))
         by_size[size] = pair_of(pairs_only.translators, of_size, *how, tuple(search_lengths))
         by_size[size].set_texts(config.semi_supervised, search_lengths)
-    return run.jit_compile, pairs_only, by_size, _one_batch_of_every_shape(run.dataset(), run.plans)
+    return (
+        run.jit_compile,
+        pairs_only,
+        by_size,
+        _one_batch_of_every_shape(run.dataset(), {name: stream.plan for name, stream in run.streams.items()}),
+    )
 
 
 def _one_batch_of_every_shape(dataset: Iterable, plans: Mapping[str, BatchPlan]) -> dict[str, list[_Shape]]:
@@ -298,7 +286,7 @@ def _one_batch_of_every_shape(dataset: Iterable, plans: Mapping[str, BatchPlan])
 
 def _parts_of_pairs(pair: TranslatorPair, shapes: Sequence[_Shape]) -> list[_Part]:
     """What every step has: gradients on the pairs, for every shape, and the update by them."""
-    learn = _called_as_in_a_step(pair, pair._pairs_part)
+    learn = _called_as_in_a_step(pair, pair.pairs_part)
     return [_Part("pairs", partial(learn, shape.batch, {}, {}), shape) for shape in shapes]
 
 
@@ -307,19 +295,15 @@ def _parts_of_text(
 ) -> list[_Part]:
     """What text adds to a step, as it is done there; and the search alone, for every shape of either side."""
 
-    @tf.function(jit_compile=jit_compile or None, autograph=False)
-    def search(ids, side, max_length):
-        with pair._on_device_of(_FORTH[side]):
-            return pair._search(_FORTH[side], ids, max_length)
-
-    of_text, searched = _called_as_in_a_step(pair, pair._text_part), _called_as_in_a_step(pair, search)
+    search = tf.function(pair.search, jit_compile=jit_compile or None, autograph=False)
+    of_text, searched = _called_as_in_a_step(pair, pair.text_part), _called_as_in_a_step(pair, search)
     parts = []
     for side, shapes in streams.items():
         for shape in shapes:
             ids, _ = shape.batch
-            how = (side, pair._search_lengths[side][shape.length])
-            parts.append(_Part("text and search", partial(of_text, shape.batch, *how), shape, beam_size, side))
-            parts.append(_Part("search", partial(searched, ids, *how), shape, beam_size, side))
+            limit = pair.search_lengths[side][shape.length]
+            parts.append(_Part("text and search", partial(of_text, shape.batch, side, limit), shape, beam_size, side))
+            parts.append(_Part("search", partial(searched, side, ids, limit), shape, beam_size, side))
     return parts
 
 
@@ -376,7 +360,7 @@ def _step_cost(case: _Case, pairs_only: _Case, parts: Sequence[_Part], compiled:
     if "search" in seconds:
         seconds["text"] = seconds.pop("text and search") - seconds["search"]
     seconds["rest"] = np.array(case.seconds) - sum(seconds.values())
-    is_back_translation = case.beam_size is not None and case.pair._settings.objective == "back_translation"
+    is_back_translation = case.beam_size is not None and case.pair.settings.objective == "back_translation"
     objective, threads = "back-translation, " if is_back_translation else "", os.environ.get(_THREADS, "")
     return SemiSupervisedCost(
         case=f"{_name(case.beam_size)}, {objective}{'XLA' if compiled else 'no XLA'}",

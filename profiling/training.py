@@ -12,10 +12,11 @@ from bytenet.config import Config
 from bytenet.models import variant_arguments
 from bytenet.profiling.baseline import make_stock_model, stock_dataset
 from bytenet.profiling.flops import training_step_flops
-from bytenet.profiling.measurement import Spread
+from bytenet.profiling.measurement import Spread, calls_a_turn
 from bytenet.profiling.peak import MatrixProduct
 from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.training.compilation import make_compiled_model, set_up_keras
+from bytenet.training.environment import num_trainable
 from bytenet.training.strategies import make_strategy
 
 STATED_RUN_SECONDS = 20 * 60
@@ -23,8 +24,6 @@ STATED_RUN_SECONDS = 20 * 60
 
 SCHEDULED_STEPS = 10_000
 """What the learning rates of models that are measured are scheduled for; none comes near."""
-
-_MOST_STEPS_A_TURN = 50
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class TrainingCase:
         length: ids of each sentence on both sides, end symbol counted.
         jit_compile: whether XLA compiles the step.
         replicas: devices that share each batch.
-        stock: measure the stock Keras model of the same sizes instead, as `fit` trains it by default (whatever
-            `jit_compile` says of this one) or compiled with XLA.
+        stock: measure the stock Keras model of the same sizes instead, compiled with XLA or, where `jit_compile` is
+            false, as `fit` trains it by default, which on a GPU is with XLA, too.
         vocab_size: ids of the random text, those with a meaning counted.
     """
 
@@ -64,7 +63,7 @@ class TrainingCase:
             "stock Keras" if self.stock else variant,
             f"d={self.dim}",
             f"{self.batch_size} x {self.length}",
-            "XLA" if self.jit_compile else "no XLA",
+            "XLA" if self.jit_compile else "plain fit" if self.stock else "no XLA",
         ]
         return ", ".join([*parts, f"{self.replicas} replicas"] if self.replicas > 1 else parts)
 
@@ -117,16 +116,25 @@ class TrainingCost:
     times_stock: Spread | None
 
 
-class _StepTimer(keras.callbacks.Callback):
-    """Seconds of the steps of a `fit`, each until its loss is known, as training asks for it after every step."""
+class StepTimes(keras.callbacks.Callback):
+    """Seconds of each step of a `fit`, until its loss is known, as training asks for it after every step.
+
+    Attributes:
+        seconds: of the steps of the latest `fit`, in order.
+    """
+
+    def on_train_begin(self, logs=None):
+        self.seconds: list[float] = []
 
     def on_train_batch_begin(self, batch, logs=None):
         if batch == 0:
-            self._began = time.perf_counter()
+            self._last = time.perf_counter()
 
     def on_train_batch_end(self, batch, logs=None):
         float(logs["loss"])
-        self.seconds_a_step = (time.perf_counter() - self._began) / (batch + 1)
+        now = time.perf_counter()
+        self.seconds.append(now - self._last)
+        self._last = now
 
 
 @dataclass
@@ -158,9 +166,9 @@ class _Trainee:
 
     def train(self, steps: int) -> float:
         """Train so many steps with `fit` and give the seconds a step."""
-        timer = _StepTimer()
-        self.model.fit(self.dataset, steps_per_epoch=steps, shuffle=False, verbose=0, callbacks=[timer])
-        return timer.seconds_a_step
+        times = StepTimes()
+        self.model.fit(self.dataset, steps_per_epoch=steps, shuffle=False, verbose=0, callbacks=[times])
+        return statistics.fmean(times.seconds)
 
     def warm_up(self, seconds_a_turn: float) -> None:
         """Train the first steps, and settle how many make a turn."""
@@ -168,7 +176,7 @@ class _Trainee:
         self.train(1)
         self.first_step_seconds = time.perf_counter() - began
         self.train(1)  # in which libraries still choose their ways
-        self.steps_a_turn = min(max(1, round(seconds_a_turn / self.train(1))), _MOST_STEPS_A_TURN)
+        self.steps_a_turn = calls_a_turn(seconds_a_turn, self.train(1))
 
     def cost(self, stock: "_Trainee | None") -> TrainingCost:
         case = self.case
@@ -183,11 +191,11 @@ class _Trainee:
             dim=case.dim,
             batch_size=case.batch_size,
             length=case.length,
-            xla=case.jit_compile,
+            xla=bool(self.model.jit_compile),
             replicas=case.replicas,
             stock=case.stock,
             vocab_size=case.vocab_size,
-            trainable_parameters=sum(weight.shape.num_elements() for weight in self.model.trainable_weights),
+            trainable_parameters=num_trainable(self.model),
             gigaflops_a_step=self.flops / 1e9,
             seconds=Spread.of(self.seconds),
             turns=self.seconds,
@@ -247,8 +255,7 @@ def measure_training(
     """
     if not cases:
         return []
-    # The most devices first: a CPU is split into logical ones only before TensorFlow starts. Models on the same devices
-    # share their strategy: two would both number their exchanges between devices from one, and mix them up.
+    # The most devices first: a CPU is split into logical ones only before TensorFlow starts.
     counts = sorted({case.replicas for case in cases}, reverse=True)
     strategies = {replicas: make_strategy(replica_devices(replicas)) for replicas in counts}
     product = MatrixProduct()

@@ -60,8 +60,8 @@ class TranslatorPair(keras.Model):
         self.forward = forward
         self.backward = backward
         self.vocab_size = forward.vocab_size
-        self._settings = settings
-        self._search_lengths: dict[str, dict[int, int]] = {side: {} for side in sides}
+        self.settings = settings
+        self.search_lengths: dict[str, dict[int, int]] = {side: {} for side in sides}
         self._forbidden_ids = tuple(forbidden_ids)
         self._device = dict(zip(DIRECTIONS, devices, strict=True)) if devices else {}
         self._trained = directions_trained(settings)
@@ -74,8 +74,8 @@ class TranslatorPair(keras.Model):
             for name in (*self._loss_names().values(), *(f"{side}_marginal" for side in sides))
         }
         self.compile(optimizer=self.translator(self._trained[0]).optimizer, jit_compile=jit_compile)
-        self._text_part = self._part(self._gradients_of_text)
-        self._pairs_part = self._part(self._learn_from_pairs)
+        self.text_part = self._part(self._gradients_of_text)
+        self.pairs_part = self._part(self._learn_from_pairs)
         self.built = True
 
     @property
@@ -101,7 +101,7 @@ class TranslatorPair(keras.Model):
         """
         self._weights["source"].assign(settings.source_weight)
         self._weights["target"].assign(settings.target_weight)
-        self._search_lengths = {side: dict(search_lengths[side]) for side in self._search_lengths}
+        self.search_lengths = {side: dict(search_lengths[side]) for side in self.search_lengths}
 
     def make_train_function(self, force=False):
         """Make what `fit` calls for each step: batches are taken outside of the graph, so that it knows their shape.
@@ -124,7 +124,7 @@ class TranslatorPair(keras.Model):
 
         def take_and_step(iterator):
             batch, limits = next(iterator), {}
-            for side, lengths in self._search_lengths.items():
+            for side, lengths in self.search_lengths.items():
                 ids = strategy.experimental_local_results(batch[side][0])[0]
                 limits[side] = lengths[ids.shape[1]]
             return step(batch, limits)
@@ -143,8 +143,8 @@ class TranslatorPair(keras.Model):
         """One step on this replica's part of a batch, with the longest translations of its texts; the epoch's means."""
         losses, gradients = {}, {}
         for side, limit in limits.items():
-            losses[f"{side}_marginal"], gradients[side] = self._text_part(batch[side], side, limit)
-        return self._pairs_part(batch["pairs"], losses, gradients)
+            losses[f"{side}_marginal"], gradients[side] = self.text_part(batch[side], side, limit)
+        return self.pairs_part(batch["pairs"], losses, gradients)
 
     def _learn_from_pairs(
         self, pairs: dict[str, tf.Tensor], losses: dict[str, tf.Tensor], gradients: dict[str, dict[str, tf.Tensor]]
@@ -196,18 +196,17 @@ class TranslatorPair(keras.Model):
         """
         ids, row_weights = text  # (rows, length), (rows,)
         forth_name, back_name = FORTH_AND_BACK[side]
-        taught = directions_taught(side, self._settings)
-        marginal_of = log_marginal if self._settings.objective == "marginal" else expected_back
-        with self._on_device_of(forth_name):
-            hypotheses, log_probabilities = self._search(forth_name, ids, max_length)
+        taught = directions_taught(side, self.settings)
+        marginal_of = log_marginal if self.settings.objective == "marginal" else expected_back
+        hypotheses, log_probabilities = self.search(side, ids, max_length)
         rows, beam_size, length = hypotheses.shape
         flat = tf.reshape(hypotheses, [rows * beam_size, length])
         counts = log_probabilities > -float("inf")
-        if self._settings.duplicates == "merge":
+        if self.settings.duplicates == "merge":
             counts &= first_of_equals(hypotheses)
 
         forth, forth_tape = log_probabilities, None
-        if self._settings.objective == "marginal":
+        if self.settings.objective == "marginal":
             with self._on_device_of(forth_name), _tape_if(forth_name in taught) as forth_tape:
                 forth = self._log_likelihoods(forth_name, ids, flat)
         with self._on_device_of(back_name), _tape_if(back_name in taught) as back_tape:
@@ -226,27 +225,37 @@ class TranslatorPair(keras.Model):
         values = tf.where(row_weights > 0, values, 0.0)
         return -tf.reduce_mean(row_weights * values), gradients
 
-    def _search(self, name: str, ids: tf.Tensor, max_length: int) -> tuple[tf.Tensor, tf.Tensor]:
-        """Hypotheses int32 `(rows, b, max_length)` and their log-probabilities, −inf for those that do not exist."""
-        translator, beam_size = self.translator(name), self._settings.beam_size
+    def search(self, side: str, ids: tf.Tensor, max_length: int) -> tuple[tf.Tensor, tf.Tensor]:
+        """Translate monolingual text forth, without a gradient.
+
+        Args:
+            side: "source" or "target".
+            ids: of the text, int32 `(rows, length)`.
+            max_length: most symbols of a translation.
+
+        Returns:
+            Hypotheses int32 `(rows, b, max_length)` and their log-probabilities, −inf for those that do not exist.
+        """
+        name, _ = FORTH_AND_BACK[side]
+        translator, beam_size = self.translator(name), self.settings.beam_size
         limits = tf.where(ids[:, 0] != 0, max_length, 0)
         arguments = {"length_limits": limits, "forbidden_ids": self._forbidden_ids}
-        with batch_norm_statistics(translator, self._settings.batch_norm_statistics):
+        with self._on_device_of(name), batch_norm_statistics(translator, self.settings.batch_norm_statistics):
             if beam_size == 1:
                 found = greedy_search(translator, ids, max_length, **arguments)
             else:
                 found = beam_search(translator, ids, beam_size, max_length, **arguments)
-        # What does not exist holds any symbols; as padding it is left out of batch statistics.
-        exists = found.log_probabilities > -float("inf")
-        hypotheses = tf.where(exists[..., None], found.ids, 0)
-        hypotheses = tf.ensure_shape(hypotheses, [ids.shape[0], beam_size, max_length])
+            # What does not exist holds any symbols; as padding it is left out of batch statistics.
+            exists = found.log_probabilities > -float("inf")
+            hypotheses = tf.where(exists[..., None], found.ids, 0)
+            hypotheses = tf.ensure_shape(hypotheses, [ids.shape[0], beam_size, max_length])
         return tf.stop_gradient(hypotheses), tf.stop_gradient(found.log_probabilities)
 
     def _log_likelihoods(self, name: str, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
         return log_likelihoods(self.translator(name), source_ids, target_ids, training=name in self._trained)
 
     def _present_weight(self, side: str) -> tf.Tensor:
-        steps = self._settings.ramp_steps
+        steps = self.settings.ramp_steps
         if not steps:
             return self._weights[side]
         done = tf.cast(self.optimizer.iterations.value + 1, tf.float32)

@@ -19,9 +19,9 @@ from bytenet.training.translator_pair import TranslatorPair
 
 SMALL = [
     "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "data.num_train=24", "data.num_monolingual=40",
-    "data.batch_size=4", "data.num_buckets=2", "data.bucket_min_size=4", "semi_supervised.bucket_min_size=4",
-    "semi_supervised.num_buckets=2", "semi_supervised.beam_size=2", "training.jit_compile=false",
-    "data.bucketing=optimal", "semi_supervised.bucketing=optimal",
+    "data.batch_size=4", "data.num_buckets=2", "data.bucket_min_size=4", "semi_supervised.batch_size=4",
+    "semi_supervised.bucket_min_size=4", "semi_supervised.num_buckets=2", "semi_supervised.beam_size=2",
+    "data.bucketing=optimal", "semi_supervised.bucketing=optimal", "training.jit_compile=false",
 ]  # fmt: skip
 ONE_SHAPE = [*SMALL, "data.bucketing=none", "semi_supervised.bucketing=none"]
 BOTH_SIDES = ["semi_supervised.source_weight=0.2", "semi_supervised.target_weight=0.1"]
@@ -127,38 +127,35 @@ def test_every_shape_counts_as_often_as_it_comes(known_times):
 
 def _lengths_of_an_epoch(config):
     """Padded lengths of the batches of every stream, once round."""
-    from bytenet.datasets import Vocabulary, pair_lengths, plan_from_config, read_corpus
-    from bytenet.training.monolingual import monolingual_texts
+    from bytenet.training.preparation import prepare
 
-    corpus = read_corpus(config.data)
-    vocabulary = Vocabulary.from_pairs(corpus.train, config.data)
-    plans = {"pairs": plan_from_config(pair_lengths(corpus.train, vocabulary), config.data)}
-    plans |= {text.side: text.plan for text in monolingual_texts(corpus, config, vocabulary, 1)}
-    return {name: [batch.length for batch in plan.epoch(1, 0)] for name, plan in plans.items()}
+    return {
+        name: [batch.length for batch in stream.plan.epoch(1, 0)] for name, stream in prepare(config).streams.items()
+    }
 
 
 def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with_the_same_weights(eager, monkeypatch):
     fitted, weights, searched = [], {}, []
-    fit, search = TranslatorPair.fit, TranslatorPair._search
+    fit, search = TranslatorPair.fit, TranslatorPair.search
 
     def noted_fit(pair, dataset, **arguments):
         batches = list(dataset.take(arguments["steps_per_epoch"]))
         values = [convert_to_numpy(weight) for model in pair.translators for weight in model.weights]
-        fitted.append((pair._settings.beam_size if "source" in batches[0] else None, batches))
+        fitted.append((pair.settings.beam_size if "source" in batches[0] else None, batches))
         weights.setdefault(fitted[-1][0], []).append(np.concatenate([value.ravel() for value in values]))
         return fit(pair, dataset, **arguments)
 
-    def noted_search(pair, name, ids, max_length):
-        found = search(pair, name, ids, max_length)
-        searched.append((name, found[0].shape[1]))
+    def noted_search(pair, side, ids, max_length):
+        found = search(pair, side, ids, max_length)
+        searched.append((side, found[0].shape[1]))
         return found
 
     monkeypatch.setattr(TranslatorPair, "fit", noted_fit)
-    monkeypatch.setattr(TranslatorPair, "_search", noted_search)
+    monkeypatch.setattr(TranslatorPair, "search", noted_search)
     config = load_config("digits-semi", ONE_SHAPE)
     steps, _ = measure_semi_supervised(config, beam_sizes=(1, 2), repeats=2, seconds_a_turn=0)
     assert [beam for beam, _ in fitted] == 3 * [None] + 3 * [1] + 3 * [2] + 2 * [None, 1, 2]
-    assert set(searched) == {("forward", 1), ("forward", 2)}
+    assert set(searched) == {("source", 1), ("source", 2)}
     lengths = {name: max(of_epoch) for name, of_epoch in _lengths_of_an_epoch(config).items()}
     for _, batches in fitted:
         assert len(batches) == 1
