@@ -18,11 +18,11 @@ from bytenet.datasets import (
     select_monolingual,
     text_lengths,
 )
+from bytenet.datasets.pipeline import Loss
 from bytenet.errors import InputError
 from bytenet.models import PAIR_LENGTH, LengthRule, length_rule_of
 
 Side = Literal["source", "target"]
-Loss = Literal["sentence", "character"]
 
 DIRECTIONS = ("forward", "backward")
 #: By side of a monolingual text: what translates it, and what translates that back.
