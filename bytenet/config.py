@@ -53,21 +53,8 @@ class Config:
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
 
     def to_yaml(self) -> str:
-        """Every setting as YAML, defaults included; `from_yaml` reads it back to an equal configuration."""
+        """Every setting as YAML, defaults included; `load_config` reads it back to an equal configuration."""
         return write_settings(asdict(self))
-
-    @classmethod
-    def from_yaml(cls, text: str, place: str = "configuration") -> Self:
-        """Read a configuration from YAML; what it does not give keeps its default.
-
-        Args:
-            text: YAML of the form `section: {key: value}`, with an optional `preset: NAME`.
-            place: the name of the file, for messages.
-
-        Raises:
-            ConfigError: as in `load_config`.
-        """
-        return _build(_with_preset(text, place))
 
     def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
         """Every dotted key whose value differs, with the value here and the value in `other`."""

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from bytenet.config import PATH_KEYS, Config
+from bytenet.config import PATH_KEYS, Config, load_config
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
@@ -65,12 +65,12 @@ class RunFolder:
     def create(
         cls, path: str | os.PathLike[str], config: Config, vocabulary: "Vocabulary", resume: bool = False
     ) -> Self:
-        """Make the folder, or go on with it, and save configuration and vocabulary there.
+        """Make the folder and save configuration and vocabulary there; or go on with it.
 
         Args:
             path: a folder that does not exist, is empty or, with `resume`, holds a run.
             config: of the run. When a run goes on, its model, data and seed, what it learns from and which
-                translators it trains must be as saved; the rest may change, and replaces what was saved.
+                translators it trains must be as saved; the rest may change, and is saved by `go_on_with`.
             vocabulary: of the training data.
             resume: go on with the run in the folder, if there is one.
 
@@ -81,13 +81,20 @@ class RunFolder:
         folder._make()
         if folder.config_path.exists() and resume:
             folder._check_same_run(config, vocabulary)
-        elif found := folder._contents():
+            folder._remove_partial_files()
+            return folder
+        if found := folder._contents():
             raise InputError(folder._in_use(found))
         folder._remove_partial_files()
         vocabulary.save(folder.vocabulary_path)
         # Last, as it is what makes the folder a run: killed before this, the same command just starts again.
-        write_text_atomic(folder.config_path, config.to_yaml())
-        return cls(path)  # another one, as that has the old configuration cached
+        folder.go_on_with(config)
+        return folder
+
+    def go_on_with(self, config: Config) -> None:
+        """Save the configuration that the run has from now on; of a resumed one, once its checkpoint fits."""
+        write_text_atomic(self.config_path, config.to_yaml())
+        self.__dict__.pop("config", None)  # as it was read before
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -114,7 +121,7 @@ class RunFolder:
     @cached_property
     def config(self) -> Config:
         """The saved configuration."""
-        return Config.from_yaml(self.config_path.read_text(encoding="utf-8"), place=str(self.config_path))
+        return load_config(self.config_path)
 
     @property
     def trained_in(self) -> Path:
@@ -152,8 +159,9 @@ class RunFolder:
             return json.loads(self.environment_path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise InputError(
-                f"{self.environment_path} is damaged ({error}). Bring back the file, or delete it: only reports and a "
-                "check of the vocabulary need it."
+                f"{self.environment_path} is damaged ({error}). Bring back the file. Without it reports and a check of "
+                "the vocabulary are missing, and a model that reads padding (thesis) translates a little differently, "
+                "as it is not known what its training padded to."
             ) from None
 
     @property
@@ -250,4 +258,6 @@ def _is_for_good(key: str, saved: object, asked: object) -> bool:
     """Whether a run cannot go on when a setting has changed in this way."""
     if key in ("semi_supervised.source_weight", "semi_supervised.target_weight"):
         return bool(saved) != bool(asked)
+    if key == "training.ema_momentum":  # the average of the weights is saved with them
+        return (saved is None) != (asked is None)
     return key in _FOR_GOOD or key.startswith(("model.", "data."))

@@ -48,9 +48,9 @@ def test_the_presets_of_the_package():
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_every_preset_is_valid_and_is_written_and_read_back(name):
+def test_every_preset_is_valid_and_is_written_and_read_back(name, yaml_file):
     config = load_config(name)
-    assert Config.from_yaml(config.to_yaml()) == config
+    assert load_config(yaml_file(config.to_yaml())) == config
     assert config.data.corpus.partition("-")[0] == name.partition("-")[0]
 
 

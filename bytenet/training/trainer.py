@@ -76,9 +76,10 @@ def train(
     pool = models or ModelPool()
     run = prepare(config)
     folder = RunFolder.create(run_dir, config, run.vocabulary, resume=resume)
-    folders = {"forward": folder}
+    folders, configs = {"forward": folder}, {"forward": config}
     if config.semi_supervised.enabled:
-        folders["backward"] = _create_backward_folder(folder, run)
+        configs["backward"] = _config_of_backward(config)
+        folders["backward"] = RunFolder.create(folder.backward, configs["backward"], run.vocabulary, resume=True)
     model = _make_model(run, pool)
 
     checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
@@ -87,6 +88,8 @@ def train(
         state = _restored_state(checkpoint, model, data=state.data)
     elif config.semi_supervised.enabled:
         load_starts(model.translators, config, run.vocabulary)
+    for name, one in folders.items():
+        one.go_on_with(configs[name])
     progress = ProgressLine(state, run.epochs, run.plan.num_batches, compiles=run.jit_compile)
     _say_what_comes(progress, run, model)
     if checkpoint is not None:
@@ -103,15 +106,13 @@ def train(
     return folder
 
 
-def _create_backward_folder(folder: RunFolder, run: Preparation) -> RunFolder:
-    """The run folder of the backward translator: a supervised run of the other direction, but for its training."""
-    config = run.config
-    backward = replace(
+def _config_of_backward(config: Config) -> Config:
+    """That of the backward translator's run folder: a supervised run of the other direction, but for its training."""
+    return replace(
         config,
         data=replace(config.data, reversed=not config.data.reversed),
         semi_supervised=replace(config.semi_supervised, enabled=False),
     )
-    return RunFolder.create(folder.backward, backward, run.vocabulary, resume=True)
 
 
 def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:

@@ -262,8 +262,10 @@ def test_a_changed_corpus_is_refused_on_resume(smallest_config, tmp_path):
     (tmp_path / "settings.yaml").write_text("{}\n", encoding="utf-8")
     train(load_config(tmp_path / "settings.yaml", overrides), tmp_path / "run")
     files["source"].write_text("ab\nba\nbba\n", encoding="utf-8")
+    saved = (tmp_path / "run" / "config.yaml").read_text(encoding="utf-8")
     with pytest.raises(InputError, match=r"not those that the run of .* began with"):
         train(load_config(tmp_path / "settings.yaml", [*overrides, "training.epochs=2"]), tmp_path / "run", resume=True)
+    assert (tmp_path / "run" / "config.yaml").read_text(encoding="utf-8") == saved
 
 
 def test_targets_longer_than_the_rule_are_warned_of(smallest_config, tmp_path, capsys):
