@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, MissingFileError
 
 
 @contextmanager
@@ -24,7 +24,8 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         The path to write to.
 
     Raises:
-        InputError: the disk is full or its quota is used up.
+        MissingFileError: its folder does not exist.
+        InputError: the disk is full or its quota is used up, or the file may not be written.
     """
     path = Path(path)
     partial = path.with_name(f".partial-{os.getpid()}-{threading.get_ident()}-{path.name}")
@@ -37,6 +38,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         with suppress(FileNotFoundError):
             partial.unlink()
         _explain_full_disk(error, path)
+        if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
+            raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.") from error
+        if isinstance(error, OSError) and error.filename == str(partial):
+            raise InputError(f"{path} cannot be written: {error.strerror}.") from error
         raise
 
 

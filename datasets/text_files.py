@@ -62,12 +62,12 @@ def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool
             f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
             "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
         )
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    *lines, rest = text.split("\n")
     if lines and all(line.endswith("\r") for line in lines):
         logger.warning("%s has Windows line ends; the \\r at the end of every line was left out.", where)
         lines = [line[:-1] for line in lines]
+    if rest:  # a last line without an end
+        lines.append(rest)
     _report_line_break_like(text, lines, where)
     return lines
 

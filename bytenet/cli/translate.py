@@ -18,14 +18,18 @@ if TYPE_CHECKING:
 @click.argument("input_path", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--output",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="Write to this file once all is translated.",
 )
 @click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept a line; 1 is greedy search.")
 @click.option("--n-best", type=click.IntRange(min=1), default=1, help="Translations wanted of each line.")
 @click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
 @click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
-@click.option("--max-length", type=click.IntRange(min=1), help="Most characters of a translation.")
+@click.option("--max-length", type=click.IntRange(min=1), help="Most symbols of a translation, its end counted.")
+@click.option(
+    "--window", type=click.IntRange(min=1),
+    help="Lines read before the first is translated; 1 answers each at once.  [default: 16 batches; typed lines: 1]",
+)  # fmt: skip
 @click.option(
     "--xla/--no-xla",
     default=None,
@@ -40,6 +44,7 @@ def translate(
     length_penalty: float | None,
     batch_size: int | None,
     max_length: int | None,
+    window: int | None,
     xla: bool | None,
 ) -> None:
     """Translate FILE (plain or .gz), or what comes in on stdin, with the model in the folder RUN.
@@ -56,11 +61,12 @@ def translate(
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
     if input_path is not None:
-        lines, window = read_lines(input_path, allow_empty=True), None
+        lines = read_lines(input_path, allow_empty=True)
     else:
         stdin = sys.stdin.buffer
-        # Someone who types wants an answer to each line.
-        lines, window = _decoded_lines(stdin), 1 if stdin.isatty() else None
+        lines = _decoded_lines(stdin)
+        if stdin.isatty():
+            window = window or 1
 
     from bytenet.decoding import Translator
 
@@ -85,16 +91,21 @@ def translate(
 
 
 def _decoded_lines(stream: BinaryIO) -> Iterator[str]:
-    """Lines of a UTF-8 stream as they come, without "\\n" or "\\r\\n".
+    """Lines of a UTF-8 stream as they come, without "\\n" or "\\r\\n" and a byte order mark at the start.
+
+    A file loses "\\r" only where all of its lines end so; here the later lines are not known yet.
 
     Raises:
-        InputError: a line is not UTF-8.
+        InputError: a line is not UTF-8, or holds a NUL.
     """
     from bytenet.errors import InputError
 
     for number, line in enumerate(stream, start=1):
+        if b"\0" in line:
+            raise InputError(f"stdin:{number}: found a NUL character; expected text. Convert it to UTF-8 first.")
         try:
-            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+            text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
+            yield text.removeprefix("\ufeff") if number == 1 else text
         except UnicodeDecodeError as error:
             raise InputError(
                 f"stdin:{number}: byte {error.start + 1} of the line is 0x{line[error.start]:02x}, which is "
@@ -104,9 +115,13 @@ def _decoded_lines(stream: BinaryIO) -> Iterator[str]:
 
 @contextmanager
 def _open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """stdout, or a file that appears under its name only when it is complete."""
+    """stdout, or a file that appears under its name only when it is complete; a device or a pipe is written to."""
     if path is None:
         yield sys.stdout.buffer
+        return
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            yield file
         return
     from bytenet.files import atomic_path
 

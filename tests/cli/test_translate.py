@@ -2,6 +2,9 @@
 
 import errno
 import gzip
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -68,6 +71,36 @@ def test_invalid_utf8_is_named_by_line_and_byte(run_folder, invoke, tmp_path):
     (tmp_path / "in").write_bytes(b"ein\nHa\xe4\n")
     with pytest.raises(InputError, match=r"in:2: byte 3 of the line"):
         invoke(translate, run_folder.path, tmp_path / "in")
+
+
+def test_a_stream_is_read_as_a_file_is(run_folder, invoke):
+    plain = invoke(translate, run_folder.path, stdin=b"ein Hund\n").stdout
+    assert invoke(translate, run_folder.path, stdin=b"\xef\xbb\xbfein Hund\r\n").stdout == plain
+    with pytest.raises(InputError, match="stdin:2: found a NUL character"):
+        invoke(translate, run_folder.path, stdin=b"ein\nH\0und\n")
+
+
+def test_a_window_of_one_answers_each_line_before_it_reads_on(run_folder, tmp_path):
+    command = [sys.executable, "-m", "bytenet", "translate", str(run_folder.path), "--window", "1", "--beam-size", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for _ in range(2):
+            process.stdin.write(b"ein Hund\n")
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_output_goes_where_it_can(run_folder, invoke, tmp_path):
+    assert invoke(translate, run_folder.path, "--output", tmp_path, stdin=TEXT).exit_code == 2
+    with pytest.raises(MissingFileError, match=r"nowhere/out cannot be written: there is no folder .*nowhere\. Make"):
+        invoke(translate, run_folder.path, "--output", tmp_path / "nowhere" / "out", stdin=TEXT)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as reader:
+        invoke(translate, run_folder.path, "--output", pipe, stdin=b"\n")
+        assert reader.stdout.read() == b"\n"
+    assert pipe.is_fifo()
 
 
 def test_what_cannot_be_used_is_named(run_folder, invoke, tmp_path):

@@ -82,6 +82,11 @@ def test_windows_line_ends_are_taken_off(write, caplog):
     assert "Windows line ends" in caplog.text
 
 
+def test_windows_line_ends_are_taken_off_where_the_last_line_has_none(write, caplog):
+    assert read_lines(write(b"eins\r\nzwei\r\ndrei")) == ["eins", "zwei", "drei"]
+    assert "Windows line ends" in caplog.text
+
+
 def test_a_byte_order_mark_is_taken_off(write, caplog):
     assert read_lines(write(b"\xef\xbb\xbfeins\n")) == ["eins"]
     assert "byte order mark" in caplog.text
