@@ -14,6 +14,7 @@ _FLAG = "--tf_xla_persistent_cache_"
 _FILES = "xla_compile_cache_*"
 _SUBFOLDER = "bytenet-xla"
 _OFF = ("0", "off", "no", "false")
+_ON = ("1", "on", "yes", "true")
 _MOST_BYTES = 2 << 30
 
 
@@ -27,6 +28,7 @@ def turn_on() -> Path | None:
         The folder; None where nothing is kept, also where the folder cannot be used.
     """
     wanted = os.environ.get("BYTENET_COMPILE_CACHE", "")
+    wanted = "" if wanted.lower() in _ON else wanted
     flags = os.environ.get("TF_XLA_FLAGS", "")
     if wanted.lower() in _OFF or _FLAG in flags:
         return None
@@ -46,7 +48,10 @@ def turn_on() -> Path | None:
 
 
 def turn_off() -> None:
-    """Take back `turn_on`, for what measures compiling, or reads the names of operations, which the cache drops."""
+    """Keep nothing, wherever `turn_on` or the user wanted it kept.
+
+    For what measures compiling, or reads the names of operations, which the cache drops.
+    """
     if "TF_XLA_FLAGS" in os.environ:
         os.environ["TF_XLA_FLAGS"] = flags_without_cache(os.environ["TF_XLA_FLAGS"])
 

@@ -31,7 +31,12 @@ _PATH = click.Path(path_type=Path)
     "--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True,
     help="Resampled corpora for the 95 % intervals; 0 for none.",
 )  # fmt: skip
-@click.option("--csv", "csv_path", type=_PATH, help="Also write the sentences shown into this file.")
+@click.option(
+    "--csv",
+    "csv_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the sentences shown into this file.",
+)
 def compare(
     hypothesis_files: tuple[Path, ...],
     reference: Path,
@@ -54,15 +59,16 @@ def compare(
     if len(hypothesis_files) > 2:
         raise click.UsageError(f"Give one or two files of translations, not {len(hypothesis_files)}.")
 
+    from bytenet.datasets.characters import normalise
     from bytenet.datasets.text_files import read_lines
     from bytenet.errors import InputError
-    from bytenet.evaluation.compare import CHOICES, compare_translations, comparison_page
+    from bytenet.evaluation.compare import CHOICES, COLUMNS, compare_translations, comparison_page
     from bytenet.files import write_text_atomic
 
-    references = read_lines(reference)
+    references = [*map(normalise, read_lines(reference))]
 
     def read_beside(path: Path) -> list[str]:
-        lines = read_lines(path)
+        lines = [*map(normalise, read_lines(path))]
         if len(lines) != len(references):
             raise InputError(
                 f"{path} has {len(lines)} lines but {reference} has {len(references)}; expected as many, line by line."
@@ -70,8 +76,8 @@ def compare(
         return lines
 
     names = [path.name for path in hypothesis_files]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in hypothesis_files]
+    if len(set(names)) < len(names) or not {"table", *COLUMNS}.isdisjoint(names):
+        names = [str(path.absolute()) for path in hypothesis_files]
     if len(set(names)) < len(names):
         raise click.UsageError(f"{names[0]} is given twice.")
     comparison = compare_translations(

@@ -80,7 +80,6 @@ def evaluate(
             jit_compile=xla,
             progress=lambda done: bar.update(done - bar.pos),
         )
-    paths = evaluation.save(folder.evaluation)
     if as_json:
         click.echo(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))
     else:
@@ -92,4 +91,5 @@ def evaluate(
             click.echo(f"{source_text} → {hypothesis}{wrong}")
     if evaluation.num_unended:
         click.echo(f"{evaluation.num_unended} translations reached the length limit without an end.", err=True)
+    paths = evaluation.save(folder.evaluation)  # last, so that a disk that is full does not keep the scores back
     click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)

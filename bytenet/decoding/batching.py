@@ -1,6 +1,7 @@
 """Batches of few distinct shapes, since every new shape of a graph is traced and compiled again."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -41,22 +42,20 @@ def batches_by_length(
         trained_lengths: what the sequences of the training were padded to, ascending; for models that read padding.
 
     Yields:
-        The indices of one batch, shortest sequence first; how many rows to pad it to: `batch_size`, or, where half of
-        that or less is enough, a power of two that is; and the length to pad it to: as `padded_length` has it or, for
-        every sequence of the batch, as in training.
+        The indices of one batch, shortest sequence first; how many rows to pad it to: the least power of two that is
+        enough, but at most `batch_size`; and the length to pad it to: as `padded_length` has it or, for every sequence
+        of the batch, as in training.
     """
     in_order = sorted(indices, key=lambda index: lengths[index])
-    if trained_lengths is None:
-        groups = [in_order]
-    else:
-        places = np.searchsorted(trained_lengths, [lengths[index] for index in in_order])
-        groups = [group.tolist() for group in np.split(in_order, 1 + np.flatnonzero(np.diff(places)))]
-    for group in groups:
+
+    def trained_length(index: int) -> int | None:
+        if trained_lengths is None:
+            return None
+        own = lengths[index]
+        return next((length for length in trained_lengths if length >= own), own)  # longer than any: as it is
+
+    for trained, of_length in groupby(in_order, trained_length):
+        group = list(of_length)
         for start in range(0, len(group), batch_size):
             batch = group[start : start + batch_size]
-            longest = lengths[batch[-1]]
-            if trained_lengths is None:
-                length = padded_length(longest)
-            else:  # longer than anything in training: as it is
-                length = next((trained for trained in trained_lengths if trained >= longest), longest)
-            yield batch, min(batch_size, padded_size(len(batch))), length
+            yield batch, min(batch_size, padded_size(len(batch))), trained or padded_length(lengths[batch[-1]])

@@ -52,8 +52,12 @@ def log_probabilities(
         trained_lengths: what pairs were padded to in training, for a model that reads padding; None for one that does
             not.
 
+    Returns:
+        Log-probability and characters of each pair.
+
     Raises:
-        InputError: the numbers of sources and targets differ.
+        InputError: the numbers of sources and targets differ, or a text has an unknown character under the rule
+            "error".
     """
     if len(sources) != len(targets):
         raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected as many.")

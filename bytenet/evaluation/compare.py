@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Choice = Literal["good", "bad", "worst"]
 Measure = Literal["chrf", "bleu"]
 CHOICES: tuple[Choice, ...] = ("good", "bad", "worst")
+COLUMNS = ("line", "source", "reference")
+"""What tables of sentences say before the systems; no names for those."""
 CLEARLY = 10.0
 """Points by which a sentence has to be worse in one system than in the other to be called bad."""
 
@@ -74,20 +76,11 @@ class Comparison:
             min_chars: characters of the reference; shorter sentences are right or wrong by chance.
 
         Returns:
-            Their indices.
-
-        Raises:
-            InputError: no reference is that long.
+            Their indices; none where no reference is that long.
         """
         a = self.systems[0]
         first, second = (a.chrf, a.bleu) if by == "chrf" else (a.bleu, a.chrf)
         long_enough = [index for index, text in enumerate(self.references) if len(text) >= min_chars]
-        if not long_enough:
-            longest = max(map(len, self.references))
-            raise InputError(
-                f"None of the {len(self.references)} references has {min_chars} characters; the longest has "
-                f"{longest}. Ask for fewer (--min-chars)."
-            )
         candidates = [index for index in long_enough if a.hypotheses[index].strip()]
         best_first = choice == "good"
         if choice == "bad" and len(self.systems) == 2:
@@ -164,6 +157,9 @@ def compare_translations(
         bootstrap: resampled corpora for the intervals; 0 for none. A and B are drawn the same sentences.
         seed: of the draws.
 
+    Returns:
+        Scores of each system and their difference, and those of every sentence.
+
     Raises:
         InputError: numbers of lines differ, or there are none.
 
@@ -236,7 +232,9 @@ def comparison_page(
         rows = comparison.rows(comparison.choose(choice, count, by, min_chars))
         text += f"\n## {_headline(choice, comparison, by)}\n\n"
         if not rows:
-            text += "None.\n"
+            longest = max(map(len, comparison.references))
+            too_short = f" No reference has {min_chars} characters; the longest has {longest}."
+            text += f"None.{too_short if longest < min_chars else ''}\n"
             continue
         text += table(list(rows[0]), [[cell(str(value)) for value in row.values()] for row in rows]) + "\n"
     return text

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from bytenet.datasets import Pairs, read_corpus
+from bytenet.datasets import Pairs, pair_lengths, read_corpus
+from bytenet.datasets.characters import normalise
 from bytenet.errors import InputError
 from bytenet.evaluation.bleu import bleu, chrf, length_ratio
 from bytenet.evaluation.evaluation import Evaluation
@@ -63,6 +64,9 @@ def evaluate_run(
         bootstrap: resampled corpora for the intervals.
         progress: called with the number of lines translated so far.
 
+    Returns:
+        Translations, references (in NFC, as the model writes) and scores.
+
     Raises:
         InputError: the run folder or its model cannot be used, or there are no pairs.
     """
@@ -87,13 +91,14 @@ def evaluate_run(
         translator.trained_lengths,
     )  # fmt: skip
     hypotheses = [translation.text for translation in best]
+    references = [*map(normalise, pairs.target)]  # as the model writes
     return Evaluation(
         name=name,
         sources=pairs.source,
-        references=pairs.target,
+        references=references,
         hypotheses=hypotheses,
         scores=[
-            *text_scores(hypotheses, pairs.target, config.data.target_language, bootstrap),
+            *text_scores(hypotheses, references, config.data.languages[1], bootstrap),
             bits_per_character(*likelihoods, bootstrap=bootstrap),
         ],
         settings={
@@ -130,12 +135,7 @@ def text_scores(
 def _translate(
     translator: "Translator", pairs: Pairs, knows_lengths: bool, progress: Callable[[int], None]
 ) -> list["Translation"]:
-    lengths = None
-    if knows_lengths:
-        lengths = [
-            max(translator.vocabulary.encoded_length(text) for text in pair)
-            for pair in zip(pairs.source, pairs.target, strict=True)
-        ]
+    lengths = pair_lengths(pairs, translator.vocabulary).tolist() if knows_lengths else None
     best = []
     for translations in translator.translate(pairs.source, pair_lengths=lengths):
         best.append(translations[0])

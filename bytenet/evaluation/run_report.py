@@ -9,7 +9,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.errors import MissingFileError
 from bytenet.evaluation.curves import plot_curves
 from bytenet.files import write_text_atomic
-from bytenet.markdown import table
+from bytenet.markdown import cell, code, table
 from bytenet.run_folder import RunFolder
 
 
@@ -46,7 +46,7 @@ def _training(folder: RunFolder) -> str:
     machine = environment["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     rows = {
-        "command": ", then ".join(f"`{command}`" for command in environment["commands"]),
+        "command": ", then ".join(map(code, environment["commands"])),
         "machine": f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}",
         "versions": f"{versions}; commit {environment['git_commit']}",
         "trainable parameters": f"{environment['trainable_parameters']:,}",
@@ -55,7 +55,7 @@ def _training(folder: RunFolder) -> str:
     }
     if not math.isnan(characters):  # those of a backward translator are not counted
         rows["speed"] = f"{characters / seconds:,.0f} target characters a second, compilation and validation included"
-    return "## Training\n\n" + _table(("", ""), rows.items())
+    return "## Training\n\n" + table(("", ""), rows.items())
 
 
 def _epochs(folder: RunFolder) -> str:
@@ -67,7 +67,7 @@ def _epochs(folder: RunFolder) -> str:
         f"loss in nats a {folder.config.training.loss}, val_loss in nats a character; val_misclassification, val_bleu "
         "and val_chrf of translations"
     )
-    return f"Epoch by epoch ({heading}):\n\n" + _table(names, rows)
+    return f"Epoch by epoch ({heading}):\n\n" + table(names, rows)
 
 
 def _number(name: str, value: float) -> str:
@@ -82,10 +82,10 @@ def _evaluation(file: Path) -> str:
     found = json.loads(file.read_text(encoding="utf-8"))
     scores = []
     for score in found["scores"]:
-        digits = 2 if score["value"] > 2 else 4
+        digits = score.get("digits", 4)  # which were not always saved
         low, high = score["interval"] or (None, None)
         interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
-        scores.append((score["name"], f"{score['value']:.{digits}f}", interval, score["settings"]))
+        scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))
     search = found["settings"]
     told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
     samples = file.with_name(f"{file.name.removesuffix('.json')}.samples.md").read_text(encoding="utf-8")
@@ -94,12 +94,8 @@ def _evaluation(file: Path) -> str:
             f"## Scores on {found['name']}",
             f"{found['num_sentences']:,} sentences, translated in {found['seconds']:.0f} seconds "
             f"({found['characters_per_second']:,.0f} characters a second); {told}.",
-            _table(("score", "value", "95 % interval", "settings"), scores),
+            table(("score", "value", "95 % interval", "settings"), scores),
             f"The first {samples.count(chr(10)) - 2} sentences, as they come:",
             samples,
         ]
     )
-
-
-def _table(header, rows) -> str:
-    return table(header, [[str(value).replace("|", "\\|") for value in row] for row in rows])

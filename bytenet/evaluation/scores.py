@@ -40,6 +40,7 @@ class Score:
             "name": self.name,
             "value": self.value,
             "interval": None if self.interval is None else list(self.interval),
+            "digits": self.digits,
             "settings": self.settings,
             "num_sentences": self.num_sentences,
         }

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups, pair_lengths
+from bytenet.datasets.characters import normalise
 from bytenet.decoding import Decoder
 from bytenet.evaluation import (
     bleu,
@@ -110,6 +111,8 @@ class Validator:
         depends = self._statistics == "batch" or not config.model.masks_padding
         self._padded_lengths = padded_lengths if depends else None
         limit = config.evaluation.max_sentences
+        # Hypotheses are in NFC, so references are compared so.
+        pairs = Pairs(pairs.source, [*map(normalise, pairs.target)])
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         self._language = language
 
@@ -169,7 +172,7 @@ class Validator:
             "misclassification": pooled_misclassification(predicted_ids, target_ids).value,
             "bleu": thesis_bleu(
                 self._vocabulary.decode_batch(predicted_ids),
-                batch.target,
+                [*map(normalise, batch.target)],
                 self._language,
                 bootstrap=0,
                 split_last_period=True,

@@ -3,7 +3,6 @@
 import csv
 import gzip
 
-import click
 import pytest
 
 from bytenet.cli.compare import compare
@@ -61,6 +60,27 @@ def test_files_of_the_same_name_are_told_apart(invoke, files):
     assert f"{files}/other/a" in result.stdout.replace("\\", "")
 
 
+@pytest.mark.parametrize("name", ["reference", "table"])
+def test_a_file_called_like_a_column_is_told_from_it(invoke, files, name):
+    (files / "other").mkdir()
+    (files / "other" / name).write_text("The cat.\nTwo dogs.\n")
+    options = ("--reference", files / "reference", "--bootstrap", 0, "--csv", files / "rows.csv")
+    invoke(compare, files / "other" / name, *options)
+    with open(files / "rows.csv", encoding="utf-8", newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["table"], row["reference"]) == ("good", _TEXTS["reference"][int(row["line"]) - 1])
+
+
+def test_characters_count_as_they_look(invoke, files):
+    for name, text in (
+        ("composed", "Die H\u00e4user sind schon recht alt."),
+        ("decomposed", "Die Ha\u0308user sind schon recht alt."),
+    ):
+        (files / name).write_text(f"{text}\n", encoding="utf-8")
+    result = invoke(compare, files / "composed", "--reference", files / "decomposed", "--bootstrap", 0)
+    assert "| composed | 100.00 | 100.00 | 100.00 | 0 |" in result.stdout
+
+
 def test_unequal_line_counts_name_both_files(invoke, files):
     (files / "a").write_text("The cat sleeps.\n")
     with pytest.raises(InputError, match=r"a has 1 lines but .*reference has 2"):
@@ -74,9 +94,3 @@ def test_wrong_use(invoke, files):
     assert invoke(compare, *[files / "a"] * 2, "--reference", files / "reference").exit_code == 2
     with pytest.raises(MissingFileError):
         invoke(compare, files / "nowhere", "--reference", files / "reference")
-
-
-def test_the_verb_is_listed():
-    from bytenet.cli import _group
-
-    assert "compare" in _group.list_commands(click.Context(_group))

@@ -81,6 +81,21 @@ def test_wrong_use(run_folder, invoke, arguments):
     assert invoke(evaluate, run_folder.path, *arguments).exit_code == 2
 
 
+def test_references_are_compared_in_the_language_and_the_form_of_what_is_written(run_folder, tmp_path):
+    from bytenet.config import load_config
+    from bytenet.datasets import Pairs
+    from bytenet.evaluation import evaluate_run
+
+    run = RunFolder.create(
+        tmp_path / "backward", load_config(run_folder.config_path, ["data.reversed=true"]), run_folder.vocabulary
+    )
+    shutil.copy(run_folder.model_path, run.model_path)
+    told = evaluate_run(run, Pairs(["a dog"], ["Ha\u0308user"]), "test", beam_size=1, bootstrap=0)
+    assert told.references == ["H\u00e4user"]
+    (thesis,) = [score for score in told.scores if score.name == "thesis-BLEU"]
+    assert "tok:moses-de" in thesis.settings
+
+
 def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_references(run_folder, invoke, tmp_path):
     import keras
     import numpy as np

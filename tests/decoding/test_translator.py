@@ -153,6 +153,8 @@ def test_a_model_that_reads_padding_gets_as_much_of_it_as_in_training():
     batches = list(batches_by_length(range(7), lengths, batch_size=2, trained_lengths=[3, 8]))
     assert batches == [([2, 6], 2, 3), ([4], 1, 3), ([0, 3], 2, 8), ([5], 1, 8), ([1], 1, 9)]
     assert list(batches_by_length([], lengths, 2, [3, 8])) == []
+    # Longer than any in training: each as it is.
+    assert list(batches_by_length([0, 1, 2], [12, 9, 12], 4, [3, 8])) == [([1], 1, 9), ([0, 2], 2, 12)]
 
 
 def test_pad_batch():

@@ -81,9 +81,11 @@ def test_the_other_measure_decides_between_equal_ones(one):
     assert zero_bleu == sorted(zero_bleu, key=lambda index: one.systems[0].chrf[index])
 
 
-def test_no_reference_that_long_is_an_error(one):
-    with pytest.raises(InputError, match="longest has 31"):
-        one.choose("good", min_chars=40)
+def test_that_no_reference_is_that_long_is_said(one):
+    assert one.choose("good", min_chars=40) == []
+    page = comparison_page(one, ["good"], min_chars=40)
+    assert page.endswith("None. No reference has 40 characters; the longest has 31.\n")
+    assert page.startswith(one.summary())
 
 
 def test_sentence_scores_are_those_of_the_sentence_alone(two):

@@ -24,6 +24,7 @@ def test_a_score_saves_as_json_unrounded():
         "name": "BLEU",
         "value": 12.3456,
         "interval": [11.0, 13.5],
+        "digits": 2,
         "settings": "tok:13a",
         "num_sentences": 1000,
     }
