@@ -21,14 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import (
-    EOS_ID,
-    PAD_ID,
-    Pairs,
-    Vocabulary,
-    read_corpus,
-    select_training_pairs,
-)
+from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary, load_corpus
 from bytenet.decoding import Decoder
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
@@ -36,13 +29,13 @@ from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.trace_file import CAPTURE_FILE, find_trace
 from bytenet.training import train
 from bytenet.training.compilation import set_up_keras
-from bytenet.training.preparation import prepare
+from bytenet.training.preparation import Preparation, prepare
 
 _LEAST_WARM_UP = 5
 _STEPS = 5
 _LOOKED_AT = 200  # batches, for steps to capture
 _COMPILED_STEPS = 3  # every shape among them has to be compiled before
-_Shape = tuple[int, int]
+_Shapes = tuple[tuple[int, int], ...]  # rows and length of a step's batches: the pairs', and each monolingual text's
 
 
 def capture_training(
@@ -71,8 +64,9 @@ def capture_training(
         InputError: the corpus, the configuration or the folder cannot be used, or the training has fewer steps.
     """
     folder = _new_folder(folder)
-    shapes = _batch_shapes(config, least=steps[1] if steps else _LOOKED_AT)
-    first, last = steps or _settled_steps(shapes, _COMPILED_STEPS if config.training.jit_compile is True else _STEPS)
+    run = prepare(config)
+    shapes = _batch_shapes(run, least=steps[1] if steps else _LOOKED_AT)
+    first, last = steps or _settled_steps(shapes, _COMPILED_STEPS if run.jit_compile else _STEPS)
     new = set(shapes[first - 1 : last]) - set(shapes[: first - 1])
     if new:
         say(f"warning: batch shapes {sorted(new)} come up first within the steps; setting up for them is captured too.")
@@ -92,7 +86,7 @@ def capture_training(
         {
             "what": "training",
             "steps": [first, last],
-            "batch_shapes": [list(shape) for shape in shapes[first - 1 : last]],
+            "batch_shapes": [list(pairs) for pairs, *_ in shapes[first - 1 : last]],
             "seconds_before": callback.seconds,
             "settled_seconds_before": _settled_seconds(shapes[: first - 1], callback.seconds, shapes[first - 1 : last]),
             "compiled": callback.compiled,
@@ -177,7 +171,8 @@ def capture_decoding_of(config: Config, folder: str | os.PathLike[str], search: 
 
     Where the corpus has fewer sentences than a batch takes, they are repeated.
     """
-    pairs, vocabulary = _training_data(config)
+    pairs = load_corpus(config.data).train
+    vocabulary = Vocabulary.from_pairs(pairs, config.data)
     set_up_keras(config)
     model = build_model(config.model, vocabulary.size)
     encoded = [vocabulary.encode(text) for text in islice(cycle(pairs.source), search.batch_size)]
@@ -240,34 +235,26 @@ def _ending_with(callback: _CaptureSteps) -> Iterator[None]:
         callback.stop_profiler()
 
 
-def _batch_shapes(config: Config, least: int) -> list[_Shape]:
-    """Rows and length of each batch of so many epochs that there are at least so many batches, if there are."""
-    plan = prepare(config).plan
-    epochs = min(config.training.epochs, -(-least // plan.num_batches))
-    return [
-        (len(batch.indices), batch.length)
-        for epoch in range(epochs)
-        for batch in plan.epoch(config.training.seed, epoch)
-    ]
+def _batch_shapes(run: Preparation, least: int) -> list[_Shapes]:
+    """Those of so many whole epochs that there are at least so many steps, if the training has them."""
+    num_batches = run.plan.num_batches
+    epochs = min(run.config.training.epochs, -(-least // num_batches))
+    streams = run.streams.values()
+    steps = ([stream.batch_at(step) for stream in streams] for step in range(epochs * num_batches))
+    return [tuple((len(batch.indices), batch.length) for batch in batches) for batches in steps]
 
 
-def _training_data(config: Config) -> tuple[Pairs, Vocabulary]:
-    """What a training of the configuration reads."""
-    pairs = select_training_pairs(read_corpus(config.data).train, config.data)
-    return pairs, Vocabulary.from_pairs(pairs, config.data)
-
-
-def _settled_seconds(shapes: Sequence[_Shape], seconds: Sequence[float], captured: Sequence[_Shape]) -> float | None:
-    """What a captured step would take on average if nobody watched: the median of its own shape, before.
+def _settled_seconds(shapes: Sequence[_Shapes], seconds: Sequence[float], captured: Sequence[_Shapes]) -> float | None:
+    """What a captured step would take on average if nobody watched: the median of those of its own shapes, before.
 
     Args:
-        shapes, seconds: of the steps before; the first of a shape sets up for it, and does not count.
+        shapes, seconds: of the steps before; the first of its shapes sets up for them, and does not count.
         captured: shapes of the captured steps.
 
     Returns:
-        Seconds, or None where a shape among `captured` has not settled before.
+        Seconds, or None where shapes among `captured` have not settled before.
     """
-    settled: dict[_Shape, list[float]] = {}
+    settled: dict[_Shapes, list[float]] = {}
     for index, (shape, taken) in enumerate(zip(shapes, seconds, strict=True)):
         if shape in shapes[:index]:
             settled.setdefault(shape, []).append(taken)
@@ -276,7 +263,7 @@ def _settled_seconds(shapes: Sequence[_Shape], seconds: Sequence[float], capture
     return statistics.fmean(statistics.median(settled[shape]) for shape in captured)
 
 
-def _settled_steps(shapes: Sequence[_Shape], count: int) -> tuple[int, int]:
+def _settled_steps(shapes: Sequence[_Shapes], count: int) -> tuple[int, int]:
     """First and last of so many steps, the earliest after a warm-up whose shapes have all come up before."""
     for first in range(_LEAST_WARM_UP, len(shapes) - count + 1):
         if set(shapes[first : first + count]) <= set(shapes[:first]):

@@ -92,7 +92,7 @@ def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], rep
         first_seconds[case] = time.perf_counter() - began
 
     costs = []
-    for case, taken in seconds_in_turns(runs, repeats).items():
+    for case, taken in seconds_in_turns(runs, repeats, warmup=0).items():
         milliseconds = Spread.of(taken).scaled(1000 / steps[case])
         rate = 1000 * case.batch_size / milliseconds.median
         costs.append(DecodingCost(case, milliseconds, rate, max(0.0, first_seconds[case] - Spread.of(taken).median)))

@@ -4,7 +4,12 @@ import statistics
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from bytenet.errors import InputError
+
+if TYPE_CHECKING:
+    from bytenet.config import Config
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -34,6 +39,16 @@ class Spread:
 
     def __str__(self) -> str:
         return f"{self.median:.4g} ({self.least:.4g} to {self.most:.4g})"
+
+
+def refuse_semi_supervised(config: "Config") -> None:
+    """Raise an InputError for a run of two translators, whose steps are others than those of its model alone."""
+    if config.semi_supervised.enabled:
+        raise InputError(
+            "What is measured here are supervised steps, but semi_supervised.enabled is true. Those of its translators "
+            "by themselves: --set semi_supervised.enabled=false. The times of both with monolingual text: "
+            "bytenet benchmark semi-supervised."
+        )
 
 
 def calls_a_turn(seconds_a_turn: float, seconds: float, most: int = 50) -> int:

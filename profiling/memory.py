@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
+from bytenet.profiling.measurement import refuse_semi_supervised
 from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.training import SCHEDULED_STEPS, TrainingCase, replica_devices
 from bytenet.training.compilation import make_compiled_model, set_up_keras
@@ -69,6 +70,7 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
     for case in cases:
         if case.stock or case.replicas != 1:
             raise InputError(f"{case.name}: memory is measured for ByteNet on one device.")
+        refuse_semi_supervised(case.config)
         say(f"{case.name} ...")
         # A fresh interpreter, as memory that was once used stays with a process; it keeps what it frees as the
         # command `bytenet train` does.

@@ -16,7 +16,7 @@ _COLOURS = {
     "forward": "#4e79a7", "backward": "#e15759", "optimiser": "#b07aa1", "input": "#76b7b2",
     "encoder": "#59a14f", "decoder": "#f28e2b",
     "pre-normalization": "#edc948", "reduce-dim": "#4e79a7", "conv-dilated": "#e15759", "recover-dim": "#59a14f",
-    "embedding": "#76b7b2",
+    "embedding": "#76b7b2", "recurrent": "#9c755f", "attention": "#b07aa1",
     "normalisation": "#edc948", "activation": "#f28e2b", "convolution": "#e15759", "dense": "#4e79a7",
     "data movement": "#9c755f", "dropout": "#59a14f", "gather": "#86bcb6", "loss": "#d37295",
     "sum of gradients": "#ff9da7", "communication": "#499894", "input pipeline": "#76b7b2",

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Literal
 
 from bytenet import compile_cache
+from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.profiling.measurement import Spread
+from bytenet.profiling.measurement import Spread, refuse_semi_supervised
 
 Way = Literal["no XLA", "XLA, empty cache", "XLA, warm cache"]
 WAYS: tuple[Way, ...] = ("no XLA", "XLA, empty cache", "XLA, warm cache")
@@ -73,8 +74,11 @@ def measure_startup(
         A cost for each way, in their order.
 
     Raises:
-        InputError: a run failed before its first step; the message has its last lines.
+        ConfigError: the configuration is not right.
+        InputError: it is of a semi-supervised run; or a run failed before its first step: the message has its last
+            lines.
     """
+    refuse_semi_supervised(load_config(preset_or_file, overrides))
     marks: dict[Way, list[dict[str, float]]] = {way: [] for way in ways}
     with tempfile.TemporaryDirectory(prefix="bytenet-startup-") as folder:
         for repeat in range(repeats):

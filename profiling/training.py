@@ -12,7 +12,7 @@ from bytenet.config import Config
 from bytenet.models import variant_arguments
 from bytenet.profiling.baseline import make_stock_model, stock_dataset
 from bytenet.profiling.flops import training_step_flops
-from bytenet.profiling.measurement import Spread, calls_a_turn
+from bytenet.profiling.measurement import Spread, calls_a_turn, refuse_semi_supervised
 from bytenet.profiling.peak import MatrixProduct
 from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.training.compilation import make_compiled_model, set_up_keras
@@ -251,8 +251,10 @@ def measure_training(
 
     Raises:
         ConfigError: there are fewer devices than replicas.
-        InputError: a batch that replicas cannot share evenly, or a vocabulary that is too small.
+        InputError: a batch that replicas cannot share evenly, a vocabulary that is too small, or a semi-supervised run.
     """
+    for case in cases:
+        refuse_semi_supervised(case.config)
     if not cases:
         return []
     # The most devices first: a CPU is split into logical ones only before TensorFlow starts.

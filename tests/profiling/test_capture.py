@@ -24,10 +24,10 @@ def captured(tmp_path_factory):
     """A function that captures training with further settings, once each, and gives trace and breakdown."""
     made = {}
 
-    def make(*settings, steps=None):
+    def make(*settings):
         if settings not in made:
             folder = tmp_path_factory.mktemp("profile") / "training"
-            file = capture_training(load_config("digits", (*_SMALL, *settings)), folder, steps)
+            file = capture_training(load_config("digits", (*_SMALL, *settings)), folder)
             trace = read_trace(folder)
             assert trace.path == file
             made[settings] = trace, breakdown(trace)
@@ -155,10 +155,10 @@ def test_sentences_are_repeated_where_there_are_too_few(searched):
 
 
 def test_a_step_is_compared_with_those_of_its_own_shape():
-    small, large = (32, 10), (32, 50)
+    small, large = ((32, 10),), ((32, 50),)
     before, seconds = [small, large, small, large, small, small], [9.0, 9.0, 1.0, 5.0, 2.0, 3.0]
     assert _settled_seconds(before, seconds, [small, large, small]) == pytest.approx((2 + 5 + 2) / 3)
-    assert _settled_seconds(before, seconds, [small, (8, 8)]) is None
+    assert _settled_seconds(before, seconds, [small, ((8, 8),)]) is None
     assert _settled_seconds(before[:2], seconds[:2], [small]) is None  # the first of a shape does not count
 
 

@@ -75,9 +75,9 @@ def memory(
 
 def _largest_batch(config: Config) -> tuple[int, int, int]:
     """Rows and padded length of the largest batch that the corpus gives, and the size of its vocabulary."""
-    from bytenet.datasets import Vocabulary, pair_lengths, plan_from_config, read_corpus, select_training_pairs
+    from bytenet.datasets import Vocabulary, load_corpus, pair_lengths, plan_from_config
 
-    pairs = select_training_pairs(read_corpus(config.data).train, config.data)
+    pairs = load_corpus(config.data).train
     vocabulary = Vocabulary.from_pairs(pairs, config.data)
     bucket = plan_from_config(pair_lengths(pairs, vocabulary), config.data).largest_bucket
     return bucket.batch_size, bucket.length, vocabulary.size

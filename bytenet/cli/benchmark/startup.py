@@ -27,10 +27,6 @@ def startup(
     Real training runs are started and ended after their first step, each in a process of its own. The corpus of
     the preset has to be there.
     """
-    from bytenet.config import load_config
-
-    load_config(preset_or_file, overrides)  # a mistake should be told before anything is started
-
     from bytenet.profiling.startup import WAYS, measure_startup
 
     chosen = [way for way, wanted in zip(WAYS, (no_xla, empty_cache, warm_cache), strict=True) if wanted]
