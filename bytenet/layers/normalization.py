@@ -26,8 +26,10 @@ class MaskedBatchNormalization(keras.layers.Layer):
         momentum: share of the old running statistics that each training step keeps.
         synchronized: take the statistics over all replicas of a `tf.distribute` strategy, so that a batch
             split over devices is normalised as a whole one (TensorFlow backend only).
+
+    Attributes:
         training_statistics: normalise with the statistics of the batch even when not training, as the thesis's
-            code does in its metrics and its search. Meant to be set for a while from outside.
+            code does in its metrics and its search; false at first, and meant to be set for a while from outside.
 
     Input: float `(batch, length, channels)` or `(batch, channels)`; mask bool, the same without channels.
     """

@@ -13,7 +13,7 @@ VARIANTS = {"dense": {"dim": 20, "head": "dense"}, "bounded": {"dim": 20, "head"
 THESIS_SETTINGS = {"mask_padding": False, "length_rule": "pair"}
 """What the thesis's code does wherever it differs from this project's defaults."""
 
-_UNATTENDED = -1e9
+_UNATTENDED = -3e4  # finite in float16, too
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -143,9 +143,6 @@ class AttentionModel(TranslationModel):
         logits, _ = self.head.cell(attention, [state["logits"]])
         return logits, new_state | {"logits": logits}
 
-    def max_target_length(self, source_length: int) -> int:
-        return int(self.length_rule(source_length))
-
     def _encode(self, source_ids, training):
         """int32 `(batch, S)` → the encoded source, its keys, and what is added to the scores of its steps."""
         is_real = source_ids != 0
@@ -158,12 +155,6 @@ class AttentionModel(TranslationModel):
             # Finite, so that a row of padding only (which fills up a batch) has a softmax as well.
             offsets = ops.where(is_real, offsets, ops.full_like(offsets, _UNATTENDED))
         return {"encoded": encoded, "keys": keys, "score_offsets": offsets}
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape["target_ids"], self.vocab_size)
-
-    def get_config(self):
-        return super().get_config() | self._config
 
 
 def _cell_states(state: dict, memory: dict) -> list:

@@ -210,30 +210,28 @@ class ByteNet(TranslationModel):
 
         return step
 
-    def max_target_length(self, source_length: int) -> int:
-        return int(self.length_rule(source_length))
-
     def _encode(self, source_ids, training):
-        """int32 `(batch, S)` → float `(batch, length_rule(S), dim)`, zero after each sentence's own length."""
-        padded_length = self.length_rule(ops.shape(source_ids)[1])
+        """int32 `(batch, S)` → float `(batch, S', dim)`, zero after each sentence's own length; all of it is read."""
+        padded_length = self._read_length(ops.shape(source_ids)[1])
         source_lengths = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1)
         embedded = _fit_length(self.source_embedding(source_ids), padded_length)
         if not self.mask_padding:
             return self.encoder(embedded, training=training)
         # An empty sentence (a row that fills up a batch) has no real steps at all.
-        real_lengths = ops.where(source_lengths > 0, self.length_rule(source_lengths), 0)
+        real_lengths = ops.where(source_lengths > 0, self._read_length(source_lengths), 0)
         mask = ops.arange(padded_length)[None, :] < real_lengths[:, None]  # (batch, padded_length)
         encoded = self.encoder(embedded, mask=mask, training=training)
         return encoded * ops.cast(mask, encoded.dtype)[..., None]
 
+    def _read_length(self, source_length):
+        """Steps of the encoder for a source: `length_rule`, but never fewer than it has symbols."""
+        longest = self.length_rule(source_length)
+        if isinstance(source_length, int):
+            return max(longest, source_length)
+        return ops.maximum(longest, source_length)
+
     def _join(self, encoded, embedded):
         return ops.concatenate([encoded, embedded], axis=-1) if self.join == "concat" else encoded + embedded
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape["target_ids"], self.vocab_size)
-
-    def get_config(self):
-        return super().get_config() | self._config
 
 
 def _fit_length(values, length):

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import keras
 
+from bytenet.models.length import LengthRule
+
 
 class TranslationModel(keras.Model):
     """A model that predicts each target character from the source and the characters before it.
@@ -17,6 +19,7 @@ class TranslationModel(keras.Model):
 
     Attributes:
         vocab_size: number of ids V, the same for source and target.
+        length_rule: how long a target may be, see `bytenet.models.length`.
         needs_pair_length: whether a target is never longer than its padded source, so that in measuring a source is
             padded to the length of its pair, as in the thesis.
         family: name of the family of models, for messages.
@@ -25,6 +28,7 @@ class TranslationModel(keras.Model):
     """
 
     vocab_size: int
+    length_rule: LengthRule
     needs_pair_length: bool = False
     family: str = ""
     variants: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
@@ -68,7 +72,12 @@ class TranslationModel(keras.Model):
 
     @abstractmethod
     def initial_state(self, memory, max_length: int):
-        """State before the first step: a nest of tensors whose first axis is the batch, of fixed shapes."""
+        """State before the first step: a nest of tensors whose first axis is the batch, of fixed shapes.
+
+        Args:
+            memory: as given by `encode`.
+            max_length: most steps that will be made; for a model whose state has room for each of them.
+        """
 
     @abstractmethod
     def step(self, previous_ids, state, memory, position):
@@ -104,9 +113,17 @@ class TranslationModel(keras.Model):
         """
         return keras.tree.map_structure(lambda tensor: keras.ops.take(tensor, rows, axis=0), state)
 
-    @abstractmethod
     def max_target_length(self, source_length: int) -> int:
         """Longest target, end symbol counted, for a source of so many symbols, end symbol counted."""
+        return int(self.length_rule(source_length))
+
+    def compute_output_shape(self, input_shape):
+        """`(batch, T, vocab_size)` for the shapes of `call`'s inputs by name."""
+        return (*input_shape["target_ids"], self.vocab_size)
+
+    def get_config(self):
+        """The arguments to make it again with."""
+        return super().get_config() | self._config
 
 
 def memory_of_targets(memory, source_ids, target_ids):

@@ -15,6 +15,7 @@ KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
     "pair": {"length_rule": "pair"},
     "simplified-add-pair": {"variant": "simplified", "join": "add", "length_rule": "pair"},
     "unfold-2": {"unfold_scale": 2.0, "unfold_offset": 0},
+    "unfold-half": {"unfold_scale": 0.5, "unfold_offset": 0},
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

@@ -22,6 +22,7 @@ class Reference:
             memory_length = len(source_ids)
         else:
             memory_length = int(np.ceil(config["unfold_scale"] * len(source_ids) + config["unfold_offset"] - 1e-9))
+            memory_length = max(memory_length, len(source_ids))
         embedded = self.embed("source_embedding", [*source_ids, *[0] * memory_length][:memory_length])
         encoded = self.stack("encoder", embedded, config["encoder_kernel_size"], causal=False)
         encoded = np.concatenate([encoded, np.zeros((length, config["dim"]))])[:length]
@@ -77,7 +78,9 @@ class Reference:
 
 KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
     f"{variant}-thesis": {"variant": variant, "thesis": True} for variant in ("bytenet", "simplified", "selu")
-} | {"add": {"join": "add"}, "two-sets": {"num_sets": 2}}  # fmt: skip
+} | {
+    "add": {"join": "add"}, "two-sets": {"num_sets": 2}, "short targets": {"unfold_scale": 0.5, "unfold_offset": 0},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

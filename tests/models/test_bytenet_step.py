@@ -15,6 +15,7 @@ KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
     "simplified-add": {"variant": "simplified", "join": "add"},
     "pair": {"length_rule": "pair"},
     "thesis": {"thesis": True},
+    "unfold-half": {"unfold_scale": 0.5, "unfold_offset": 0},
     "one-tap": {"decoder_kernel_size": 1},
     "two-taps": {"decoder_kernel_size": 2},
     "four-taps": {"decoder_kernel_size": 4},
