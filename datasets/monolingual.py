@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.vocabulary import UNKNOWN_ID, Vocabulary
+from bytenet.datasets.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class SelectedTexts:
     Attributes:
         texts: themselves, in their order.
         outside_limits: number of those left out for their length.
-        unknown_characters: number of those left out for characters that no training pair has.
+        unknown_characters: number of those left out for characters that are not in the vocabulary.
     """
 
     texts: list[str]
@@ -25,15 +25,18 @@ class SelectedTexts:
 
 
 def select_monolingual(texts: Sequence[str], config: Any, vocabulary: Vocabulary) -> SelectedTexts:
-    """Those of `texts` within the limits of a `DataConfig` whose characters the pairs have; a sample where it asks so.
+    """Those of `texts` within the limits of a `DataConfig` whose characters are known; a sample where it asks so.
 
     Where `unknown` is "symbol", a sentence with an unknown character is left out: a model that learned to write that
     symbol would be of no use. The sample is drawn by `monolingual_seed`; a larger one contains a smaller one.
+
+    Raises:
+        InputError: with `unknown="error"`, for a character outside the vocabulary.
     """
     within = [text for text in texts if config.min_length <= vocabulary.encoded_length(text) - 1 <= config.max_length]
     kept = within
     if vocabulary.unknown == "symbol":
-        kept = [text for text in within if UNKNOWN_ID not in vocabulary.encode(text)]
+        kept = [text for text in within if vocabulary.knows(text)]
     outside, unknown = len(texts) - len(within), len(within) - len(kept)
     if config.num_monolingual is not None and config.num_monolingual < len(kept):
         drawn = np.random.RandomState(config.monolingual_seed or 0).permutation(len(kept))[: config.num_monolingual]

@@ -137,7 +137,7 @@ def evaluation_dataset(
         which are all 0.
 
     Raises:
-        InputError: no pairs, or a number below 1.
+        InputError: no pairs, a number below 1, or an unknown character under the rule "error".
     """
     if len(pairs) == 0:
         raise InputError("There are no pairs to evaluate.")

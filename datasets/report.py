@@ -79,7 +79,7 @@ class MonolingualReport:
         read: number of sentences.
         used: number of those that a training would learn from, `num_monolingual` at most.
         outside_limits: number of those left out for their length.
-        unknown_characters: number of those left out for characters that no training pair has.
+        unknown_characters: number of those left out for characters that are not in the vocabulary.
         lengths: of those used; None where there are none.
         held_out: by split, how many of its sentences of this side are among those used.
     """
@@ -137,9 +137,9 @@ class CorpusReport:
         corpus = read_corpus(config)
         train = select_training_pairs(corpus.train, config)
         vocabulary = Vocabulary.from_pairs(train, config)
-        # Unknown characters shall be counted here, not refused.
-        rule = "symbol" if config.unknown == "error" else config.unknown
-        lengths = pair_lengths(train, Vocabulary(vocabulary.characters, rule))
+        if vocabulary.unknown == "error":  # unknown characters shall be counted here, not refused
+            vocabulary = Vocabulary(vocabulary.characters, "symbol")
+        lengths = pair_lengths(train, vocabulary)
         held_out = {"validation": corpus.validation, "test": corpus.test}
         return cls(
             name=corpus.name,
@@ -247,12 +247,14 @@ def is_odd(character: str) -> bool:
 def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
     """The pairs with an empty side, with equal sides, and with sides of very unequal length.
 
-    A pair is named under the first of these reasons only. Sides without a visible character are empty.
+    A pair is named under the first of these reasons only. Sides without a visible character are empty, and decomposed
+    characters equal composed ones.
     """
     ratio_reason = f"one side {RATIO_LIMIT:g} times as long as the other, or more"
     found: dict[str, list[int]] = {"a side is empty": [], "both sides are equal": [], ratio_reason: []}
-    for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True)):
-        shorter, longer = sorted((len(source.strip()), len(target.strip())))
+    for index, sides in enumerate(zip(pairs.source, pairs.target, strict=True)):
+        source, target = map(normalise, sides)
+        shorter, longer = sorted((_visible_length(source), _visible_length(target)))
         if shorter == 0:
             found["a side is empty"].append(index)
         elif source == target:
@@ -267,6 +269,12 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
         )
         for reason, indices in found.items()
     )
+
+
+def _visible_length(text: str) -> int:
+    """Characters but for blanks at the ends; none where all are blanks or have no width."""
+    stripped = text.strip()
+    return 0 if all(unicodedata.category(character) == "Cf" for character in stripped) else len(stripped)
 
 
 def _side_lengths(texts: list[str]) -> SideLengths:

@@ -151,7 +151,7 @@ def _print_monolingual(report: CorpusReport, console: Console) -> None:
         _say(
             console,
             f"{text.used:,} of {text.read:,} sentences are used; left out: {text.outside_limits:,} for their length, "
-            f"{text.unknown_characters:,} for characters that no training pair has",
+            f"{text.unknown_characters:,} for characters that are not in the vocabulary",
         )
         if text.lengths is not None:
             of = text.lengths

@@ -131,6 +131,10 @@ class Vocabulary:
             return len(text) + 1
         return len(self.encode(text))
 
+    def knows(self, text: str) -> bool:
+        """Whether all characters of a text, in NFC, are in the vocabulary."""
+        return self._known.issuperset(normalise(text))
+
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids` up to the first end symbol; padding gives nothing, unknown ids give U+FFFD."""
         symbols = []

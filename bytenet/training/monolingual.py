@@ -36,7 +36,8 @@ class MonolingualText:
     Attributes:
         side: "source", translated forth and back again, or "target", translated back and forth again.
         texts: the sentences.
-        left_out: number of those that are not used, because of their length or of characters that no pair has.
+        left_out: number of those that are not used, because of their length or of characters that are not in
+            the vocabulary.
         plan: of their batches, by their own lengths.
         seed: of the order of the batches.
         search_lengths: by the padded length of a batch, most symbols of its translations.

@@ -283,7 +283,7 @@ def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
     for text in run.texts:
         progress.say(
             f"monolingual {text.side} text: {len(text.texts):,} sentences ({text.left_out:,} left out by "
-            "data.min_length and max_length, or for characters that no pair has); "
+            "data.min_length and max_length, or for characters that are not in the vocabulary); "
             f"{text.plan.num_batches:,} batches once round; {_shapes(text.plan)}; translations of up to "
             f"{max(text.search_lengths.values())} symbols are searched; teaches the "
             f"{' and '.join(directions_taught(text.side, semi))} translator"

@@ -163,10 +163,20 @@ def test_characters_that_training_never_sees(config):
 
 def test_characters_below_the_minimum_count_are_refused_by_training_not_by_the_report(data_folder):
     paths = {"train_source": data_folder("a", ["aab"]), "train_target": data_folder("b", ["aaa"])}
+    paths["monolingual_source"] = data_folder("c", ["aaa", "aba"])
     settings = {key: str(path) for key, path in paths.items()}
     report = CorpusReport.from_config(DataConfig(corpus="files", unknown="error", min_character_count=2, **settings))
     assert report.vocabulary_size == 4
     assert {item.character for item in report.alphabet} == {"a", "b"}
+    assert (report.monolingual["source"].used, report.monolingual["source"].unknown_characters) == (1, 1)
+
+
+def test_sides_are_compared_as_they_look():
+    sources, targets = ["Ha\u0308user", "ein", "\u200b\ufeff ", "a" * 40], ["H\u00e4user", "one", "two", "a\u0308" * 40]
+    empty, equal, unequal = find_suspicious(Pairs(sources, targets))
+    assert [line for line, _, _ in empty.examples] == [3]
+    assert [line for line, _, _ in equal.examples] == [1]
+    assert unequal.count == 0
 
 
 def test_the_table_shows_everything(config_file):
