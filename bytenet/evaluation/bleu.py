@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
+from bytenet.evaluation.bootstrap import DEFAULT_SEED
+from bytenet.evaluation.corpus_measure import CorpusMeasure
 from bytenet.evaluation.scores import Score
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
 
-def bleu(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345) -> Score:
+def bleu(
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+) -> Score:
     """Corpus BLEU of detokenised text, one reference a sentence, by sacreBLEU's defaults.
 
     Args:
@@ -30,13 +33,12 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 
     Reference:
         Papineni et al. 2002; Post 2018, "A Call for Clarity in Reporting BLEU Scores".
     """
-    from sacrebleu.metrics import BLEU
-
-    # force: no warning about tokenised text, which sacreBLEU suspects wherever lines end in " .".
-    return _score("BLEU", BLEU(force=True), hypotheses, references, bootstrap, seed)
+    return bleu_measures()[0].measure(hypotheses, references, bootstrap, seed)
 
 
-def chrf(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345) -> Score:
+def chrf(
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+) -> Score:
     """Corpus chrF2 (character n-grams up to 6), one reference a sentence, by sacreBLEU's defaults.
 
     Arguments, result and errors as for `bleu`.
@@ -44,13 +46,11 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 
     Reference:
         Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
     """
-    from sacrebleu.metrics import CHRF
-
-    return _score("chrF2", CHRF(), hypotheses, references, bootstrap, seed)
+    return chrf_measure().measure(hypotheses, references, bootstrap, seed)
 
 
 def length_ratio(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
 ) -> Score:
     """Words of the translations for each word of the references, as BLEU counts them: below 1 it scores the shortness.
 
@@ -59,36 +59,42 @@ def length_ratio(
     Returns:
         A `Score` with sacreBLEU's signature; 1 where both are equally long.
     """
+    return bleu_measures()[1].measure(hypotheses, references, bootstrap, seed)
+
+
+def bleu_measures() -> tuple[CorpusMeasure, CorpusMeasure]:
+    """`bleu` and `length_ratio`, taken apart; both are made of the same counts."""
     from sacrebleu.metrics import BLEU
 
-    return _score("length-ratio", BLEU(force=True), hypotheses, references, bootstrap, seed, told="ratio", digits=3)
+    # force: no warning about tokenised text, which sacreBLEU suspects wherever lines end in " .".
+    metric = BLEU(force=True)
+    return _of_sacrebleu("BLEU", metric), _of_sacrebleu("length-ratio", metric, told="ratio", digits=3)
 
 
-def _score(
-    name: str,
-    metric: "Metric",
-    hypotheses: Sequence[str],
-    references: Sequence[str],
-    bootstrap: int,
-    seed: int,
-    told: str = "score",
-    digits: int = 2,
-) -> Score:
-    """What sacreBLEU tells of a corpus under the name `told`."""
-    check_parallel(hypotheses, references)
-    # sacreBLEU's public call gives the width of the interval but not its ends, so its sums are taken here.
-    statistics = np.array(metric._extract_corpus_statistics(hypotheses, [references]), np.float64)
+def chrf_measure() -> CorpusMeasure:
+    """`chrf`, taken apart."""
+    from sacrebleu.metrics import CHRF
 
-    def score(counts: np.ndarray) -> float:
-        return getattr(metric._compute_score_from_stats(counts.tolist()), told)
+    return _of_sacrebleu("chrF2", CHRF())
 
-    if bootstrap:
-        metric.n_bootstrap, metric.seed = bootstrap, str(seed)
-    return Score(
+
+def _of_sacrebleu(name: str, metric: "Metric", told: str = "score", digits: int = 2) -> CorpusMeasure:
+    """What sacreBLEU tells of a corpus under the name `told`.
+
+    Its public call gives the width of the interval but not its ends, so its sums are taken here.
+    """
+
+    def settings(bootstrap: int, seed: int) -> str:
+        if bootstrap:
+            metric.n_bootstrap, metric.seed = bootstrap, str(seed)
+        return metric.get_signature().format()
+
+    return CorpusMeasure(
         name=name,
-        value=score(statistics.sum(axis=0)),
-        num_sentences=len(hypotheses),
-        settings=metric.get_signature().format(),
-        interval=bootstrap_interval(statistics, score, bootstrap, seed),
+        count=lambda hypotheses, references: np.array(
+            metric._extract_corpus_statistics(hypotheses, [references]), np.float64
+        ),
+        value=lambda counts: getattr(metric._compute_score_from_stats(counts.tolist()), told),
+        settings=settings,
         digits=digits,
     )

@@ -6,13 +6,16 @@ import numpy as np
 
 from bytenet.errors import InputError
 
+DEFAULT_SEED = 12345
+"""Of the draws, as in sacreBLEU."""
+
 
 def bootstrap_interval(
     statistics: np.ndarray, score: Callable[[np.ndarray], float], samples: int, seed: int
 ) -> tuple[float, float] | None:
     """The 95 % interval of a corpus score when its sentences are drawn anew with replacement.
 
-    The draws and the ends of the interval are sacreBLEU's: with its default seed 12345, `(high - low) / 2` is
+    The draws and the ends of the interval are sacreBLEU's: with `DEFAULT_SEED`, `(high - low) / 2` is
     the half-width that sacreBLEU reports.
 
     Args:

@@ -3,19 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from bytenet.errors import InputError
-from bytenet.evaluation.bleu import bleu, chrf
-from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
+from bytenet.evaluation.bleu import bleu_measures, chrf_measure
+from bytenet.evaluation.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
 from bytenet.evaluation.scores import Score
-from bytenet.evaluation.thesis_bleu import bleu_of_counts, moses_tokens, sentence_counts, thesis_bleu
+from bytenet.evaluation.thesis_bleu import thesis_bleu_measure
 from bytenet.markdown import cell, table
-
-if TYPE_CHECKING:
-    from sacrebleu.metrics import BLEU, CHRF
 
 Choice = Literal["good", "bad", "worst"]
 Measure = Literal["chrf", "bleu"]
@@ -132,20 +129,13 @@ class Comparison:
         return text
 
 
-class _Counter(NamedTuple):
-    """A measure taken apart: `score(count(hypotheses, references).sum(axis=0))` is that of the corpus."""
-
-    count: Callable[[Sequence[str], Sequence[str]], np.ndarray]
-    score: Callable[[np.ndarray], float]
-
-
 def compare_translations(
     sources: Sequence[str] | None,
     references: Sequence[str],
     hypotheses: Mapping[str, Sequence[str]],
     language: str = "en",
     bootstrap: int = 1000,
-    seed: int = 12345,
+    seed: int = DEFAULT_SEED,
 ) -> Comparison:
     """Score one set of translations, or two and their difference.
 
@@ -168,59 +158,32 @@ def compare_translations(
     """
     if sources is not None and len(sources) != len(references):
         raise InputError(f"Found {len(sources)} sources but {len(references)} references; expected as many.")
-    counters = _counters(language)
+    # sacreBLEU's own paired test has no interval for the difference, and keeps all resampled corpora in memory.
+    measures = (bleu_measures()[0], chrf_measure(), thesis_bleu_measure(language))
     systems, counts = [], []
     for name, lines in hypotheses.items():
         check_parallel(lines, references)
-        counts.append([counter.count(lines, references) for counter in counters])
-        _, sentence_chrf, sentence_bleu = (
-            np.array([counter.score(row) for row in rows]) for counter, rows in zip(counters, counts[-1], strict=True)
+        counts.append([measure.count(lines, references) for measure in measures])
+        scores = tuple(
+            measure.score(of_measure, bootstrap, seed) for measure, of_measure in zip(measures, counts[-1], strict=True)
         )
-        scores = (
-            bleu(lines, references, bootstrap, seed),
-            chrf(lines, references, bootstrap, seed),
-            thesis_bleu(lines, references, language, bootstrap=bootstrap, seed=seed),
+        sentence_chrf, sentence_bleu = (
+            np.array([measure.value(row) for row in rows])
+            for measure, rows in zip(measures[1:], counts[-1][1:], strict=True)
         )
         systems.append(SystemScores(name, lines, sentence_bleu, sentence_chrf, scores))
     differences = []
     if len(systems) == 2:
-        for a, b, counter, *pair in zip(systems[0].scores, systems[1].scores, counters, *counts, strict=True):
-            interval = bootstrap_interval(np.hstack(pair), partial(_difference, counter.score), bootstrap, seed)
+        for a, b, measure, *pair in zip(systems[0].scores, systems[1].scores, measures, *counts, strict=True):
+            interval = bootstrap_interval(np.hstack(pair), partial(_difference, measure.value), bootstrap, seed)
             how = f"paired bootstrap of {bootstrap}, seed {seed}" if bootstrap else ""
             differences.append(Score(f"{a.name} difference", a.value - b.value, a.num_sentences, how, interval))
     return Comparison(sources, references, tuple(systems), tuple(differences))
 
 
-def _counters(language: str) -> tuple[_Counter, _Counter, _Counter]:
-    """BLEU, chrF2 and the thesis's BLEU.
-
-    sacreBLEU's own paired test is not used: it has no interval for the difference, and keeps all resampled corpora
-    in memory.
-    """
-    from sacrebleu.metrics import BLEU, CHRF
-
-    def thesis_counts(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
-        tokens = [[moses_tokens(text, language) for text in texts] for texts in (hypotheses, references)]
-        return np.array([sentence_counts(*sides) for sides in zip(*tokens, strict=True)], np.float64)
-
-    def sacrebleu_counter(metric: "BLEU | CHRF") -> _Counter:
-        return _Counter(
-            lambda hypotheses, references: np.array(
-                metric._extract_corpus_statistics(hypotheses, [references]), np.float64
-            ),
-            lambda counts: metric._compute_score_from_stats(counts.tolist()).score,
-        )
-
-    return (
-        sacrebleu_counter(BLEU(force=True)),
-        sacrebleu_counter(CHRF()),
-        _Counter(thesis_counts, bleu_of_counts),
-    )
-
-
-def _difference(score: Callable[[np.ndarray], float], counts: np.ndarray) -> float:
+def _difference(value: Callable[[np.ndarray], float], counts: np.ndarray) -> float:
     a, b = np.split(counts, 2)
-    return score(a) - score(b)
+    return value(a) - value(b)
 
 
 def comparison_page(

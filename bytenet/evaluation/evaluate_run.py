@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
 from bytenet.datasets.characters import normalise
 from bytenet.errors import InputError
-from bytenet.evaluation.bleu import bleu, chrf, length_ratio
+from bytenet.evaluation.bleu import bleu_measures, chrf
+from bytenet.evaluation.bootstrap import DEFAULT_SEED, check_parallel
 from bytenet.evaluation.evaluation import Evaluation
 from bytenet.evaluation.likelihood import bits_per_character
 from bytenet.evaluation.misclassification import exact_match, sentence_misclassification
@@ -122,10 +123,14 @@ def text_scores(
     Raises:
         InputError: numbers of hypotheses and references differ, or there are none.
     """
+    check_parallel(hypotheses, references)
+    of_words = bleu_measures()
+    words = of_words[0].count(hypotheses, references)
+    bleu, length_ratio = (measure.score(words, bootstrap, DEFAULT_SEED) for measure in of_words)
     return [
-        bleu(hypotheses, references, bootstrap),
+        bleu,
         chrf(hypotheses, references, bootstrap),
-        length_ratio(hypotheses, references, bootstrap),
+        length_ratio,
         thesis_bleu(hypotheses, references, language, bootstrap=bootstrap),
         exact_match(hypotheses, references, bootstrap),
         sentence_misclassification(hypotheses, references),

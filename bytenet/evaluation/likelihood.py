@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
+from bytenet.evaluation.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
 from bytenet.evaluation.scores import Score
 
 
@@ -13,7 +13,7 @@ def bits_per_character(
     log_probabilities: Sequence[float],
     num_characters: Sequence[int],
     bootstrap: int = 1000,
-    seed: int = 12345,
+    seed: int = DEFAULT_SEED,
 ) -> Score:
     """Mean number of bits that a target character costs under the model, end symbols counted.
 

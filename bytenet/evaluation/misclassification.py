@@ -6,7 +6,7 @@ import numpy as np
 
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
 from bytenet.errors import InputError
-from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
+from bytenet.evaluation.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
 from bytenet.evaluation.scores import Score
 
 
@@ -74,7 +74,7 @@ def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: n
 
 
 def exact_match(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = 12345
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
 ) -> Score:
     """Share of translations that equal their reference, character by character.
 

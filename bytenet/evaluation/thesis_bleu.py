@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bytenet.evaluation.bootstrap import bootstrap_interval, check_parallel
+from bytenet.evaluation.bootstrap import DEFAULT_SEED
+from bytenet.evaluation.corpus_measure import CorpusMeasure
 from bytenet.evaluation.scores import Score
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def thesis_bleu(
     language: str = "en",
     split_last_period: bool = False,
     bootstrap: int = 1000,
-    seed: int = 12345,
+    seed: int = DEFAULT_SEED,
 ) -> Score:
     """Corpus BLEU by the thesis's rules: what `tokenizer.perl -no-escape` and `multi-bleu.perl` give.
 
@@ -48,17 +49,21 @@ def thesis_bleu(
     Reference:
         Madsen 2017, section 3.3.3; its `multi_bleu.py` and `bleu_score.py`.
     """
-    check_parallel(hypotheses, references)
-    tokens = [[moses_tokens(text, language, split_last_period) for text in texts] for texts in (hypotheses, references)]
-    statistics = np.array([sentence_counts(*sides) for sides in zip(*tokens, strict=True)], np.float64)
+    return thesis_bleu_measure(language, split_last_period).measure(hypotheses, references, bootstrap, seed)
+
+
+def thesis_bleu_measure(language: str = "en", split_last_period: bool = False) -> CorpusMeasure:
+    """`thesis_bleu`, taken apart."""
+
+    def count(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
+        tokens = [
+            [_moses_tokens(text, language, split_last_period) for text in texts] for texts in (hypotheses, references)
+        ]
+        return np.array([_sentence_counts(*sides) for sides in zip(*tokens, strict=True)], np.float64)
+
     last = "split" if split_last_period else "moses"
-    return Score(
-        name="thesis-BLEU",
-        value=bleu_of_counts(statistics.sum(axis=0)),
-        num_sentences=len(hypotheses),
-        settings=f"case:mixed|tok:moses-{language}-no-escape|last-period:{last}|smooth:none",
-        interval=bootstrap_interval(statistics, bleu_of_counts, bootstrap, seed),
-    )
+    settings = f"case:mixed|tok:moses-{language}-no-escape|last-period:{last}|smooth:none"
+    return CorpusMeasure("thesis-BLEU", count, _bleu_of_counts, lambda bootstrap, seed: settings)
 
 
 @cache
@@ -68,7 +73,7 @@ def _tokenizer(language: str) -> "MosesTokenizer":
     return MosesTokenizer(lang=language)
 
 
-def moses_tokens(text: str, language: str, split_last_period: bool = False) -> list[str]:
+def _moses_tokens(text: str, language: str, split_last_period: bool = False) -> list[str]:
     """Tokens of `tokenizer.perl -no-escape`, the last period split off as `thesis_bleu` says."""
     tokens = _tokenizer(language).tokenize(text, escape=False)
     if split_last_period and tokens and len(tokens[-1]) > 1 and tokens[-1].endswith("."):
@@ -80,7 +85,7 @@ def _ngrams(tokens: list[str], order: int) -> Iterable[tuple[str, ...]]:
     return zip(*(tokens[start:] for start in range(order)), strict=False)
 
 
-def sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
+def _sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
     """Lengths of both sides, then for each order the matched and all n-grams of the hypothesis."""
     counts = [len(hypothesis), len(reference)]
     for order in range(1, _MAX_ORDER + 1):
@@ -90,8 +95,8 @@ def sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
     return counts
 
 
-def bleu_of_counts(counts: np.ndarray) -> float:
-    """BLEU, 0 to 100, of `sentence_counts` summed over sentences, `(10,)`."""
+def _bleu_of_counts(counts: np.ndarray) -> float:
+    """BLEU, 0 to 100, of `_sentence_counts` summed over sentences, `(10,)`."""
     hypothesis_length, reference_length, *ngrams = counts.tolist()
     matched, total = ngrams[0::2], ngrams[1::2]
     if not all(matched):

@@ -26,7 +26,7 @@ _POSITIVE = click.IntRange(min=1)
 )  # fmt: skip
 @click.option("--xla/--no-xla", default=None, help="Compile the search, or do not; both where neither is given.")
 @click.option("--uncached", is_flag=True, help="Also greedy search that runs the whole prefix again at each character.")
-@click.option("--repeats", type=_POSITIVE, default=7, show_default=True)
+@click.option("--repeats", type=_POSITIVE, default=7, show_default=True, help="Turns of each case.")
 @click.option("--vocab-size", type=click.IntRange(min=4), default=105, show_default=True, help="Symbols.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def decoding(

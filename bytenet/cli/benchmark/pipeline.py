@@ -1,17 +1,14 @@
 """`bytenet benchmark pipeline`: how fast batches come, and how much of them is padding."""
 
-import json
-from dataclasses import asdict
-
 import click
 
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import print_tables, spread_text
 
 
 @click.command()
 @click.argument("preset_or_file", default="multi30k")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
-@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each stage.")
 @click.option("--json", "as_json", is_flag=True, help='Print a JSON object of two lists, "rates" and "padding".')
 def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_json: bool) -> None:
     """Time the batches of a preset or configuration file as `bytenet train` gets them, shuffled and bucketed.
@@ -31,18 +28,12 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     vocabulary = Vocabulary.from_pairs(pairs, data_config)
     padding = compare_bucketing(pair_lengths(pairs, vocabulary), data_config)
     rates = measure_pipeline(pairs, vocabulary, data_config, repeats)
-    if as_json:
-        results = {"rates": rates, "padding": padding}
-        click.echo(json.dumps({name: [asdict(row) for row in rows] for name, rows in results.items()}, indent=2))
-        return
-    columns = {
+    of_rates = {
         "stage": lambda rate: rate.stage,
-        "pairs/s, median (least to most)": lambda rate: _whole(rate.pairs_per_second),
+        "pairs/s, median (least to most)": lambda rate: spread_text(rate.pairs_per_second, ",.0f"),
         "characters/s": lambda rate: f"{rate.chars_per_second.median:,.0f}",
     }
-    print_rows(rates, columns, as_json=False)
-    click.echo()
-    columns = {
+    of_padding = {
         "bucketing": lambda cost: cost.bucketing,
         "buckets": lambda cost: cost.buckets,
         "batches": lambda cost: f"{cost.batches:,}",
@@ -50,8 +41,4 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
         "padding": lambda cost: f"{cost.padding_share:.2%}",
         "times the optimal": lambda cost: "" if cost.times_optimal is None else f"{cost.times_optimal:.3f}",
     }
-    print_rows(padding, columns, as_json=False)
-
-
-def _whole(spread) -> str:
-    return f"{spread.median:,.0f} ({spread.least:,.0f} to {spread.most:,.0f})"
+    print_tables({"rates": (rates, of_rates), "padding": (padding, of_padding)}, as_json)

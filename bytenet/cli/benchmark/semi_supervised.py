@@ -1,14 +1,12 @@
 """`bytenet benchmark semi-supervised`: what a step with monolingual text costs beside one on pairs only."""
 
-import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
 
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import print_tables, spread_text
 
 _PART_COLUMNS = {
     "part": lambda cost: cost.part,
@@ -63,13 +61,7 @@ def semi_supervised(
     from bytenet.profiling.semi_supervised import PARTS, measure_semi_supervised
 
     steps, parts = measure_semi_supervised(config, beam_sizes, repeats, say=lambda line: click.echo(line, err=True))
-    if as_json:
-        results = {"steps": steps, "parts": parts}
-        click.echo(json.dumps({name: [asdict(row) for row in rows] for name, rows in results.items()}, indent=2))
-        return
-    print_rows(steps, _step_columns(PARTS), as_json=False)
-    click.echo()
-    print_rows(parts, _PART_COLUMNS, as_json=False)
+    print_tables({"steps": (steps, _step_columns(PARTS)), "parts": (parts, _PART_COLUMNS)}, as_json)
 
 
 def _step_columns(parts: Sequence[str]) -> dict[str, Callable[[Any], Any]]:
@@ -78,14 +70,10 @@ def _step_columns(parts: Sequence[str]) -> dict[str, Callable[[Any], Any]]:
         "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
         **{part: lambda cost, part=part: _milliseconds(cost.parts.get(part)) for part in parts},
         "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
-        "times pairs only": lambda cost: "" if cost.beam_size is None else _ratio(cost.times_pairs_only),
+        "times pairs only": lambda cost: "" if cost.beam_size is None else spread_text(cost.times_pairs_only, ".2f"),
         "thesis": lambda cost: "" if cost.thesis_times is None else "{} to {}".format(*cost.thesis_times),
     }
 
 
 def _milliseconds(spread) -> str:
     return "" if spread is None else f"{1000 * spread.median:.3g}"
-
-
-def _ratio(spread) -> str:
-    return f"{spread.median:.2f} ({spread.least:.2f} to {spread.most:.2f})"

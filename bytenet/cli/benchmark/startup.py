@@ -2,7 +2,7 @@
 
 import click
 
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import print_rows, spread_text
 
 
 @click.command()
@@ -33,12 +33,6 @@ def startup(
     costs = measure_startup(
         preset_or_file, overrides, chosen or WAYS, repeats, say=lambda line: click.echo(line, err=True)
     )
-    columns = {"way": lambda cost: cost.way, "seconds": lambda cost: _seconds(cost.seconds)}
-    columns |= {part: lambda cost, part=part: _seconds(cost.parts[part]) for part in costs[0].parts}
+    columns = {"way": lambda cost: cost.way, "seconds": lambda cost: spread_text(cost.seconds, ".1f")}
+    columns |= {part: lambda cost, part=part: spread_text(cost.parts[part], ".1f") for part in costs[0].parts}
     print_rows(costs, columns, as_json)
-
-
-def _seconds(spread) -> str:
-    if spread.repeats == 1:
-        return f"{spread.median:.1f}"
-    return f"{spread.median:.1f} ({spread.least:.1f} to {spread.most:.1f})"
