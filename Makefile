@@ -1,5 +1,5 @@
 # Each target does all its own set-up: a virtual environment in .venv with the versions of constraints.txt, made
-# once and renewed only when the requirements change. Needs Python 3.11 or newer; another one: make PYTHON=...
+# once and renewed only when the requirements change. Needs Python 3.11 to 3.13, as TensorFlow does; which: make PYTHON=...
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 INSTALLED := $(VENV)/.installed
@@ -28,9 +28,9 @@ lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
-	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Python 3.11 or newer is needed. Install it, or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+		{ echo "Python 3.11 to 3.13 is needed. Install it, or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
 	@echo "Installing into $(VENV) (once; about 3 GB, some minutes) ..." >&2
-	test -x $(VENV)/bin/pip || $(PYTHON) -m venv $(VENV)
+	@test -x $(VENV)/bin/pip -a "$$($(VENV)/bin/python -V 2>/dev/null)" = "$$($(PYTHON) -V)" || $(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@

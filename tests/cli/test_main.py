@@ -10,10 +10,12 @@ import click
 import pytest
 
 from bytenet import __version__
-from bytenet.cli import main
+from bytenet.cli import _VERBS, main
+from bytenet.cli.benchmark import _MEASURED
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
-VERBS = ("data", "train", "translate", "score", "evaluate", "benchmark", "profile", "report")
+VERBS = tuple(_VERBS)
+HELPS = [*([verb, "--help"] for verb in VERBS), *(["benchmark", what, "--help"] for what in _MEASURED)]
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def failing_verb(monkeypatch):
         (["--help"], 0),
         (["-h"], 0),
         (["--version"], 0),
-        *[([verb, "--help"], 0) for verb in VERBS],
+        *[(arguments, 0) for arguments in HELPS],
         (["trian"], 2),
         (["--wrong"], 2),
         (["train"], 2),
@@ -68,7 +70,6 @@ def failing_verb(monkeypatch):
         (["profile"], 2),
         (["profile", "numbers"], 2),
         (["profile", "nombers", "--out", "nowhere"], 2),
-        (["benchmark", "semi-supervised", "--help"], 0),
         (["benchmark", "semi_supervised"], 2),
         (["benchmark", "semi-supervised", "nombers"], 2),
         (["benchmark", "semi-supervised", "--beam", "0"], 2),

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -165,7 +166,7 @@ def test_an_interruption_ends_the_processes_after_a_checkpoint(tmp_path):
     def interrupt(line):
         if line.startswith("[1/"):
             while not (tmp_path / "runs" / "long" / "seed-1" / "training").exists():
-                pass
+                time.sleep(0.01)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -196,7 +197,7 @@ def test_a_training_under_way_is_stopped_when_nobody_waits_for_it(how, tmp_path)
         worker.stdin.write(job(tmp_path, "long", dim=12) + "\n")
         worker.stdin.flush()
         while not (tmp_path / "long" / "training").exists():
-            pass
+            time.sleep(0.01)
         if how == "signal":
             worker.send_signal(signal.SIGTERM)
         else:

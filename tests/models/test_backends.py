@@ -1,4 +1,7 @@
-"""Layers, models and losses run on every backend of Keras, with TensorFlow out of reach."""
+"""Layers, models and losses run on every backend of Keras, with TensorFlow out of reach.
+
+Other backends are not installed with the tests; by hand: `pip install jax` (or torch, its CPU build), then this file.
+"""
 
 import importlib.util
 import os

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bytenet.profiling.grouping import INPUT, RUNTIME, folded_name, place_of, replica_of, update_of
+from bytenet.profiling.grouping import _PARTS, INPUT, RUNTIME, folded_name, place_of, replica_of, update_of
+from bytenet.profiling.plots import _COLOURS
 
 _BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
 _TAPE = "StatefulPartitionedCall/gradient_tape"
@@ -89,3 +90,8 @@ def test_replicas_are_in_the_same_groups():
 def test_equal_operations_of_all_blocks_have_one_folded_name():
     names = {folded_name(f"{_BLOCK}/reduce_dim_1/mul_3"), folded_name(f"{_BLOCK}/reduce_dim/mul".replace("_0_", "_2_"))}
     assert names == {"bytenet/encoder/block/reduce_dim/mul"}
+
+
+def test_every_part_has_a_colour_of_its_own():
+    colours = [_COLOURS[part] for part in set(_PARTS.values()) | {"other"}]
+    assert len(set(colours)) == len(colours)
