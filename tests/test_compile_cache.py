@@ -43,6 +43,15 @@ def test_it_can_be_turned_off_and_leaves_a_users_own_place(environment, tmp_path
     assert not (tmp_path / "cache").exists()
 
 
+def test_that_it_is_on_is_no_name_of_a_folder(environment, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    expected = compile_cache.turn_on()
+    environment.delenv("TF_XLA_FLAGS")
+    environment.setenv("BYTENET_COMPILE_CACHE", "on")
+    assert compile_cache.turn_on() == expected
+    assert not (tmp_path / "on").exists()
+
+
 @pytest.mark.parametrize("place", ["file/below", "with a space"])
 def test_a_place_that_cannot_be_used_only_costs_time(environment, tmp_path, place):
     (tmp_path / "file").write_text("in the way")
