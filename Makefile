@@ -3,6 +3,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 INSTALLED := $(VENV)/.installed
+# Our own environment is made anew for another Python; one that is given as VENV is taken as it is.
+SAME_PYTHON = $(if $(filter file,$(origin VENV)),-a "$$($(VENV)/bin/python -V 2>/dev/null)" = "$$($(PYTHON) -V)")
 
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint
@@ -31,6 +33,6 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@$(or $(PYTHON),false) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 		{ echo "Python 3.11 to 3.13 is needed. Install it, or say where it is: make PYTHON=/path/to/python" >&2; exit 1; }
 	@echo "Installing into $(VENV) (once; about 3 GB, some minutes) ..." >&2
-	@test -x $(VENV)/bin/pip -a "$$($(VENV)/bin/python -V 2>/dev/null)" = "$$($(PYTHON) -V)" || $(PYTHON) -m venv --clear $(VENV)
+	@test -x $(VENV)/bin/pip $(SAME_PYTHON) || $(PYTHON) -m venv $(if $(SAME_PYTHON),--clear) $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@

@@ -82,6 +82,8 @@ class RunFolder:
         if folder.config_path.exists() and resume:
             folder._check_same_run(config, vocabulary)
             folder._remove_partial_files()
+            if not folder.vocabulary_path.exists():
+                vocabulary.save(folder.vocabulary_path)
             return folder
         if found := folder._contents():
             raise InputError(folder._in_use(found))

@@ -65,7 +65,7 @@ def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool
     *lines, rest = text.split("\n")
     if lines and all(line.endswith("\r") for line in lines):
         logger.warning("%s has Windows line ends; the \\r at the end of every line was left out.", where)
-        lines = [line[:-1] for line in lines]
+        lines, rest = [line[:-1] for line in lines], rest.removesuffix("\r")
     if rest:  # a last line without an end
         lines.append(rest)
     _report_line_break_like(text, lines, where)

@@ -46,9 +46,9 @@ def _training(folder: RunFolder) -> str:
     machine = environment["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     rows = {
-        "command": ", then ".join(map(code, environment["commands"])),
-        "machine": f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}",
-        "versions": f"{versions}; commit {environment['git_commit']}",
+        "command": ", then ".join(code(command).replace("|", "\\|") for command in environment["commands"]),
+        "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
+        "versions": cell(f"{versions}; commit {environment['git_commit']}"),
         "trainable parameters": f"{environment['trainable_parameters']:,}",
         "time": f"{seconds / 60:.0f} minutes for {metrics['epoch'][-1]:.0f} epochs, {metrics['step'][-1]:,.0f} steps; "
         "compilation and validation included",
@@ -82,7 +82,7 @@ def _evaluation(file: Path) -> str:
     found = json.loads(file.read_text(encoding="utf-8"))
     scores = []
     for score in found["scores"]:
-        digits = score.get("digits", 4)  # which were not always saved
+        digits = score.get("digits", 2 if score["value"] > 2 else 4)  # which were not always saved
         low, high = score["interval"] or (None, None)
         interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
         scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))

@@ -53,7 +53,7 @@ def _measure(work: Work) -> Table:
             gains = {}
             if trial in of_control:
                 both = {way: told.hypotheses, f"control of {way}": of_control[trial]}
-                found = compare_translations(None, pairs.target, both, folder.config.data.languages[1])
+                found = compare_translations(None, told.references, both, folder.config.data.languages[1])
                 gains = {score.name.removesuffix(" difference"): score for score in found.differences}
             for key, name in _SCORES.items():
                 gain = gains.get(name)

@@ -124,11 +124,11 @@ def _measure(
         seeds = max(seeds, *(row["trial"] for row in table))
         facts = earlier.places(environment, own, table)
         facts |= _facts_of_a_part(experiment, work, seeds, len(own), len(table))
-    files.record.unlink(missing_ok=True)  # what vouches for other rows does not outlive them, whatever fails below
+    facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
     write_table(files.data, table)
+    write_record(files, [], facts)  # what vouches for other rows does not outlive them, whatever fails below
     table = read_table(files.data)  # as it will be drawn again
     verdicts = _draw_and_judge(experiment, table, files)
-    facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
     write_record(files, verdicts, facts)
     work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
     return verdicts

@@ -52,14 +52,17 @@ def train_all(
     Raises:
         KeyboardInterrupt: by Ctrl-C or SIGTERM; the trainings that go on have saved a checkpoint and ended.
     """
-    waiting, failed = _what_waits(trainings, seeds, runs)
+    asked = unique_runs(trainings)
+    waiting, failed = _what_waits(asked, seeds, runs)
     if wanted is not None:
         waiting = _wanted(waiting, wanted)
+    waiting = _with_same_settings(waiting, failed)
     if not waiting:
         return failed
     side_by_side = min(jobs, len(waiting))
     say(f"{len(waiting)} trainings to do, {side_by_side} at a time; each prints to {runs}/NAME/seed-N.log")
-    threads = max(1, num_cores() // side_by_side)
+    # However few are left: the times of trainings are compared.
+    threads = max(1, num_cores() // min(jobs, len(asked) * len(seeds)))
     environment = os.environ | dict.fromkeys(
         ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"), str(threads)
     )
@@ -132,22 +135,19 @@ def num_cores() -> int:
 
 
 def _what_waits(
-    trainings: Iterable[TrainingRun], seeds: Sequence[int], runs: Path
+    trainings: Sequence[TrainingRun], seeds: Sequence[int], runs: Path
 ) -> tuple[list[Training], dict[str, str]]:
     """What is to be trained, and, by name, why other runs cannot be."""
     waiting: list[Training] = []
     failed: dict[str, str] = {}
-    for run in unique_runs(trainings):
+    for run in trainings:
         try:
             for start in run.starts:
                 if start.run.name in failed:
                     raise InputError(f"{run.name} starts from {start.run.name}: {failed[start.run.name]}")
             prepared = run.prepare(runs / run.name) if run.prepare else []
             of_run = [Training.make(run, seed, runs, prepared) for seed in seeds]
-            unfinished = [training for training in of_run if not training.is_finished()]
-            for training in unfinished:
-                training.check_settings()
-            waiting += unfinished
+            waiting += [training for training in of_run if not training.is_finished()]
         except InputError as error:
             failed[run.name] = str(error)
     return waiting, failed
@@ -162,6 +162,18 @@ def _wanted(waiting: Sequence[Training], wanted: Collection[tuple[str, int]]) ->
             kept.append(training)
             started_from |= training.after
     return kept[::-1]
+
+
+def _with_same_settings(waiting: Sequence[Training], failed: dict[str, str]) -> list[Training]:
+    """Those that were not begun with other settings; of others it is put into `failed`, by name, that they were."""
+    kept = []
+    for training in waiting:
+        try:
+            training.check_settings()
+            kept.append(training)
+        except InputError as error:
+            failed[training.run.name] = str(error)
+    return kept
 
 
 @contextmanager

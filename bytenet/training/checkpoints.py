@@ -155,7 +155,7 @@ def _check_direction(folder: RunFolder, direction: str, languages: tuple[str, st
         raise InputError(
             f"The run in {folder.path} translates {' to '.join(theirs)}, but the {direction} translator is to "
             f"translate {' to '.join(languages)}. A run of the other direction is trained with --set "
-            "data.reversed=true; where only the names are wrong, give data.source_language and data.target_language."
+            "data.reversed=true; where only the names are wrong, correct them in its config.yaml."
         )
 
 

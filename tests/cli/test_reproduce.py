@@ -158,6 +158,7 @@ def test_a_damaged_record_is_replaced_and_otherwise_told(invoke, tmp_path):
 
 
 def test_a_record_does_not_outlive_its_rows(small_registry, invoke, tmp_path):
+    record = tmp_path / "fig-1.1.1-cpu.json"
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
 
     def plot(table, path):
@@ -165,8 +166,10 @@ def test_a_record_does_not_outlive_its_rows(small_registry, invoke, tmp_path):
 
     small_registry[0] = replace(FIGURE, plot=plot)
     with pytest.raises(RuntimeError):
-        invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
-    assert not (tmp_path / "fig-1.1.1-cpu.json").exists()
+        invoke(reproduce, "fig-1.1.1", "--seeds", 2, "--out", tmp_path)
+    assert (tmp_path / "fig-1.1.1-cpu.csv").read_text(encoding="utf-8").count("cpu") == 2
+    found = json.loads(record.read_text(encoding="utf-8"))
+    assert (found["seeds"], found["verdicts"]) == (2, [])
 
 
 @pytest.mark.usefixtures("partly_trained")
