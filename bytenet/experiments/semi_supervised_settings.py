@@ -1,21 +1,21 @@
 """Beyond the thesis: what each setting of semi-supervised training does to ByteNet on Synthetic Digits."""
 
-import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
+from bytenet.experiments.digits import greedy_scores
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import TRIALS, Cell, final_values, grid_run
 from bytenet.experiments.training_runs import Start, TrainingRun
-from bytenet.experiments.verdict import Verdict, paired, paired_differences, student_t
+from bytenet.experiments.verdict import Verdict, by_trial, paired, paired_differences, student_t
 from bytenet.experiments.verdict_text import interval_text
 
 _PLAIN, _NONE = "plain", "no unlabelled text"
 _THESIS = "the thesis's settings"
 
 # Not the test set of the grid: what is found here decides on settings.
-_VALIDATION_SEED, _VALIDATION_SIZE = 12, 1024
+_VALIDATION_SEED = 12
 
 
 @dataclass(frozen=True)
@@ -109,29 +109,18 @@ def _measure(work: Work) -> Table:
 
     `seconds` has all of a training, compiling too; `steps` times `step_ms` is what its steps alone take.
     """
-    from bytenet.datasets.corpora.digits import digits
-    from bytenet.evaluation import evaluate_run
-
-    pairs = digits(_VALIDATION_SEED, 16 if work.scale == "smoke" else _VALIDATION_SIZE)
     rows: Table = []
     for label in _labels(work.scale):
         for trial, folder in work.finished(_run(label, work.scale)):
-            told = evaluate_run(folder, pairs, "validation", beam_size=1, batch_size=128, bootstrap=0)
-            scores = {score.name: score.value for score in told.scores}
             found = final_values(folder.path)
             rows.append(
                 {
-                    "run": label, "trial": trial, "misclassification": scores["misclassification"],
-                    "loss": scores["bits-per-character"] * math.log(2),
+                    "run": label, "trial": trial, **greedy_scores(folder, _VALIDATION_SEED, work.scale),
                     "seconds": found["seconds"], "steps": int(found["step"]), "step_ms": found["step_ms"],
                     "processor": folder.environment()["machine"]["processor"],
                 }
             )  # fmt: skip
     return rows
-
-
-def _by_trial(table: Table, label: str) -> dict[int, float]:
-    return {row["trial"]: float(row["misclassification"]) for row in table if row["run"] == label}
 
 
 def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
@@ -148,13 +137,15 @@ def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for label, against in {_PLAIN: _NONE, **{label: one.against for label, one in _variants(scale).items()}}.items():
-        values = _by_trial(table, label)
-        others = _by_trial(table, against)
+        values = by_trial(table, "misclassification", run=label)
+        others = by_trial(table, "misclassification", run=against)
         differences = paired_differences(values, others)
         if not differences:
             continue
         notes = [" and ".join(f"{fmean(side):.3f}" for side in zip(*paired(values, others).values(), strict=True))]
-        if against not in (_NONE, _THESIS) and (gains := paired_differences(values, _by_trial(table, _NONE))):
+        if against not in (_NONE, _THESIS) and (
+            gains := paired_differences(values, by_trial(table, "misclassification", run=_NONE))
+        ):
             interval = interval_text(student_t(gains))
             notes.append(f"minus {_NONE} {fmean(gains):.3f}" + (f" ({interval})" if interval else ""))
         times = paired(_seconds_of_steps(table, label), _seconds_of_steps(table, against))
@@ -177,7 +168,7 @@ def _plot(table: Table, path: Path) -> None:
     figure = Figure(figsize=(8, 1 + 0.4 * len(labels)), layout="constrained")
     axes = figure.subplots()
     for place, label in enumerate(labels):
-        values = list(_by_trial(table, label).values())
+        values = list(by_trial(table, "misclassification", run=label).values())
         axes.plot(values, [place] * len(values), "o", color="C0", alpha=0.4, markersize=4)
         interval = student_t(values)
         if interval is not None:
