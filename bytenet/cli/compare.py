@@ -2,6 +2,8 @@
 
 import csv
 import io
+from collections.abc import Sequence, Set
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -75,9 +77,7 @@ def compare(
             )
         return lines
 
-    names = [path.name for path in hypothesis_files]
-    if len(set(names)) < len(names) or not {"table", *COLUMNS}.isdisjoint(names):
-        names = [str(path.absolute()) for path in hypothesis_files]
+    names = _names(hypothesis_files, {"table", *COLUMNS})
     if len(set(names)) < len(names):
         raise click.UsageError(f"{names[0]} is given twice.")
     comparison = compare_translations(
@@ -101,3 +101,21 @@ def compare(
         writer.writerows(rows)
         write_text_atomic(csv_path, text.getvalue())
         click.echo(f"wrote {csv_path}", err=True)
+
+
+def _names(paths: Sequence[Path], taken: Set[str]) -> list[str]:
+    """Names of the systems: of the files or, where those are the same, what their paths differ in."""
+    names = [path.name for path in paths]
+    if len(set(names)) < len(names):
+        parts = [path.absolute().parts for path in paths]
+        differing = [those[_num_common(parts) :] for those in parts]
+        num_last = _num_common([those[::-1] for those in differing])
+        names = ["/".join(those[: len(those) - num_last]) for those in differing]
+    if "" in names or not taken.isdisjoint(names):
+        names = [str(path.absolute()) for path in paths]
+    return names
+
+
+def _num_common(sequences: Sequence[tuple[str, ...]]) -> int:
+    """How many items all begin with."""
+    return sum(1 for _ in takewhile(lambda items: len(set(items)) == 1, zip(*sequences, strict=False)))

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,16 @@ def test_files_of_the_same_name_are_told_apart(invoke, files):
     )  # fmt: skip
     assert f"{files}/a" in result.stdout.replace("\\", "")
     assert f"{files}/other/a" in result.stdout.replace("\\", "")
+
+
+def test_runs_are_called_by_what_their_paths_differ_in(invoke, files, monkeypatch):
+    monkeypatch.chdir(files)
+    paths = [Path("runs") / run / "evaluation" / "test.txt" for run in ("both", "control")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        path.write_text("The cat.\nTwo dogs.\n", encoding="utf-8")
+    result = invoke(compare, *paths, "--reference", "reference", "--bootstrap", 0)
+    assert "Sentences by chrF2: both higher in 0, control in 0, equal in 2." in result.stdout
 
 
 @pytest.mark.parametrize("name", ["reference", "table"])
