@@ -100,10 +100,9 @@ class Comparison:
         """Sentences with line number (from 1), texts, and the scores of every system."""
         rows = []
         for index in indices:
-            row: dict[str, str | int | float] = {"line": index + 1}
-            if self.sources is not None:
-                row["source"] = self.sources[index]
-            row["reference"] = self.references[index]
+            source = None if self.sources is None else self.sources[index]
+            told = zip(COLUMNS, (index + 1, source, self.references[index]), strict=True)
+            row: dict[str, str | int | float] = {column: value for column, value in told if value is not None}
             for system in self.systems:
                 row[system.name] = system.hypotheses[index]
                 row[f"{system.name} thesis-BLEU"] = round(float(system.bleu[index]), 2)

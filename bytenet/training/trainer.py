@@ -88,8 +88,9 @@ def train(
         state = _restored_state(checkpoint, model, data=state.data)
     elif config.semi_supervised.enabled:
         load_starts(model.translators, config, run.vocabulary)
-    for name, one in folders.items():
-        one.go_on_with(configs[name])
+    if resume:
+        for name, one in folders.items():
+            one.go_on_with(configs[name])
     progress = ProgressLine(state, run.epochs, run.plan.num_batches, compiles=run.jit_compile)
     _say_what_comes(progress, run, model)
     if checkpoint is not None:
