@@ -38,7 +38,14 @@ class Spread:
         return type(self)(self.median * factor, self.least * factor, self.most * factor, self.repeats)
 
     def __str__(self) -> str:
-        return f"{self.median:.4g} ({self.least:.4g} to {self.most:.4g})"
+        return format(self, ".4g")
+
+    def __format__(self, form: str) -> str:
+        """Median, least and most in a number's format; the median alone where nothing was repeated."""
+        if not form:
+            return str(self)
+        median = format(self.median, form)
+        return median if self.repeats == 1 else f"{median} ({self.least:{form}} to {self.most:{form}})"
 
 
 def refuse_semi_supervised(config: "Config") -> None:

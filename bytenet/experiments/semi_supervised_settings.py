@@ -45,7 +45,7 @@ VARIANTS = {
     "whole weight from the first step": _Variant(("semi_supervised.ramp_steps=0",)),
     "beam 1": _Variant(("semi_supervised.beam_size=1",), cost=0.6),
     "beam 10": _Variant(("semi_supervised.beam_size=10",), cost=1.8),
-    "8 texts a step": _Variant(("semi_supervised.batch_size=8",), cost=0.75),  # else 16, as many as pairs
+    "16 texts a step": _Variant(("semi_supervised.batch_size=16",), cost=1.5),  # as many as pairs, not half as many
     # With the defaults no two hypotheses are the same: what would write nothing is not searched.
     f"same hypotheses merged, {_THESIS}": _Variant(("semi_supervised.duplicates=merge",), against=_THESIS, of="thesis"),
     "batch statistics in the search": _Variant(("semi_supervised.batch_norm_statistics=batch",)),

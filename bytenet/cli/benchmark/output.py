@@ -3,12 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from bytenet.profiling.measurement import Spread
 
 
 def print_rows(rows: Sequence[Any], columns: Mapping[str, Any], as_json: bool) -> None:
@@ -40,13 +37,6 @@ def print_tables(tables: Mapping[str, tuple[Sequence[Any], Mapping[str, Any]]], 
         if number:
             click.echo()
         _print_table(rows, columns)
-
-
-def spread_text(spread: "Spread", form: str) -> str:
-    """Median, least and most in a format; the median alone where nothing was repeated."""
-    if spread.repeats == 1:
-        return format(spread.median, form)
-    return f"{spread.median:{form}} ({spread.least:{form}} to {spread.most:{form}})"
 
 
 def _print_table(rows: Sequence[Any], columns: Mapping[str, Any]) -> None:

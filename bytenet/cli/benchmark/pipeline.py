@@ -2,7 +2,7 @@
 
 import click
 
-from bytenet.cli.benchmark.output import print_tables, spread_text
+from bytenet.cli.benchmark.output import print_tables
 
 
 @click.command()
@@ -30,7 +30,7 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     rates = measure_pipeline(pairs, vocabulary, data_config, repeats)
     of_rates = {
         "stage": lambda rate: rate.stage,
-        "pairs/s, median (least to most)": lambda rate: spread_text(rate.pairs_per_second, ",.0f"),
+        "pairs/s, median (least to most)": lambda rate: f"{rate.pairs_per_second:,.0f}",
         "characters/s": lambda rate: f"{rate.chars_per_second.median:,.0f}",
     }
     of_padding = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bytenet.cli.benchmark.output import print_tables, spread_text
+from bytenet.cli.benchmark.output import print_tables
 
 _PART_COLUMNS = {
     "part": lambda cost: cost.part,
@@ -70,7 +70,7 @@ def _step_columns(parts: Sequence[str]) -> dict[str, Callable[[Any], Any]]:
         "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
         **{part: lambda cost, part=part: _milliseconds(cost.parts.get(part)) for part in parts},
         "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
-        "times pairs only": lambda cost: "" if cost.beam_size is None else spread_text(cost.times_pairs_only, ".2f"),
+        "times pairs only": lambda cost: "" if cost.beam_size is None else f"{cost.times_pairs_only:.2f}",
         "thesis": lambda cost: "" if cost.thesis_times is None else "{} to {}".format(*cost.thesis_times),
     }
 

@@ -2,7 +2,7 @@
 
 import click
 
-from bytenet.cli.benchmark.output import print_rows, spread_text
+from bytenet.cli.benchmark.output import print_rows
 
 
 @click.command()
@@ -33,6 +33,6 @@ def startup(
     costs = measure_startup(
         preset_or_file, overrides, chosen or WAYS, repeats, say=lambda line: click.echo(line, err=True)
     )
-    columns = {"way": lambda cost: cost.way, "seconds": lambda cost: spread_text(cost.seconds, ".1f")}
-    columns |= {part: lambda cost, part=part: spread_text(cost.parts[part], ".1f") for part in costs[0].parts}
+    columns = {"way": lambda cost: cost.way, "seconds": lambda cost: f"{cost.seconds:.1f}"}
+    columns |= {part: lambda cost, part=part: f"{cost.parts[part]:.1f}" for part in costs[0].parts}
     print_rows(costs, columns, as_json)
