@@ -386,7 +386,7 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         Difference(
             "3.6.1", "The set-up is that of the supervised digits.", "Batches of 8 pairs, not 16, and 8 unlabelled "
             "sentences beside them.",
-            "16 and 16; 8 and 8 in the preset.",
+            "16 and 8 (`digits-semi`); 8 and 8 in the preset of the thesis.",
             ("data.batch_size", "semi_supervised.batch_size", "preset digits-semi-thesis"),
         ),
         Difference(
