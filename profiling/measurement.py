@@ -38,12 +38,11 @@ class Spread:
         return type(self)(self.median * factor, self.least * factor, self.most * factor, self.repeats)
 
     def __str__(self) -> str:
-        return format(self, ".4g")
+        return format(self)
 
     def __format__(self, form: str) -> str:
         """Median, least and most in a number's format; the median alone where nothing was repeated."""
-        if not form:
-            return str(self)
+        form = form or ".4g"
         median = format(self.median, form)
         return median if self.repeats == 1 else f"{median} ({self.least:{form}} to {self.most:{form}})"
 
