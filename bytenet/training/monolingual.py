@@ -11,6 +11,7 @@ from bytenet.config import Config, SemiSupervisedConfig
 from bytenet.datasets import (
     BatchPlan,
     Corpus,
+    SelectedTexts,
     Vocabulary,
     loss_weights,
     monolingual_dataset,
@@ -35,17 +36,14 @@ class MonolingualText:
 
     Attributes:
         side: "source", translated forth and back again, or "target", translated back and forth again.
-        texts: the sentences.
-        left_out: number of those that are not used, because of their length or of characters that are not in
-            the vocabulary.
+        selected: the sentences, and how many others there were.
         plan: of their batches, by their own lengths.
         seed: of the order of the batches.
         search_lengths: by the padded length of a batch, most symbols of its translations.
     """
 
     side: Side
-    texts: list[str]
-    left_out: int
+    selected: SelectedTexts
     plan: BatchPlan
     seed: int
     search_lengths: dict[int, int]
@@ -104,16 +102,15 @@ def monolingual_texts(
             continue
         texts = weighted[side]
         selected = select_monolingual(texts, config.data, vocabulary)
-        chosen, left_out = selected.texts, selected.outside_limits + selected.unknown_characters
-        if not chosen:
+        if not selected.texts:
             raise InputError(
                 f"None of the {len(texts)} sentences of monolingual {side} text has {config.data.min_length} to "
                 f"{config.data.max_length} characters, all of which occur in the training pairs. Change "
-                f"data.min_length or data.max_length, or look at the text that data.monolingual_{side} names."
+                "data.min_length or data.max_length, or give text that is more like the pairs."
             )
-        plan = plan_from_config(text_lengths(chosen, vocabulary), config.data, replicas, **settings)
+        plan = plan_from_config(text_lengths(selected.texts, vocabulary), config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, lengths[side], lengths[other], length_rule_of(config.model))
-        found.append(MonolingualText(side, chosen, left_out, plan, config.training.seed + stream, search_lengths))
+        found.append(MonolingualText(side, selected, plan, config.training.seed + stream, search_lengths))
     return found
 
 
@@ -156,7 +153,7 @@ def semi_supervised_dataset(
         return ids, loss_weights(ids, loss)
 
     streams: dict[str, tf.data.Dataset] = {
-        text.side: monolingual_dataset(text.texts, vocabulary, text.plan, text.seed, step).map(weighed)
+        text.side: monolingual_dataset(text.selected.texts, vocabulary, text.plan, text.seed, step).map(weighed)
         for text in texts
     }
     return tf.data.Dataset.zip({"pairs": pairs_dataset.map(both_directions), **streams}).prefetch(tf.data.AUTOTUNE)

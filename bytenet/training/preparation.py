@@ -111,7 +111,8 @@ class Preparation:
         """A digest of everything that decides which batch comes when, but for the seed."""
         digest = hashlib.sha256()
         pairs = self.corpus.train
-        streams = [(self.plan, (pairs.source, pairs.target)), *((text.plan, (text.texts,)) for text in self.texts)]
+        streams = [(self.plan, (pairs.source, pairs.target))]
+        streams += [(text.plan, (text.selected.texts,)) for text in self.texts]
         for plan, sides in streams:
             digest.update(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
             for sentence in itertools.chain(*sides):

@@ -75,19 +75,20 @@ def train(
         )
     pool = models or ModelPool()
     run = prepare(config)
+    model = _make_model(run, pool)
+    checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
+    if config.semi_supervised.enabled and checkpoint is None:
+        # Before there is a folder: with a start that does not fit, the corrected command is to find it free.
+        load_starts(model.translators, config, run.vocabulary)
+
     folder = RunFolder.create(run_dir, config, run.vocabulary, resume=resume)
     folders, configs = {"forward": folder}, {"forward": config}
     if config.semi_supervised.enabled:
         configs["backward"] = _config_of_backward(config)
         folders["backward"] = RunFolder.create(folder.backward, configs["backward"], run.vocabulary, resume=True)
-    model = _make_model(run, pool)
-
-    checkpoint = latest_checkpoint(folder.checkpoints) if resume else None
     state = TrainingState(data=run.data_fingerprint())
     if checkpoint is not None:
         state = _restored_state(checkpoint, model, data=state.data)
-    elif config.semi_supervised.enabled:
-        load_starts(model.translators, config, run.vocabulary)
     if resume:
         for name, one in folders.items():
             one.go_on_with(configs[name])
@@ -145,9 +146,9 @@ def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> Training
     state = restore_checkpoint(checkpoint, model)
     if state.data != data:
         raise InputError(
-            f"The training pairs, or the batches made of them, are not those that the run of {checkpoint} began with, "
-            "so its place in the data means nothing. Bring back the corpus as it was, and as many devices; or start "
-            "a new run in another folder."
+            f"The training pairs, the monolingual text or the batches made of them are not those that the run of "
+            f"{checkpoint} began with, so its place in the data means nothing. Bring back the corpus and the text as "
+            "they were, and as many devices; or start a new run in another folder."
         )
     return state
 
@@ -283,8 +284,9 @@ def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
         return
     for text in run.texts:
         progress.say(
-            f"monolingual {text.side} text: {len(text.texts):,} sentences ({text.left_out:,} left out by "
-            "data.min_length and max_length, or for characters that are not in the vocabulary); "
+            f"monolingual {text.side} text: {len(text.selected.texts):,} sentences "
+            f"({text.selected.outside_limits:,} left out by data.min_length and max_length, "
+            f"{text.selected.unknown_characters:,} for characters that are not in the vocabulary); "
             f"{text.plan.num_batches:,} batches once round; {_shapes(text.plan)}; translations of up to "
             f"{max(text.search_lengths.values())} symbols are searched; teaches the "
             f"{' and '.join(directions_taught(text.side, semi))} translator"

@@ -85,8 +85,9 @@ def test_batches_are_as_large_as_those_of_the_pairs_unless_said_otherwise(settin
 
 
 def test_sentences_outside_the_limits_are_left_out_and_counted():
-    found = texts(corpus(["", "a", "ab", "abc", "abcd"], None), data={"min_length": 2, "max_length": 3})
-    assert (found["source"].texts, found["source"].left_out) == (["ab", "abc"], 3)
+    of_corpus = corpus(["", "a", "ab", "abc", "abcd"], None)
+    selected = texts(of_corpus, data={"min_length": 2, "max_length": 3})["source"].selected
+    assert (selected.texts, selected.outside_limits, selected.unknown_characters) == (["ab", "abc"], 3, 0)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,8 @@ def test_sentences_with_characters_that_the_pairs_lack_are_not_searched_for(unkn
     vocabulary = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown=unknown)
     of_corpus = corpus(["abc", "abx", "cab", "xyz"])
     # Of the last one nothing is left without the unknown characters, and nothing is text, too.
-    assert texts(of_corpus, vocabulary, data={"unknown": unknown})["source"].texts == kept
+    selected = texts(of_corpus, vocabulary, data={"unknown": unknown})["source"].selected
+    assert (selected.texts, selected.unknown_characters) == (kept, 4 - len(kept))
 
 
 def test_nothing_within_the_limits_is_an_error_that_names_the_settings():
@@ -108,7 +110,7 @@ def test_a_sample_keeps_its_order_and_another_seed_draws_another():
     numbered = [f"{'a' * (number // 10)}b{'c' * (number % 10)}" for number in range(100)]
 
     def sample(**data):
-        return texts(corpus(numbered, None), data=data)["source"].texts
+        return texts(corpus(numbered, None), data=data)["source"].selected.texts
 
     ten = sample(num_monolingual=10, monolingual_seed=3)
     assert len(ten) == 10

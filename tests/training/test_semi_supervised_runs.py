@@ -204,6 +204,7 @@ def test_each_translator_that_learns_is_kept_at_its_own_best(
 ):
     """Epoch by epoch the forward one gets better, after what it starts from, and the backward one worse."""
     scores = {"forward": [3.0, 2.0, 1.0], "backward": [1.0, 2.0, 3.0]}
+    measured_on, drawn_from = {}, []
     start = supervised_run("start")
     names = [name for name in scores if trained in ("both", name)]
     order = iter([(name, epoch) for epoch in range(3) for name in names])
@@ -213,16 +214,26 @@ def test_each_translator_that_learns_is_kept_at_its_own_best(
         for score in started:
             return {"val_loss": score}, [""] * len(self.pairs)
         name, epoch = next(order)
+        measured_on[name] = self.pairs
         self._model.head.bias.assign(np.full(self._model.vocab_size, epoch + 1.0))
         return {"val_loss": scores[name][epoch]}, [""] * len(self.pairs)
 
+    def draw_from(pairs, *more):
+        drawn_from.append(pairs)
+
     monkeypatch.setattr("bytenet.training.validation.Validator.whole_set", mark_model)
+    monkeypatch.setattr("bytenet.training.trainer.BatchSampler", draw_from)
     config = semi_config(
         f"semi_supervised.trained={trained}", f"semi_supervised.start_forward={start.path}", "training.max_steps=3",
         "data.num_train=16", "training.epochs=3", "training.ema_momentum=null", "evaluation.num_samples=0",
-        "evaluation.continuous_every_steps=null",
+        "evaluation.continuous_every_steps=null", "evaluation.continuous_train=true",
     )  # fmt: skip
     folder = train(config, tmp_path / "run")
+    corpus = load_corpus(config.data)
+    validation = {"forward": corpus.validation, "backward": corpus.validation.reversed()}
+    assert measured_on == {name: validation[name] for name in names}
+    train_pairs = corpus.train if names[0] == "forward" else corpus.train.reversed()
+    assert drawn_from == [validation[names[0]], train_pairs], "random batches are the first one's that learns"
     for path, value in zip((folder.path, folder.backward), kept, strict=True):
         bias = RunFolder.open(path).load_model().head.bias
         if value is None:
@@ -250,6 +261,20 @@ def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, superv
     assert read_csv_log(folder.metrics_path)["step"][-1] == 2
 
 
+def test_another_text_is_refused_on_resume(semi_config, eagerly, tmp_path):
+    files = {name: tmp_path / name for name in ("train_source", "train_target", "monolingual_source")}
+    for path, text in zip(files.values(), ("ab\nba\naab\n", "AB\nBA\nAAB\n", "abb\nbab\n"), strict=True):
+        path.write_text(text, encoding="utf-8")
+    config = semi_config(
+        "data.corpus=files", "data.num_monolingual=null", "data.num_validation=null", "training.max_steps=1",
+        *(f"data.{name}={path}" for name, path in files.items()),
+    )  # fmt: skip
+    train(config, tmp_path / "run")
+    files["monolingual_source"].write_text("abb\nbba\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"the monolingual text .* not those that the run of .* began with"):
+        train(config, tmp_path / "run", resume=True)
+
+
 def test_the_backward_translator_is_not_trained_by_itself(semi_config, pool, tmp_path):
     folder = RunFolder.create(tmp_path / "run", semi_config(), Vocabulary.from_texts(["1"]))
     with pytest.raises(InputError, match=rf"is the backward translator of the run in .*--resume --run {folder.path}"):
@@ -269,12 +294,14 @@ def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_
     start = supervised_run("start")
     with pytest.raises(InputError, match=message):
         train(semi_config(f"semi_supervised.start_forward={start.path}", *overrides), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, tmp_path):
     start = supervised_run("start")
     with pytest.raises(InputError, match=r"translates de to en, but the backward .* is to translate en to de\."):
         train(semi_config(f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
@@ -297,6 +324,7 @@ def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
 def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
     with pytest.raises(MissingFileError, match=r"nowhere does not exist; expected the folder of a run"):
         train(semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_apart_needs_two_devices(semi_config, tmp_path):
@@ -320,8 +348,9 @@ def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
     train(semi_config("semi_supervised.batch_size=5"), tmp_path / "run")
     said = capsys.readouterr().err
     assert re.search(
-        r"monolingual source text: 32 sentences \(0 left out by [^)]*\); 7 batches once round; 1 batch shapes: "
-        r"5 x \d+; translations of up to 4 symbols are searched; teaches the forward and backward translator\n",
+        r"monolingual source text: 32 sentences \(0 left out by [^)]*, 0 for [^)]*\); 7 batches once round; "
+        r"1 batch shapes: 5 x \d+; translations of up to 4 symbols are searched; teaches the "
+        r"forward and backward translator\n",
         said,
     )
     assert "monolingual target text" not in said
