@@ -54,7 +54,8 @@ class SemiSupervisedCost:
             "search", "text" (probabilities and gradients of what was found: the part with the search less the search
             alone), and "rest", what the whole step takes beyond them. A step on pairs only has no search and no text.
         times_pairs_only: the step's time over that of one on pairs only, turn by turn.
-        thesis_times: least and most of the same in the thesis, for its beam size; otherwise None.
+        thesis_times: least and most of the same in the thesis, for a step as there: the marginal with its beam size,
+            both translators trained; otherwise None.
         compile_seconds: by how much the first calls of all parts with all shapes took longer than later ones.
     """
 
@@ -212,7 +213,8 @@ def measure_semi_supervised(
         say: told what is going on.
 
     Returns:
-        The cost of a step on pairs only, then of one for each beam size; and those of the parts by shape.
+        The cost of a step on pairs only, which trains the same translators, then of one for each beam size; and those
+        of the parts by shape.
 
     Raises:
         InputError: there is no monolingual text, or several devices are to share each batch.
@@ -351,6 +353,20 @@ def _name(beam_size: int | None) -> str:
     return "pairs only" if beam_size is None else f"beam {beam_size}"
 
 
+def _described_case(case: _Case) -> str:
+    words, settings = [_name(case.beam_size)], case.pair.settings
+    if case.beam_size is not None and settings.objective == "back_translation":
+        words.append("back-translation")
+    if settings.trained != "both":
+        words.append(f"only {settings.trained} trained")
+    return ", ".join(words)
+
+
+def _is_the_thesiss(case: _Case) -> bool:
+    settings = case.pair.settings
+    return case.beam_size == THESIS_BEAM_SIZE and settings.objective == "marginal" and settings.trained == "both"
+
+
 def _step_cost(case: _Case, pairs_only: _Case, parts: Sequence[_Part], compiled: bool) -> SemiSupervisedCost:
     its_parts = [part for part in parts if part.beam_size in (None, case.beam_size)]
     # A step takes so long for each part in every turn: for text, that of both sides.
@@ -360,10 +376,9 @@ def _step_cost(case: _Case, pairs_only: _Case, parts: Sequence[_Part], compiled:
     if "search" in seconds:
         seconds["text"] = seconds.pop("text and search") - seconds["search"]
     seconds["rest"] = np.array(case.seconds) - sum(seconds.values())
-    is_back_translation = case.beam_size is not None and case.pair.settings.objective == "back_translation"
-    objective, threads = "back-translation, " if is_back_translation else "", os.environ.get(_THREADS, "")
+    threads = os.environ.get(_THREADS, "")
     return SemiSupervisedCost(
-        case=f"{_name(case.beam_size)}, {objective}{'XLA' if compiled else 'no XLA'}",
+        case=f"{_described_case(case)}, {'XLA' if compiled else 'no XLA'}",
         beam_size=case.beam_size,
         xla=compiled,
         threads=int(threads) if threads.isdigit() else None,
@@ -374,6 +389,6 @@ def _step_cost(case: _Case, pairs_only: _Case, parts: Sequence[_Part], compiled:
         times_pairs_only=Spread.of(
             [mine / theirs for mine, theirs in zip(case.seconds, pairs_only.seconds, strict=True)]
         ),
-        thesis_times=THESIS_TIMES_PAIRS_ONLY if case.beam_size == THESIS_BEAM_SIZE else None,
+        thesis_times=THESIS_TIMES_PAIRS_ONLY if _is_the_thesiss(case) else None,
         compile_seconds=sum(part.compile_seconds for part in its_parts if part.name != "search"),
     )

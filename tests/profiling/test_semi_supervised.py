@@ -97,6 +97,23 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
     }  # fmt: skip
 
 
+def test_what_differs_from_the_thesiss_step_is_said_and_not_compared_with_it(known_times, monkeypatch):
+    monkeypatch.setattr(measuring, "load_starts", lambda *arguments: None)
+    known_times |= {None: [1.0], 5: [1.0], ("pairs", None): [1.0]}
+    known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
+    back_translation, forward = "semi_supervised.objective=back_translation", "semi_supervised.trained=forward"
+    for settings, words in (
+        ([back_translation], "beam 5, back-translation"),
+        ([forward], "beam 5, only forward trained"),
+        ([back_translation, forward], "beam 5, back-translation, only forward trained"),
+    ):
+        config = small(*BOTH_SIDES, *settings, "semi_supervised.start_backward=RUN")
+        steps, _ = measure_semi_supervised(config, beam_sizes=(5,), repeats=1)
+        only = ", only forward trained" if forward in settings else ""
+        assert [step.case for step in steps] == [f"pairs only{only}, no XLA", f"{words}, no XLA"]
+        assert [step.thesis_times for step in steps] == [None, None]
+
+
 def test_every_shape_counts_as_often_as_it_comes(known_times):
     config = small(*BOTH_SIDES)
     known_times |= {None: [1.0], 2: [1.0], ("pairs", None): [1.0]}

@@ -44,9 +44,9 @@ def semi_supervised(
 
     Model, corpus and batches are those of a run of the preset or configuration file, whose corpus is needed; a step
     is the mean over all its shapes of batches, as often as they come. Steps on pairs only are two supervised runs side
-    by side. `bytenet reproduce` trains the small runs of the thesis's grid with one thread each: --threads 1. Without
-    training, the search goes on as long as it may; semi_supervised.start_forward and start_backward give it the
-    models of a run.
+    by side; one such run, where semi_supervised.trained names one translator. `bytenet reproduce` trains the small runs
+    of the thesis's grid with one thread each: --threads 1. Without training, the search goes on as long as it may;
+    semi_supervised.start_forward and start_backward give it the models of a run.
 
     The second table has the parts of a step by shape. "search" is once more what "text and search" holds; a run
     compiles everything but that.
