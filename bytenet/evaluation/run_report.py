@@ -26,11 +26,13 @@ def write_report(run_dir: str | os.PathLike[str], path: Path, title: str) -> Non
     """
     folder = RunFolder.open(run_dir)
     evaluations = sorted(folder.evaluation.glob("*.json"))
-    if not evaluations or not read_csv_log(folder.metrics_path):
-        raise MissingFileError(
-            f"{folder.path} has nothing to report yet: it needs metrics.csv, which training writes at the end of an "
-            f"epoch, and the scores of a test set. Run `bytenet evaluate {folder.path}` first."
-        )
+    missing = []
+    if not read_csv_log(folder.metrics_path):
+        missing.append("metrics.csv, which training writes at the end of an epoch of a translator that learns")
+    if not evaluations:
+        missing.append(f"the scores of a test set, which `bytenet evaluate {folder.path}` writes")
+    if missing:
+        raise MissingFileError(f"{folder.path} has nothing to report yet. It lacks {' and '.join(missing)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
     curves = path.with_name(f"{path.stem}-curves.png")
     plot_curves(folder, curves)

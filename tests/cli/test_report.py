@@ -79,10 +79,10 @@ def test_what_was_not_measured_is_left_out(run, invoke):
     assert "| speed |" not in text
 
 
-@pytest.mark.parametrize("missing", ["evaluation", "metrics"])
-def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, invoke, missing):
-    if missing == "metrics":
-        invoke(evaluate, run.path)
-        run.metrics_path.unlink()
-    with pytest.raises(InputError, match=r"nothing to report yet.*bytenet evaluate"):
+def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, invoke):
+    with pytest.raises(InputError, match=r"nothing to report yet\. It lacks the scores of a test .*bytenet evaluate"):
+        invoke(report, run.path)
+    invoke(evaluate, run.path)
+    run.metrics_path.unlink()
+    with pytest.raises(InputError, match=r"It lacks metrics\.csv, .* of a translator that learns\.$"):
         invoke(report, run.path)
