@@ -25,14 +25,12 @@ class Way:
         sides: of the monolingual text that is learned from.
         settings: those that make it what it is.
         steps: of training that take as long as those of the others, on one core.
-        evaluations: on the validation set.
         started: whether it goes on from the two supervised translators.
     """
 
     sides: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     steps: int = 0
-    evaluations: int = 8
     started: bool = True
 
 
@@ -94,6 +92,7 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
 }  # fmt: skip
 _SMOKE_STEPS = 4
 _STEPS_AN_EPOCH = 206  # of the 3,000 pairs
+_EVALUATIONS = 8  # on the validation set, about
 
 
 def training_of(way: str, scale: Scale, choice: Choice | None = None) -> TrainingRun:
@@ -105,7 +104,7 @@ def training_of(way: str, scale: Scale, choice: Choice | None = None) -> Trainin
     settings = [
         f"model.dropout={choice.dropout}", f"training.max_steps={steps}",
         f"training.epochs={math.ceil(steps / steps_an_epoch)}",
-        f"evaluation.every_epochs={max(1, round(steps / steps_an_epoch / one.evaluations))}",
+        f"evaluation.every_epochs={max(1, round(steps / steps_an_epoch / _EVALUATIONS))}",
         *(f"semi_supervised.{side}_weight={choice.weight if side in one.sides else 0.0}" for side in _BOTH),
     ]  # fmt: skip
     starts: tuple[Start, ...] = ()
