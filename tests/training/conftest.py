@@ -1,10 +1,14 @@
 """A training run that takes seconds."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bytenet.config import Config, load_config
+from bytenet.training.checkpoints import latest_checkpoint
 
 SMALLEST = (
     "model.dim=4", "model.num_sets=1", "model.dilations=[1,2]", "model.dropout=0.0", "data.num_train=48",
@@ -24,3 +28,17 @@ def smallest_settings() -> tuple[str, ...]:
 def smallest_config() -> Callable[..., Config]:
     """Make the configuration of that run, with further overrides on top."""
     return lambda *overrides: load_config("digits", [*SMALLEST, *overrides])
+
+
+@pytest.fixture(scope="session")
+def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
+    """Reads what the last checkpoint of a run holds: the state without its times, and the variables."""
+
+    def read(run):
+        with np.load(latest_checkpoint(run / "checkpoints")) as saved:
+            arrays = {name: saved[name] for name in saved.files}
+        state = json.loads(arrays.pop("training_state").tobytes())
+        del state["seconds"]
+        return state, arrays
+
+    return read

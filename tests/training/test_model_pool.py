@@ -12,20 +12,21 @@ from bytenet.datasets import Vocabulary
 from bytenet.training.checkpoints import training_variables
 from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.model_pool import ModelPool
+from bytenet.training.optimizers import translators_of
 
 VOCABULARY = Vocabulary("abcdef")
 IDS = np.array([[3, 4, 1, 0], [5, 1, 0, 0]], np.int32)
 
 
-def maker(config, seed):
+def maker(config, seed, total_steps=10):
     """Makes a model of a configuration with weights of its own."""
 
     def make():
         keras.utils.set_random_seed(seed)
         strategy = tf.distribute.get_strategy()
         if config.semi_supervised.enabled:
-            return make_compiled_pair(config, VOCABULARY, strategy, False, 10, ("source",))
-        return make_compiled_model(config, VOCABULARY, strategy, False, 10)
+            return make_compiled_pair(config, VOCABULARY, strategy, False, total_steps, ("source",))
+        return make_compiled_model(config, VOCABULARY, strategy, False, total_steps)
 
     return make
 
@@ -37,7 +38,7 @@ def seeded(config, seed):
 @pytest.mark.parametrize(
     ("overrides", "shared"),
     [
-        (["training.seed=9"], True),
+        (["training.seed=9", "training.epochs=7"], True),
         (["data.train_seed=5", "data.num_train=99", "data.num_monolingual=7", "data.reversed=true"], True),
         (["semi_supervised.source_weight=0.01", "semi_supervised.target_weight=3"], True),
         (["semi_supervised.start_forward=a", "semi_supervised.start_backward=b"], True),
@@ -80,9 +81,10 @@ def test_a_model_used_again_is_as_new(smallest_config, semi):
     for variable in training_variables(used).values():  # as if it had been trained
         variable.assign(convert_to_numpy(variable) + 3)
 
-    again = pool.model(seeded(config, 2), (), maker(seeded(config, 2), 2))
+    again = pool.model(seeded(config, 2), (), maker(seeded(config, 2), 2, total_steps=99))
     fresh = maker(seeded(config, 2), 2)()
     assert again is used
+    assert [translator.optimizer.schedule.total_steps for translator in translators_of(again)] == [99] * (1 + semi)
     values, expected = training_variables(again), training_variables(fresh)
     assert values.keys() == expected.keys()
     for name, variable in values.items():

@@ -1,6 +1,5 @@
 """A run that was killed ends as the run that was not, to the last bit."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from bytenet.training.checkpoints import checkpoints, latest_checkpoint
+from bytenet.training.checkpoints import checkpoints
 
 
 def start(smallest_settings, run, *settings):
@@ -25,14 +24,6 @@ def finish(process):
     assert process.returncode == 0, messages
 
 
-def final_state(run):
-    with np.load(latest_checkpoint(run / "checkpoints")) as saved:
-        arrays = {name: saved[name] for name in saved.files}
-    state = json.loads(arrays.pop("training_state").tobytes())
-    del state["seconds"]
-    return state, arrays
-
-
 @pytest.mark.parametrize(
     "arithmetic",
     [
@@ -41,7 +32,7 @@ def final_state(run):
         pytest.param('training.devices=["CPU:0","CPU:1"]', marks=pytest.mark.slow),
     ],
 )
-def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, tmp_path, arithmetic):
+def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, final_state, tmp_path, arithmetic):
     settings = (
         "data.num_train=800", "training.epochs=2", "training.checkpoint_every_steps=13", "training.keep_checkpoints=50",
         "training.ema_momentum=0.9", "model.dropout=0.2", arithmetic,

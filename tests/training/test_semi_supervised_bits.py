@@ -146,23 +146,13 @@ def run_script(script, folder):
     return folder
 
 
-def final_state(run):
-    """What the last checkpoint of a run holds: the state without its times, and the variables."""
-    (path,) = (run / "checkpoints").glob("*.npz")
-    with np.load(path) as saved:
-        arrays = {name: saved[name] for name in saved.files}
-    state = json.loads(arrays.pop("training_state").tobytes())
-    del state["seconds"]
-    return state, arrays
-
-
 @pytest.fixture(scope="module")
 def same(tmp_path_factory):
     """Folders of runs some of which are to be the same."""
     return run_script(SAME, tmp_path_factory.mktemp("same"))
 
 
-def test_with_weights_of_0_the_two_are_two_supervised_runs(same):
+def test_with_weights_of_0_the_two_are_two_supervised_runs(same, final_state):
     """Weights, running statistics, random states and optimisers of the pair are those of one run and the other."""
     state, arrays = final_state(same / "weights 0")
     supervised = [final_state(same / direction) for direction in ("forward", "backward")]
@@ -187,7 +177,7 @@ def assert_models_are_equal(run, expected):
         np.testing.assert_array_equal(one, other, err_msg=one.path)
 
 
-def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_models_of_another(same):
+def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_models_of_another(same, final_state):
     state, arrays = final_state(same / "unbroken")
     resumed_state, resumed_arrays = final_state(same / "stopped")
     assert resumed_state == state
@@ -217,7 +207,7 @@ def devices(tmp_path_factory):
 
 
 @pytest.mark.parametrize("placement", ["replicated", "apart"])
-def test_loss_and_gradients_on_two_devices_are_those_of_one(devices, placement):
+def test_loss_and_gradients_on_two_devices_are_those_of_one(devices, final_state, placement):
     _, arrays = final_state(devices / "one")
     _, others = final_state(devices / placement)
     moments = [name for name in arrays if name.endswith("first_moment")]
