@@ -259,7 +259,8 @@ class SemiSupervisedConfig:
     start_backward: Name | None = None
     # Both translators on every device, or forward on the first and backward on the second (thesis).
     placement: Literal["replicated", "apart"] = "replicated"
-    # Batches of monolingual text, as in `data`; with neither batch_size nor batch_chars as large as those of the pairs.
+    # Batches of monolingual text, by settings that mean what they do in `data`. With neither batch_size nor batch_chars
+    # they are as large as those of the pairs; nothing else is taken over.
     batch_size: Positive | None = None
     batch_chars: Positive | None = None
     bucketing: Literal["optimal", "histogram", "none"] = "optimal"
