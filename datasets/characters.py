@@ -14,6 +14,16 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: it is empty, or all blanks and characters without width."""
+    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
+
+
+def comparable(text: str) -> str:
+    """`text` as it is looked for among others: in NFC, without blanks around it."""
+    return normalise(text).strip()
+
+
 def code_points(text: str) -> np.ndarray:
     """int32 `(n,)`: the code points of a text of n characters."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bytenet.datasets.characters import is_blank
 from bytenet.datasets.vocabulary import Vocabulary
 
 
@@ -33,7 +34,11 @@ def select_monolingual(texts: Sequence[str], config: Any, vocabulary: Vocabulary
     Raises:
         InputError: with `unknown="error"`, for a character outside the vocabulary.
     """
-    within = [text for text in texts if config.min_length <= vocabulary.encoded_length(text) - 1 <= config.max_length]
+
+    def length(text: str) -> int:
+        return 0 if is_blank(text) else vocabulary.encoded_length(text) - 1
+
+    within = [text for text in texts if config.min_length <= length(text) <= config.max_length]
     kept = within
     if vocabulary.unknown == "symbol":
         kept = [text for text in within if vocabulary.knows(text)]

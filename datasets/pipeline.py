@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from bytenet.datasets.encoding import EncodedTexts, encode_texts
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups, round_up
+from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -116,7 +116,6 @@ def evaluation_dataset(
     vocabulary: Vocabulary,
     batch_size: int,
     max_buckets: int = 8,
-    replicas: int = 1,
     padded_lengths: Sequence[int] | None = None,
 ) -> tf.data.Dataset:
     """One pass over `pairs`, from short to long, in batches of few shapes.
@@ -124,12 +123,11 @@ def evaluation_dataset(
     Args:
         pairs: at least one.
         vocabulary: of both sides.
-        batch_size: rows of every batch; rounded up to a multiple of `replicas`.
+        batch_size: rows of every batch.
         max_buckets: most different padded lengths.
-        replicas: number of blocks of rows, each of which gets its part of the last batch.
         padded_lengths: of the training's batches, for batches such as it had, where what a sentence gets depends on
             its batch: of one length each, in the order of `pairs`, padded as there, without filler rows. Then
-            neither `max_buckets` nor `replicas` counts.
+            `max_buckets` does not count.
 
     Returns:
         Elements `({"source_ids", "target_ids"}, indices)`: ids int32 `(batch_size, length)`, both sides
@@ -141,9 +139,8 @@ def evaluation_dataset(
     """
     if len(pairs) == 0:
         raise InputError("There are no pairs to evaluate.")
-    if min(batch_size, max_buckets, replicas) < 1:
-        raise InputError("batch_size, max_buckets and replicas must be at least 1.")
-    batch_size = round_up(batch_size, replicas)
+    if min(batch_size, max_buckets) < 1:
+        raise InputError("batch_size and max_buckets must be at least 1.")
     encoded = _encode_both_sides(pairs, vocabulary)
     lengths = _pair_lengths(encoded)
     planned = []
@@ -157,7 +154,7 @@ def evaluation_dataset(
         for group in np.array_split(starts, min(max_buckets, len(starts))):
             longest = int(lengths[order[group[-1] : group[-1] + batch_size]].max())
             for start in group:
-                indices = fill_rows(order[start : start + batch_size], batch_size, replicas)
+                indices = fill_rows(order[start : start + batch_size], batch_size)
                 planned.append(PlannedBatch(longest, indices))
     batches = _gathered_batches(encoded, lambda: iter([planned]))
     return batches.apply(tf.data.experimental.assert_cardinality(len(planned))).prefetch(_PREFETCHED_BATCHES)

@@ -11,6 +11,7 @@ What is taken off, with a warning: a byte order mark, and the `\\r` of a file al
 `\\r\\n`.
 """
 
+import codecs
 import gzip
 import logging
 import os
@@ -50,18 +51,20 @@ def read_lines(path: str | os.PathLike[str], allow_empty: bool = False) -> list[
 
 def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
     """The lines of a text that was read from `where`; everything else is as for `read_lines`."""
-    if not content and not allow_empty:
-        raise InputError(f"{where} is empty; expected one sentence a line. Is it the right file, and all of it?")
-    text = _decode(content, where)
-    if text.startswith("\ufeff"):
-        logger.warning("%s starts with a byte order mark, which was left out.", where)
-        text = text[1:]
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{where} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise InputError(
             f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
             "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
         )
+    text = _decode(content, where)
+    if text.startswith("\ufeff"):
+        logger.warning("%s starts with a byte order mark, which was left out.", where)
+        text = text[1:]
+    if not text and not allow_empty:
+        raise InputError(f"{where} is empty; expected one sentence a line. Is it the right file, and all of it?")
     *lines, rest = text.split("\n")
     if lines and all(line.endswith("\r") for line in lines):
         logger.warning("%s has Windows line ends; the \\r at the end of every line was left out.", where)

@@ -1,5 +1,6 @@
 """`bytenet translate`: lines in, translations out."""
 
+import gzip
 import sys
 import time
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file once all is translated.",
+    help="Write to this file (plain or .gz) once all is translated.",
 )
 @click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept a line; 1 is greedy search.")
 @click.option("--n-best", type=click.IntRange(min=1), default=1, help="Translations wanted of each line.")
@@ -125,7 +126,7 @@ def _open_output(path: Path | None) -> Iterator[BinaryIO]:
         return
     from bytenet.files import atomic_path
 
-    with atomic_path(path) as partial, open(partial, "wb") as file:
+    with atomic_path(path) as partial, (gzip.open if path.suffix == ".gz" else open)(partial, "wb") as file:
         yield file
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bytenet.config import ModelConfig
+from bytenet.datasets.characters import is_blank
 from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, Vocabulary
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.decoding.compilation import CompilationChoice
@@ -158,7 +159,7 @@ class Translator:
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
-        not_blank = [index for index, line in enumerate(lines) if line.strip()]
+        not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
         batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths))
         for batch, rows, length in batches:
             self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)

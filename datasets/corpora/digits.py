@@ -9,25 +9,26 @@ from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.errors import InputError
 
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_MIN_DIGITS, _MAX_DIGITS = 2, 3
 
 
-def digits(seed: int, size: int, min_digits: int = 2, max_digits: int = 3) -> Pairs:
+def digits(seed: int, size: int) -> Pairs:
     """`size` random digit strings, such as "three eight eight" → "388".
 
     Drawn with NumPy's legacy generator exactly as the thesis's code draws them: seed 99 begins 388, 849, 28.
 
     Raises:
-        InputError: `size` is below 1, or the numbers of digits do not fit each other.
+        InputError: `size` is below 1.
 
     Reference:
         Madsen 2017, section 3.3.1.
     """
-    if size < 1 or not 1 <= min_digits <= max_digits:
-        raise InputError(f"Digits need size >= 1 and 1 <= min <= max digits; found {size}, {min_digits}, {max_digits}.")
+    if size < 1:
+        raise InputError(f"Digits need a size of 1 or more; found {size}.")
     random = np.random.RandomState(seed)
     source, target = [], []
     for _ in range(size):
-        length = random.randint(min_digits, max_digits + 1, dtype=np.uint8)
+        length = random.randint(_MIN_DIGITS, _MAX_DIGITS + 1, dtype=np.uint8)
         drawn = random.randint(0, 10, size=length, dtype=np.int8)
         source.append(" ".join(NAMES[digit] for digit in drawn))
         target.append("".join(str(digit) for digit in drawn))
@@ -64,4 +65,5 @@ ENTRY = CorpusEntry(
     pairs={"train": 128, "validation": 128, "test": 128},
     files=tuple,
     read=_read,
+    settings=("num_train", "num_validation", "num_test", "train_seed", "validation_seed", "test_seed"),
 )

@@ -1,7 +1,10 @@
 """Downloads that show their progress, go on where they stopped, and are checked before they count."""
 
 import errno
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -20,10 +23,10 @@ def download(file: RemoteFile, destination: Path) -> Path:
     """Fetch `file` to `destination`.
 
     What has arrived lies in `destination` with `.part` behind its name until all is there and its checksum is
-    right; a later call goes on from it.
+    right; a later call goes on from it. Of several processes one downloads into a folder at a time.
 
     Returns:
-        `destination`.
+        `destination`; of another process, if that was first.
 
     Raises:
         DownloadError: no connection, a refusal, an early end, or a wrong checksum.
@@ -35,11 +38,14 @@ def download(file: RemoteFile, destination: Path) -> Path:
     part = destination.with_name(destination.name + ".part")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        _receive(file, part)
-        if not pooch.hashes.hash_matches(part, file.checksum):
-            part.unlink()
-            raise DownloadError("what came has another checksum than expected, and was deleted")
-        os.replace(part, destination)
+        with _alone_in(destination.parent):
+            if destination.exists():
+                return destination
+            _receive(file, part)
+            if not pooch.hashes.hash_matches(part, file.checksum):
+                part.unlink()
+                raise DownloadError("what came has another checksum than expected, and was deleted")
+            os.replace(part, destination)
     except requests.ConnectionError as error:
         raise DownloadError(f"no connection to {urlsplit(file.url).hostname}, or it broke") from error
     except requests.Timeout as error:
@@ -53,6 +59,22 @@ def download(file: RemoteFile, destination: Path) -> Path:
             "written to, and run the same command again; it goes on where it stopped."
         ) from error
     return destination
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Inside, no other process downloads into `folder`, if its file system has locks."""
+    from rich.console import Console
+
+    with open(folder / ".lock", "wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            Console(stderr=True).print(f"Waiting for another process, which downloads into {folder} ...")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # it has none
+            pass
+        yield
 
 
 def _receive(file: RemoteFile, part: Path) -> None:

@@ -37,6 +37,7 @@ class CorpusEntry:
         pairs: number of pairs of each split, as published; empty where the user's settings decide.
         files: gives what a download fetches.
         read: makes the `Corpus` a `DataConfig` asks for, lengths not yet limited.
+        settings: years, sizes and seeds of a `DataConfig` that it goes by.
     """
 
     name: str
@@ -47,6 +48,7 @@ class CorpusEntry:
     pairs: dict[str, int]
     files: Callable[[], tuple[RemoteFile, ...]]
     read: Callable[[Any], Corpus]
+    settings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """What is known, as plain dictionaries, lists, numbers and strings."""

@@ -72,4 +72,5 @@ ENTRY = CorpusEntry(
     pairs={"train and held out": _PAIRS},
     files=lambda: (_ARCHIVE,),
     read=_read,
+    settings=("validation_years", "test_years"),
 )

@@ -5,16 +5,12 @@ from typing import Any
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text_files import read_parallel
-from bytenet.errors import InputError
 
 
 def _read(config: Any) -> Corpus:
-    train = _split(config, "train")
-    if train is None:
-        raise InputError('data.corpus is "files"; set data.train_source and data.train_target to two parallel files.')
     return Corpus(
         "files",
-        train=train,
+        train=_split(config, "train"),
         validation=_split(config, "validation"),
         test=_split(config, "test"),
         source_language=config.source_language,
@@ -24,12 +20,7 @@ def _read(config: Any) -> Corpus:
 
 def _split(config: Any, split: str) -> Pairs | None:
     source, target = getattr(config, f"{split}_source"), getattr(config, f"{split}_target")
-    if source is None and target is None:
-        return None
-    if source is None or target is None:
-        given, missing = ("target", "source") if source is None else ("source", "target")
-        raise InputError(f"data.{split}_{given} is set but data.{split}_{missing} is not; expected both files.")
-    return read_parallel(source, target)
+    return None if source is None else read_parallel(source, target)
 
 
 ENTRY = CorpusEntry(

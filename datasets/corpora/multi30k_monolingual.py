@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.characters import normalise
+from bytenet.datasets.characters import comparable
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
 from bytenet.datasets.corpora.lookup import fetch
 from bytenet.datasets.corpora.multi30k import HOMEPAGE, LICENCE, multi30k
@@ -69,8 +69,8 @@ def _captions(language: str, images: np.ndarray, num_images: int, known: Iterabl
     Raises:
         InputError: a file cannot be had, or does not have a line for each of `num_images` images.
     """
-    left_out = {normalise(text).strip() for text in known}
-    found: dict[str, None] = {}
+    left_out = set(map(comparable, known))
+    found: dict[str, str] = {}
     for number in range(1, 6):
         path = fetch(_FILES[language, number])
         lines = read_lines(path)
@@ -79,8 +79,9 @@ def _captions(language: str, images: np.ndarray, num_images: int, known: Iterabl
                 f"{path} has {len(lines)} lines, but Multi30k's training set has {num_images} pairs; line i of both "
                 "should describe image i. Fetch both again."
             )
-        found.update(dict.fromkeys(lines[image] for image in images))
-    return [text for text in found if normalise(text).strip() not in left_out]
+        for image in images:
+            found.setdefault(comparable(lines[image]), lines[image])
+    return [text for key, text in found.items() if key not in left_out]
 
 
 ENTRY = CorpusEntry(

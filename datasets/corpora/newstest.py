@@ -97,4 +97,5 @@ ENTRY = CorpusEntry(
     pairs={"train": 13071, "validation": 3000, "test": 2169},
     files=lambda: tuple(archive(year) for year in YEARS),
     read=_read,
+    settings=("train_years", "validation_years", "test_years"),
 )

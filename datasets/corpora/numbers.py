@@ -87,4 +87,5 @@ ENTRY = CorpusEntry(
     pairs=DEFAULT_SIZES,
     files=tuple,
     read=_read,
+    settings=("num_train", "num_validation", "num_test", "train_seed"),
 )

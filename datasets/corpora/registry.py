@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.characters import normalise
+from bytenet.datasets.characters import is_blank, normalise
 from bytenet.datasets.corpora.digits import ENTRY as DIGITS
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
@@ -19,13 +19,19 @@ from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
 from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text_files import read_lines
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 
 logger = logging.getLogger("bytenet.datasets")
 
 _ENTRIES = {
     entry.name: entry for entry in (DIGITS, NUMBERS, MULTI30K, MULTI30K_MONOLINGUAL, TATOEBA, NEWSTEST, EUROPARL, FILES)
 }
+# Settings that a corpus has where its entry says so.
+_NOT_OF_ALL = tuple(
+    f"{what}_{split}" if what == "num" else f"{split}_{what}"
+    for what in ("years", "num", "seed")
+    for split in ("train", "validation", "test")
+)
 
 
 def available() -> list[CorpusEntry]:
@@ -37,13 +43,13 @@ def find_entry(name: str) -> CorpusEntry:
     """The registry's entry of that name.
 
     Raises:
-        InputError: there is none; the message gives the nearest name.
+        ConfigError: there is none; the message gives the nearest name.
     """
     if name in _ENTRIES:
         return _ENTRIES[name]
     near = difflib.get_close_matches(name, _ENTRIES, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"data.corpus = {name!r} is not a corpus.{hint} There are: {', '.join(_ENTRIES)}.")
+    raise ConfigError(f"data.corpus = {name!r} is not a corpus.{hint} There are: {', '.join(_ENTRIES)}.")
 
 
 def read_corpus(config: Any) -> Corpus:
@@ -52,18 +58,22 @@ def read_corpus(config: Any) -> Corpus:
     With `reversed`, the corpus's and all files' sources are the targets, and the other way round.
 
     Raises:
-        InputError: the corpus or a file cannot be had or used, or the corpus lacks a language.
+        ConfigError: there is no such corpus, or it lacks a language.
+        InputError: the corpus or a file cannot be had or used.
     """
     entry = find_entry(config.corpus)
     for key in ("source_language", "target_language"):
         language = getattr(config, key)
         if entry.languages and language not in entry.languages:
-            raise InputError(
+            raise ConfigError(
                 f"data.{key} = {language!r}, which the corpus {entry.name!r} does not have; "
                 f"it has {', '.join(entry.languages)}."
             )
     if entry.languages and config.source_language == config.target_language:
-        raise InputError(f"data.source_language and data.target_language are both {config.source_language!r}.")
+        raise ConfigError(f"data.source_language and data.target_language are both {config.source_language!r}.")
+    for key in _NOT_OF_ALL:
+        if getattr(config, key) is not None and key not in entry.settings:
+            logger.warning("data.%s does nothing: the corpus %s has no such setting.%s", key, entry.name, _hint(key))
     corpus = entry.read(config)
     monolingual = {
         key: read_lines(path)
@@ -77,10 +87,10 @@ def read_corpus(config: Any) -> Corpus:
 def load_corpus(config: Any) -> Corpus:
     """The corpus a `DataConfig` names, ready for training.
 
-    Only the training pairs are limited: to those with `min_length` to `max_length` characters (in NFC,
-    without the end symbol) on both sides, and to `max_train_pairs` of them. Validation and test stay whole,
-    so that scores on them can be compared. The thesis's upper limit was exclusive: its 150 is `max_length:
-    149`.
+    Only the training pairs are limited: to those with `min_length` to `max_length` characters (in NFC, without the end
+    symbol; a line that shows nothing has none) on both sides, and to `max_train_pairs` of them. Validation and test
+    stay whole, so that scores on them can be compared. The thesis's upper limit was exclusive: its 150 is
+    `max_length: 149`.
 
     Raises:
         InputError: as `read_corpus`; or no training pair is within the limits.
@@ -118,4 +128,8 @@ def select_training_pairs(pairs: Pairs, config: Any) -> Pairs:
 
 
 def _character_lengths(texts: list[str]) -> np.ndarray:
-    return np.fromiter((len(normalise(text)) for text in texts), np.int32, len(texts))
+    return np.fromiter((0 if is_blank(text) else len(normalise(text)) for text in texts), np.int32, len(texts))
+
+
+def _hint(key: str) -> str:
+    return " data.max_train_pairs takes fewer pairs." if key == "num_train" else ""

@@ -36,6 +36,8 @@ def test_files_give_what_stdin_and_stdout_give(run_folder, invoke, tmp_path):
     result = invoke(translate, run_folder.path, tmp_path / "in.gz", "--output", tmp_path / "out")
     assert result.stdout_bytes == b""
     assert (tmp_path / "out").read_bytes() == invoke(translate, run_folder.path, stdin=TEXT).stdout_bytes
+    invoke(translate, run_folder.path, tmp_path / "in.gz", "--output", tmp_path / "out.gz")
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == (tmp_path / "out").read_bytes()
 
 
 def test_line_separators_of_other_programs_do_not_end_lines(run_folder, invoke):

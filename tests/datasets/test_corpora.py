@@ -5,13 +5,11 @@ import logging
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets.corpora import (
-    available,
-    load_corpus,
-    select_training_pairs,
-)
+from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
+from bytenet.datasets.monolingual import select_monolingual
 from bytenet.datasets.parallel import Pairs
-from bytenet.errors import InputError, MissingFileError
+from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.errors import ConfigError, InputError, MissingFileError
 
 
 def test_files_corpus(data_folder):
@@ -65,7 +63,7 @@ def test_every_corpus_of_the_issue_is_listed():
 
 
 def test_an_unknown_corpus_is_refused_with_the_nearest_name():
-    with pytest.raises(InputError, match=r"'multi3k' is not a corpus. Did you mean 'multi30k'\?"):
+    with pytest.raises(ConfigError, match=r"'multi3k' is not a corpus. Did you mean 'multi30k'\?"):
         load_corpus(DataConfig(corpus="multi3k"))
 
 
@@ -73,7 +71,7 @@ def test_an_unknown_corpus_is_refused_with_the_nearest_name():
     ("languages", "named"), [(("fr", "en"), "data.source_language = 'fr'"), (("de", "de"), "both 'de'")]
 )
 def test_languages_a_corpus_does_not_have_are_refused(languages, named):
-    with pytest.raises(InputError, match=named):
+    with pytest.raises(ConfigError, match=named):
         load_corpus(DataConfig(corpus="multi30k", source_language=languages[0], target_language=languages[1]))
 
 
@@ -88,6 +86,28 @@ def test_limits_are_inclusive_and_hold_for_both_sides(shortest, longest, kept):
     # In NFC the last target has 6 characters: there is no single character for v with a diaeresis.
     config = DataConfig(min_length=shortest, max_length=longest)
     assert select_training_pairs(PAIRS, config) == PAIRS.take(kept)
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0\t", "\u200b \u200b", "\ufeff"])
+def test_lines_that_show_nothing_are_as_short_as_empty_ones(blank):
+    pairs = Pairs(["a", blank, "b"], [blank, "x", "y"])
+    assert select_training_pairs(pairs, DataConfig(min_length=1)) == pairs.take([2])
+    assert select_training_pairs(pairs, DataConfig(min_length=0)) == pairs
+    selected = select_monolingual(pairs.source, DataConfig(min_length=1), Vocabulary.from_texts(pairs.source))
+    assert (selected.texts, selected.outside_limits) == (["a", "b"], 1)
+
+
+def test_settings_that_a_corpus_does_not_have_are_told(data_folder, caplog):
+    path = str(data_folder("one.de", ["a"]))
+    settings = {"train_source": path, "train_target": path, "num_train": 3, "test_years": (2014,)}
+    read_corpus(DataConfig(corpus="files", **settings))
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == 2
+    assert "data.test_years does nothing: the corpus files has no such setting." in told
+    assert any("data.num_train does nothing" in line and "data.max_train_pairs" in line for line in told)
+    caplog.clear()
+    read_corpus(DataConfig(corpus="digits", num_train=3, num_test=4, test_seed=8))
+    assert not caplog.records
 
 
 def test_only_training_pairs_are_limited(data_folder):

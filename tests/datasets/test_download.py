@@ -1,7 +1,10 @@
 """Downloads: resumed, checked, and explained where they fail."""
 
 import errno
+import fcntl
 import hashlib
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -17,10 +20,14 @@ def remote(server):
     return RemoteFile("corpus/corpus.gz", server.url, f"sha256:{hashlib.sha256(server.content).hexdigest()}")
 
 
+def contents(folder):
+    return [file.name for file in folder.iterdir() if file.name != ".lock"]
+
+
 def test_a_download_arrives_whole(server, remote, tmp_path, capfd):
     path = download(remote, tmp_path / "folder" / "corpus.gz")
     assert path.read_bytes() == server.content
-    assert [file.name for file in path.parent.iterdir()] == ["corpus.gz"]
+    assert contents(path.parent) == ["corpus.gz"]
     out, err = capfd.readouterr()
     assert out == ""
     assert "corpus.gz" in err
@@ -67,14 +74,14 @@ def test_a_wrong_checksum_leaves_nothing(server, tmp_path, begun):
     digest = hashlib.sha256(server.content).hexdigest() if begun else "0" * 64
     with pytest.raises(DownloadError, match="another checksum"):
         download(RemoteFile("c/corpus.gz", server.url, f"sha256:{digest}"), tmp_path / "corpus.gz")
-    assert list(tmp_path.iterdir()) == []
+    assert contents(tmp_path) == []
 
 
 def test_what_the_server_refuses_is_said(server, remote, tmp_path):
     server.mode = "missing"
     with pytest.raises(DownloadError, match="404 Not Found"):
         download(remote, tmp_path / "corpus.gz")
-    assert list(tmp_path.iterdir()) == []
+    assert contents(tmp_path) == []
 
 
 def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch):
@@ -85,7 +92,28 @@ def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch
     monkeypatch.setattr("bytenet.datasets.corpora.download._write", write)
     with pytest.raises(InputError, match=r"the disk is full.*goes on where it stopped"):
         download(remote, tmp_path / "corpus.gz")
-    assert [path.name for path in tmp_path.iterdir()] == ["corpus.gz.part"]
+    assert contents(tmp_path) == ["corpus.gz.part"]
+
+
+def test_what_another_process_downloads_is_waited_for(server, remote, tmp_path, capfd):
+    path = tmp_path / "corpus.gz"
+    with open(tmp_path / ".lock", "wb") as lock, ThreadPoolExecutor(1) as thread:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as the other process
+        found = thread.submit(download, remote, path)
+        while "Waiting for another process" not in capfd.readouterr().err:
+            time.sleep(0.01)
+        path.write_bytes(b"by the other")
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        assert found.result(timeout=20).read_bytes() == b"by the other"
+    assert server.ranges == []
+
+
+def test_a_file_system_without_locks_does_as_well(server, remote, tmp_path, monkeypatch):
+    def refuse(file, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert download(remote, tmp_path / "corpus.gz").read_bytes() == server.content
 
 
 def test_fetch_downloads_once_into_the_cache(server, remote, cache):

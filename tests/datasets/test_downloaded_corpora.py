@@ -148,6 +148,15 @@ def test_an_archive_cut_short_is_refused(data_folder, offline):
         load_corpus(DataConfig(corpus="europarl"))
 
 
+def test_a_damaged_archive_is_refused(data_folder, offline):
+    path = write_europarl(data_folder, ["abc"], ["def"])
+    content = bytearray(path.read_bytes())
+    content[-8] ^= 1  # of the checksum
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"not a whole archive.*CRC"):
+        load_corpus(DataConfig(corpus="europarl"))
+
+
 def write_tatoeba(data_folder, text):
     path = data_folder("tatoeba/deu-eng.zip", [])
     with zipfile.ZipFile(path, "w") as archive:

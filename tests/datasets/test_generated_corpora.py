@@ -69,11 +69,9 @@ def test_reversed_digits_are_to_be_spelled():
     assert corpus.reversed() == plain
 
 
-def test_senseless_digits_are_refused():
-    with pytest.raises(InputError, match="found 0, 2, 3"):
+def test_no_digits_are_refused():
+    with pytest.raises(InputError, match="found 0"):
         digits(1, 0)
-    with pytest.raises(InputError, match="found 5, 3, 2"):
-        digits(1, 5, 3, 2)
 
 
 EXPECTED_SPLITS = {

@@ -24,6 +24,14 @@ def test_components_are_joined_over_both_sides():
     assert (train.target, validation.target, test.target) == (["1", "2", "2", "3"], ["4"], [])
 
 
+def test_forms_of_letters_and_blanks_make_no_other_sentence():
+    pairs = Pairs(["u\u0308 ", "a", "b", "\u00fc"], ["1", "2", "3", "4"])
+    assert hold_out_tail(pairs, 1)[0].target == ["2"]
+    splits = hold_out_components(pairs, 1, salt="")
+    assert {"1", "4"} <= set(splits[0].target) or not {"1", "4"} & set(splits[0].target)
+    assert sorted(len(split) for split in splits[1:]) == [1, 1]
+
+
 def test_hold_out_tail():
     pairs = Pairs(list("abcdef"), list("ABCDEC"))
     train, validation, test = hold_out_tail(pairs, 1)

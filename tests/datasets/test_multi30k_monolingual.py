@@ -74,7 +74,7 @@ def test_what_is_known_or_there_twice_is_left_out_and_the_rest_left_as_it_is(wri
     write_corpus()
     german = read_corpus(config()).monolingual_source[:6]
     # A pair's German, a validation and a test sentence, a decomposed character and double blanks, one text twice.
-    texts = ["de train 0", " de val 3", "de test_2016_flickr 3 ", "zwei  u\u0308", "twice", "twice"]
+    texts = ["de train 0", " de val 3", "de test_2016_flickr 3 ", "zwei  u\u0308", "twice", "twice "]
     write_corpus(dict(zip(german, texts, strict=True)))
     changed = read_corpus(config()).monolingual_source
     assert changed[:2] == ["zwei  u\u0308", "twice"]

@@ -46,6 +46,19 @@ def test_a_final_newline_ends_the_last_line(write, content, lines):
     assert read_lines(write(content)) == lines
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_utf_16_is_called_so(write, encoding):
+    with pytest.raises(InputError, match=r"UTF-16.*UTF-8") as told:
+        read_lines(write("sch\u00f6n \u2028\n".encode(encoding)))
+    assert "8859" not in str(told.value)
+
+
+def test_a_file_of_a_byte_order_mark_alone_is_empty(write):
+    with pytest.raises(InputError, match="is empty"):
+        read_lines(write(b"\xef\xbb\xbf"))
+    assert read_lines(write(b"\xef\xbb\xbf"), allow_empty=True) == []
+
+
 texts_without_nul = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r\ufeff"))
 
 
