@@ -150,7 +150,7 @@ class DataConfig:
     # as "histogram" makes). "histogram" (thesis): no narrower than bucket_min_width. "none": one bucket.
     bucketing: Literal["optimal", "histogram", "none"] = "optimal"
     num_buckets: Positive | None = None
-    bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is 2 * batch_size
+    bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is two batches'
     bucket_min_width: Positive = 10
     # Padded lengths are multiples of it, those of monolingual text too: runs on like corpora then share the shapes that
     # XLA compiles. A model that does not mask padding (thesis) learns from the added padding, too.
@@ -260,7 +260,7 @@ class SemiSupervisedConfig:
     # Both translators on every device, or forward on the first and backward on the second (thesis).
     placement: Literal["replicated", "apart"] = "replicated"
     # Batches of monolingual text, by settings that mean what they do in `data`. With neither batch_size nor batch_chars
-    # they are as large as those of the pairs; nothing else is taken over.
+    # they are as large as those of the pairs; `pad_to_multiple_of`, `shuffle` and the limits of lengths are `data`'s.
     batch_size: Positive | None = None
     batch_chars: Positive | None = None
     bucketing: Literal["optimal", "histogram", "none"] = "optimal"

@@ -24,7 +24,7 @@ class Decoder:
         length_penalty: alpha of `beam_search`; greedy search has none.
         n_best: hypotheses returned a sentence, at most `beam_size`.
         forbidden_ids: symbols that no hypothesis may contain.
-        jit_compile: compile with XLA. On two CPU cores, a ByteNet's step is then two to four times as fast, but each
+        jit_compile: compile with XLA. On two CPU cores, a ByteNet's step is then 1.5 to 3 times as fast, but each
             shape takes some two seconds more before its first result: `Translator` knows when that pays.
 
     Raises:

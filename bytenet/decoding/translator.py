@@ -20,8 +20,13 @@ _BATCHES_IN_WINDOW = 16
 
 
 def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """Symbols that a run's searches never choose: padding and unknown characters; none with the thesis's settings."""
-    return () if model.settings == "thesis" else _not_text(vocabulary)
+    """Symbols that a run's searches never choose: padding and unknown characters.
+
+    With the thesis's settings they may choose all; but for padding, if the model does not read it.
+    """
+    if model.settings == "thesis":
+        return (PAD_ID,) if model.masks_padding else ()
+    return _not_text(vocabulary)
 
 
 def _not_text(vocabulary: Vocabulary) -> tuple[int, ...]:

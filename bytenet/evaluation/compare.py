@@ -198,7 +198,8 @@ def comparison_page(
             too_short = f" No reference has {min_chars} characters; the longest has {longest}."
             text += f"None.{too_short if longest < min_chars else ''}\n"
             continue
-        text += table(list(rows[0]), [[cell(str(value)) for value in row.values()] for row in rows]) + "\n"
+        values = [[cell(str(value)) for value in row.values()] for row in rows]
+        text += table([cell(name) for name in rows[0]], values) + "\n"
     return text
 
 

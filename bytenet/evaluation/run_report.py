@@ -26,7 +26,7 @@ def write_report(run_dir: str | os.PathLike[str], path: Path, title: str) -> Non
     """
     folder = RunFolder.open(run_dir)
     evaluations = sorted(folder.evaluation.glob("*.json"))
-    missing = []
+    missing = [] if folder.environment_path.is_file() else ["environment.json, which training writes at its start"]
     if not read_csv_log(folder.metrics_path):
         missing.append("metrics.csv, which training writes at the end of an epoch of a translator that learns")
     if not evaluations:

@@ -16,7 +16,7 @@ class HashedDropout(keras.layers.Layer):
     and on a CPU XLA repeats them, up to eight times over, in whatever reads them: in a step on many hypotheses that
     was four fifths of the time.
 
-    Mask: none is needed or passed on.
+    Mask: not used; one on the input is handed on.
 
     Args:
         rate: share of the units set to zero in training, from 0 to below 1; what is kept is scaled to the same mean.

@@ -76,7 +76,6 @@ class AttentionModel(TranslationModel):
             "unfold_offset": unfold_offset,
         }  # fmt: skip
         self.vocab_size = vocab_size
-        self.needs_pair_length = length_rule == "pair"
         self.dim = dim
         self.is_bounded = head == "bounded"
         self.mask_padding = mask_padding

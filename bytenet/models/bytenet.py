@@ -117,7 +117,6 @@ class ByteNet(TranslationModel):
             "unfold_scale": unfold_scale, "unfold_offset": unfold_offset,
         }  # fmt: skip
         self.vocab_size = vocab_size
-        self.needs_pair_length = length_rule == "pair"
         self.dim = dim
         self.decoder_dim = 2 * dim if join == "concat" else dim
         self.join = join

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import keras
 
-from bytenet.models.length import LengthRule
+from bytenet.models.length import PAIR_LENGTH, LengthRule
 
 
 class TranslationModel(keras.Model):
@@ -20,8 +20,6 @@ class TranslationModel(keras.Model):
     Attributes:
         vocab_size: number of ids V, the same for source and target.
         length_rule: how long a target may be, see `bytenet.models.length`.
-        needs_pair_length: whether a target is never longer than its padded source, so that in measuring a source is
-            padded to the length of its pair, as in the thesis.
         family: name of the family of models, for messages.
         variants: its named variants, as arguments of the class.
         thesis_settings: what the thesis's code does wherever it differs from this project's defaults.
@@ -29,7 +27,6 @@ class TranslationModel(keras.Model):
 
     vocab_size: int
     length_rule: LengthRule
-    needs_pair_length: bool = False
     family: str = ""
     variants: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     thesis_settings: Mapping[str, Any] = MappingProxyType({})
@@ -51,6 +48,14 @@ class TranslationModel(keras.Model):
             raise ValueError(f"Unknown {cls.family} variant {variant!r}; known are {', '.join(cls.variants)}.")
         settings = {**cls.variants[variant], **(cls.thesis_settings if thesis else {}), **overrides}
         return cls(vocab_size=vocab_size, **settings)
+
+    @property
+    def needs_pair_length(self) -> bool:
+        """Whether a target is never longer than its padded source.
+
+        In measuring, a source is then padded to the length of its pair, as in the thesis.
+        """
+        return self.length_rule is PAIR_LENGTH
 
     @abstractmethod
     def call(self, inputs, training=False):

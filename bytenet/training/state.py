@@ -17,8 +17,8 @@ class TrainingState:
         best_epoch: epochs completed when the latest of them was found.
         seconds: time spent training, earlier processes included.
         characters: real target characters trained on.
-        data: fingerprint of the training pairs, the monolingual text and the batches of both, which a resumed run must
-            find again.
+        data: fingerprint of the pairs of training and validation, the monolingual text and the batches, which a
+            resumed run must find again.
     """
 
     epoch: int = 0

@@ -146,9 +146,9 @@ def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> Training
     state = restore_checkpoint(checkpoint, model)
     if state.data != data:
         raise InputError(
-            f"The training pairs, the monolingual text or the batches made of them are not those that the run of "
-            f"{checkpoint} began with, so its place in the data means nothing. Bring back the corpus and the text as "
-            "they were, and as many devices; or start a new run in another folder."
+            "The training or validation pairs, the monolingual text or the batches made of them are not those that the "
+            f"run of {checkpoint} began with, so its place in the data and its best score mean nothing. Bring back the "
+            "corpus and the text as they were, and as many devices; or start a new run in another folder."
         )
     return state
 

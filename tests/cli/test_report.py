@@ -86,3 +86,6 @@ def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, invoke)
     run.metrics_path.unlink()
     with pytest.raises(InputError, match=r"It lacks metrics\.csv, .* of a translator that learns\.$"):
         invoke(report, run.path)
+    run.environment_path.unlink()
+    with pytest.raises(InputError, match=r"It lacks environment\.json, .* and metrics\.csv, "):
+        invoke(report, run.path)

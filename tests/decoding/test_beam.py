@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from bytenet.decoding import Decoder, beam_search
+from bytenet.models import AttentionModel
 
 UNIFORM = [0.25] * 4
 SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
@@ -93,6 +94,30 @@ def test_fewer_hypotheses_asked_for_stop_earlier_with_the_same_best(recurrent_mo
     best = Decoder(model, beam_size=5, n_best=1)(SOURCES, max_length=9)
     np.testing.assert_array_equal(best.ids[:, 0], every.ids[:, 0])
     np.testing.assert_allclose(best.scores[:, 0], every.scores[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize(("n_best", "steps"), [(1, [0]), (2, [0, 1])])
+def test_the_search_stops_when_nothing_can_change_any_more(recurrent_model, n_best, steps):
+    model = recurrent_model(vocab_size=6, end_bias=50.0)
+    made, step = [], model.step
+
+    def counted(previous_ids, state, memory, position):
+        made.append(int(position))
+        return step(previous_ids, state, memory, position)
+
+    model.step = counted
+    # Outside a graph, so that steps can be counted.
+    beam_search(model, SOURCES, beam_size=4, max_length=50, n_best=n_best)
+    assert made == steps
+
+
+def test_the_weights_of_each_call_count():
+    model = AttentionModel(6, dim=4)
+    model({"source_ids": SOURCES, "target_ids": SOURCES})
+    decoder = Decoder(model, beam_size=3)
+    for symbol in (4, 5):
+        model.head.bias.assign(50.0 * np.eye(6)[symbol])
+        np.testing.assert_array_equal(decoder(SOURCES, max_length=5).ids, np.full((len(SOURCES), 1, 5), symbol))
 
 
 def test_the_first_step_does_not_copy_one_hypothesis_to_all_beams(recurrent_model):

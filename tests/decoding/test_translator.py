@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
+from bytenet.config import ModelConfig, load_config
 from bytenet.datasets.vocabulary import Vocabulary
-from bytenet.decoding import Decoder, Translator
+from bytenet.decoding import Decoder, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_size
 from bytenet.errors import InputError
+from bytenet.models import build_model
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_model
 
 VOCABULARY = Vocabulary("abcd e")
 LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz"]
@@ -155,6 +160,51 @@ def test_a_model_that_reads_padding_gets_as_much_of_it_as_in_training():
     assert list(batches_by_length([], lengths, 2, [3, 8])) == []
     # Longer than any in training: each as it is.
     assert list(batches_by_length([0, 1, 2], [12, 9, 12], 4, [3, 8])) == [([1], 1, 9), ([0, 2], 2, 12)]
+
+
+def test_a_run_that_reads_padding_is_translated_and_scored_with_as_much_as_in_training(tmp_path, monkeypatch):
+    config = load_config("digits-thesis", ["model.dim=4", "model.num_sets=1", "model.dilations=[4]"])
+    run = RunFolder.create(tmp_path / "run", config, VOCABULARY)
+    run.environment_path.write_text('{"trained_lengths": [9]}')
+    model = build_model(config.model, VOCABULARY.size)
+    random = np.random.default_rng(4)
+    for weight in model.weights:
+        weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
+    save_model(model, run.model_path)
+    shapes = []
+    decode = Decoder.__call__
+
+    def noted(decoder, source_ids, *arguments):
+        shapes.append(tuple(source_ids.shape))
+        return decode(decoder, source_ids, *arguments)
+
+    monkeypatch.setattr(Decoder, "__call__", noted)
+    translator = Translator.from_run(run)
+    list(translator.translate(["abba", "a"]))
+    assert shapes == [(2, 9)]
+
+    found = log_probabilities(
+        translator.model, VOCABULARY, ["abba"], ["ad"], trained_lengths=translator.trained_lengths
+    )
+    source, target = (pad_batch([VOCABULARY.encode(text)], 1, 9) for text in ("abba", "ad"))
+    logits = translator.model({"source_ids": source, "target_ids": target})
+    expected = sum(tf.nn.log_softmax(logits)[0, place, target[0, place]] for place in range(3))
+    assert found.log_probabilities[0] == pytest.approx(float(expected), abs=1e-4)
+    [unpadded] = log_probabilities(translator.model, VOCABULARY, ["abba"], ["ad"]).log_probabilities
+    assert unpadded != pytest.approx(float(expected), abs=1e-4), "padding counts"
+
+
+@pytest.mark.parametrize(
+    ("settings", "forbidden"),
+    [
+        ({}, (0, 2)),
+        ({"settings": "thesis"}, ()),
+        ({"settings": "thesis", "mask_padding": True}, (0,)),
+        ({"mask_padding": False}, (0, 2)),
+    ],
+)
+def test_padding_is_written_by_models_that_read_it_only(settings, forbidden):
+    assert forbidden_symbols(ModelConfig(**settings), VOCABULARY) == forbidden
 
 
 def test_pad_batch():

@@ -155,6 +155,13 @@ def test_page_without_sources_and_without_such_sentences():
     assert "source" not in page
 
 
+def test_names_of_systems_are_no_markdown():
+    systems = {"a|b": A, "_c_": REFERENCES}
+    page = comparison_page(compare_translations(None, REFERENCES, systems, bootstrap=0), ("worst",), count=1)
+    headers = [line for line in page.split("\n") if "a\\|b" in line and "\\_c\\_" in line]
+    assert headers, page
+
+
 @pytest.mark.parametrize("sources", [None, SOURCES[:2]])
 def test_unequal_numbers_are_refused(sources):
     with pytest.raises(InputError, match="references"):

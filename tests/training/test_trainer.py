@@ -13,6 +13,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from bytenet.config import load_config
 from bytenet.csv_log import read_csv_log
+from bytenet.datasets import load_corpus, pair_lengths
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
@@ -266,6 +267,28 @@ def test_a_changed_corpus_is_refused_on_resume(smallest_config, tmp_path):
     with pytest.raises(InputError, match=r"not those that the run of .* began with"):
         train(load_config(tmp_path / "settings.yaml", [*overrides, "training.epochs=2"]), tmp_path / "run", resume=True)
     assert (tmp_path / "run" / "config.yaml").read_text(encoding="utf-8") == saved
+
+
+def test_what_pairs_were_padded_to_is_kept_for_models_that_read_it(smallest_config, tmp_path):
+    overrides = ("model.settings=thesis", "training.max_steps=1", "data.bucketing=none")
+    folder = train(smallest_config(*overrides), tmp_path / "run")
+    vocabulary = folder.vocabulary
+    assert folder.trained_lengths == [pair_lengths(load_corpus(folder.config.data).train, vocabulary).max()]
+
+
+def test_other_validation_pairs_are_refused_on_resume(smallest_config, tmp_path):
+    paths = {}
+    for name, lines in {"train_source": "ab\nba\n", "train_target": "AB\nBA\n", "a": "a\n", "b": "b\n"}.items():
+        paths[name] = tmp_path / name
+        paths[name].write_text(lines, encoding="utf-8")
+    sides = [f"data.{name}={paths[name]}" for name in ("train_source", "train_target")]
+    first, second = (
+        smallest_config(*SMALL_FILES, *sides, f"data.validation_source={path}", f"data.validation_target={path}")
+        for path in (paths["a"], paths["b"])
+    )
+    train(first, tmp_path / "run")
+    with pytest.raises(InputError, match=r"The training or validation pairs, .* its best score mean nothing"):
+        train(second, tmp_path / "run", resume=True)
 
 
 def test_targets_longer_than_the_rule_are_warned_of(smallest_config, tmp_path, capsys):
