@@ -26,7 +26,7 @@ from bytenet.training.translator_pair import TranslatorPair
 
 THESIS_BEAM_SIZE = 5
 THESIS_TIMES_PAIRS_ONLY = (5.4, 5.7)
-"""Time of the thesis's runs with monolingual text over that of those without, by number of pairs (figure 3.6.2)."""
+"""Time of the thesis's runs with monolingual text over that of those without (figure 3.6.2), by numbers of both."""
 
 PARTS = ("pairs", "search", "text", "rest")
 """Of a step, in their order."""

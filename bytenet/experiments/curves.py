@@ -90,6 +90,18 @@ def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[flo
     return [fmean(values[-max(1, round(share * len(values))) :]) for _, values in curves]
 
 
+SPIKE = 5.0
+"""A loss so many times the median of its curve is a spike."""
+NOT_LEARNT = 2.0
+"""A model whose loss is so many times ByteNet's has not learned."""
+
+
+def worst_spikes(table: Table, run: str, column: str) -> list[float]:
+    """By seed, the highest value over the median, in the second half of the curve."""
+    late = [values[len(values) // 2 :] for _, values in series(table, run, column).values()]
+    return [float(values.max() / np.median(values)) for values in late]
+
+
 def plot_curves(
     table: Table,
     path: Path,

@@ -10,7 +10,16 @@ from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
 from bytenet.experiments.corpus_files import as_files, joined, number_words, shuffled, within
-from bytenet.experiments.curves import Panel, collect_curves, plot_curves, series, settled
+from bytenet.experiments.curves import (
+    NOT_LEARNT,
+    SPIKE,
+    Panel,
+    collect_curves,
+    plot_curves,
+    series,
+    settled,
+    worst_spikes,
+)
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.memorise import AS_THESIS
 from bytenet.experiments.training_runs import TrainingRun
@@ -196,18 +205,17 @@ def _simplified(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _selu(table: Table, scale: Scale) -> list[Verdict]:
-    late = [values[len(values) // 2 :] for _, values in series(table, "selu", "train_sentence_cross_entropy").values()]
-    ratios = [float(values.max() / np.median(values)) for values in late]
+    ratios = worst_spikes(table, "selu", "train_sentence_cross_entropy")
     ends = {run: settled(table, run, "train_sentence_cross_entropy") for run in ("bytenet", "selu")}
     gaps = [mine / theirs for mine, theirs in zip(ends["selu"], ends["bytenet"], strict=True)]
     return [
         statement(
             "highest over median training cross entropy of SELU, second half of the training", "spikes all the time",
-            holds=max(ratios) > 5, measured=fmean(ratios), values=ratios,
+            holds=max(ratios) > SPIKE, measured=fmean(ratios), values=ratios,
         ),
         statement(
             "training cross entropy of SELU over that of ByteNet, at the end", "does not learn",
-            holds=min(gaps) > 2, measured=fmean(gaps), values=gaps,
+            holds=min(gaps) > NOT_LEARNT, measured=fmean(gaps), values=gaps,
         ),
         *_against_printed(table, "selu", scale, test_bleu=0.4, train_bleu=5.7),
     ]  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from bytenet.errors import InputError
 from bytenet.experiments.training_runs import Training, TrainingRun, run_folder_of
 from bytenet.experiments.verdict import Verdict
 
@@ -57,13 +58,18 @@ class Work:
     def finished(self, run: TrainingRun) -> "list[tuple[int, RunFolder]]":
         """The seeds of a training that are finished, with their folders: all, unless a part is measured.
 
-        Raises:
-            InputError: it was trained with other settings.
+        What was trained with other settings is another training; it is told and left out.
         """
         from bytenet.run_folder import RunFolder
 
-        trainings = [Training.make(run, seed, self.runs) for seed in self.seeds]
-        return [(done.seed, RunFolder.open(done.folder)) for done in trainings if done.is_finished()]
+        found = []
+        for training in [Training.make(run, seed, self.runs) for seed in self.seeds]:
+            try:
+                if training.is_finished():
+                    found.append((training.seed, RunFolder.open(training.folder)))
+            except InputError as error:
+                self.say(f"left out: {error}")
+        return found
 
 
 def _no_runs(scale: Scale) -> list[TrainingRun]:

@@ -14,7 +14,7 @@ from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict
 
 _NOT_WORTH_TELLING = ("training.seed", "training.jit_compile", "evaluation.", "training.checkpoint", "data.validation_")
-
+_TOLD_ALL_THE_SAME = ("evaluation.batch_norm_statistics",)  # what the curves are measured with
 
 _MOST_NAMES = 6
 
@@ -193,7 +193,9 @@ def settings_that_differ(experiment: Experiment, scale: Scale) -> list[str]:
         thesis = run.thesis or theirs[run.name]
         differences = [f"text: {run.text}"] if run.text else []
         mine, other = _settings(run), _settings(thesis)
-        differences += [f"{key} {value} ({other[key]})" for key, value in mine.items() if value != other[key]]
+        differences += [
+            f"{key} {value} ({other[key]})" for key, value in mine.items() if key in other and value != other[key]
+        ]
         for difference in differences:
             told.setdefault(difference, []).append(run.name)
     return [f"{text}{_where(names, len(runs))}" for text, names in told.items()]
@@ -217,4 +219,10 @@ def _settings(run: TrainingRun) -> dict[str, Any]:
     for key, value in variant_arguments(config.model).items():
         if found.get(f"model.{key}", value) is None:
             found[f"model.{key}"] = value
-    return {key: value for key, value in found.items() if not key.startswith(_NOT_WORTH_TELLING)}
+    if config.data.bucketing != "optimal":
+        del found["data.num_buckets"]  # which only counts there
+    return {
+        key: value
+        for key, value in found.items()
+        if key in _TOLD_ALL_THE_SAME or not key.startswith(_NOT_WORTH_TELLING)
+    }

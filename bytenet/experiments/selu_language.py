@@ -10,7 +10,7 @@ import numpy as np
 
 from bytenet.csv_log import read_csv_log
 from bytenet.experiments.corpus_files import as_files, number_words
-from bytenet.experiments.curves import WATCHED, series, steps_per_epoch
+from bytenet.experiments.curves import NOT_LEARNT, SPIKE, WATCHED, series, steps_per_epoch, worst_spikes
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, statement, student_t
@@ -33,8 +33,6 @@ LADDER = {
     "ByteNet, same recipe": (_BYTENET, "model.initializer=auto", *_WARM_COSINE),
 }  # fmt: skip
 _PLAIN_BYTENET, _BEST_BYTENET = "ByteNet, thesis recipe", "ByteNet, same recipe"
-_SPIKE, _NOT_LEARNT = 3.0, 2.0
-"""A loss of so many times the median is a spike; a validation loss of so many times ByteNet's means no learning."""
 
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": (
@@ -118,17 +116,17 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     selu = [label for label in LADDER if label.startswith("SELU")]
     losses = {label: _ends(table, label, "loss") for label in LADDER}
     means = {label: fmean(values) for label, values in losses.items()}
+    batches = [row for row in table if row["kind"] == "batch"]
     found = []
     for label in selu:
-        spikes = _worst_spikes(table, label)
+        spikes = worst_spikes(batches, label, "loss")
         ratio = means[label] / means[_PLAIN_BYTENET]
-        holds = max(spikes) > _SPIKE or not ratio < _NOT_LEARNT
         found.append(
             statement(
                 f"{label}: highest loss of a batch over the median, second half of the training",
-                "on Europarl it spikes and does not learn", holds=holds, measured=fmean(spikes), values=spikes,
+                "on Europarl it spikes and does not learn", holds=max(spikes) > SPIKE or not ratio < NOT_LEARNT,
+                measured=fmean(spikes), values=spikes,
                 note=f"validation loss {means[label]:.3f} nats a character, {ratio:.2f} times that of {_PLAIN_BYTENET}",
-                contradicts=scale != "smoke" and not holds,
             )
         )  # fmt: skip
     best = min(selu, key=lambda label: means[label])
@@ -160,13 +158,6 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         )
     )  # fmt: skip
     return found
-
-
-def _worst_spikes(table: Table, label: str) -> list[float]:
-    """By seed, the highest loss of a random training batch over the median, in the second half of the training."""
-    batches = [row for row in table if row["kind"] == "batch"]
-    late = [values[len(values) // 2 :] for _, values in series(batches, label, "loss").values()]
-    return [float(values.max() / np.median(values)) for values in late]
 
 
 def _plot(table: Table, path: Path) -> None:

@@ -54,7 +54,7 @@ _DIFFERS: dict[Scale, tuple[str, ...]] = {
     "smoke": ("text: number words (NewsTest 2014)", "model.dim 8 (400)", "devices: logical CPUs (GPUs)"),
     "cpu": (
         "text: pairs of NewsTest 2014 of up to 80 characters (all)", "devices: 1 and 2 logical CPUs (1 and 4 GPUs)",
-        "model.dim 128, Simplified 64 (400, Simplified 200)",
+        "model.dim 128, Simplified 64 (400, Simplified 200)", "data.bucketing none (histogram)",
     ),
 }  # fmt: skip
 _STEPS: dict[Scale, tuple[str, ...]] = {"smoke": ("--steps", "6:7"), "cpu": (), "thesis": ("--steps", "4500:4500")}

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+_UPPER = 0.975  # quantile at the upper end of a 95 % interval
 _Key = TypeVar("_Key", bound=Hashable)
 
 Outcome = Literal["agrees", "better", "worse", "differs", "shown", "not shown", "no claim"]
@@ -37,23 +38,21 @@ class Verdict:
     contradicts: bool = False
 
 
-def student_t(values: Sequence[float], level: float = 0.95) -> tuple[float, float] | None:
-    """Confidence interval of the mean of `values`; None for fewer than two."""
-    return _interval(values, 1 / len(values), level) if len(values) > 1 else None
+def student_t(values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % confidence interval of the mean of `values`; None for fewer than two."""
+    return _interval(values, 1 / len(values)) if len(values) > 1 else None
 
 
-def next_value(values: Sequence[float], level: float = 0.95) -> tuple[float, float] | None:
-    """Interval for one more draw from where `values` (at least two, else None) come from.
+def next_value(values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % interval for one more draw from where `values` (at least two, else None) come from.
 
     The thesis trained most models once; that one run agrees with ours if it could be one of them.
     """
-    return _interval(values, 1 + 1 / len(values), level) if len(values) > 1 else None
+    return _interval(values, 1 + 1 / len(values)) if len(values) > 1 else None
 
 
-def difference_of_means(
-    values: Sequence[float], others: Sequence[float], level: float = 0.95
-) -> tuple[float, float] | None:
-    """Welch's confidence interval of the mean of `values` minus that of `others`; None where one has fewer than two."""
+def difference_of_means(values: Sequence[float], others: Sequence[float]) -> tuple[float, float] | None:
+    """Welch's 95 % interval of the mean of `values` minus that of `others`; None where one has fewer than two."""
     if min(len(values), len(others)) < 2:
         return None
     from scipy.stats import t
@@ -65,7 +64,7 @@ def difference_of_means(
     freedom = sum(shares) ** 2 / sum(
         share**2 / (len(sample) - 1) for share, sample in zip(shares, (values, others), strict=True)
     )
-    half = float(t.ppf((1 + level) / 2, freedom)) * math.sqrt(sum(shares))
+    half = float(t.ppf(_UPPER, freedom)) * math.sqrt(sum(shares))
     return difference - half, difference + half
 
 
@@ -88,10 +87,10 @@ def paired_differences(values: Mapping[_Key, float], others: Mapping[_Key, float
     return [value - other for value, other in paired(values, others).values()]
 
 
-def _interval(values: Sequence[float], share_of_variance: float, level: float) -> tuple[float, float]:
+def _interval(values: Sequence[float], share_of_variance: float) -> tuple[float, float]:
     from scipy.stats import t
 
-    half = float(t.ppf((1 + level) / 2, len(values) - 1)) * statistics.stdev(values) * math.sqrt(share_of_variance)
+    half = float(t.ppf(_UPPER, len(values) - 1)) * statistics.stdev(values) * math.sqrt(share_of_variance)
     mean = statistics.fmean(values)
     return mean - half, mean + half
 

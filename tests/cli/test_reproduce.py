@@ -212,19 +212,21 @@ def test_all_that_can_be_measured_in_part_is(invoke, tmp_path):
 
 
 @pytest.mark.usefixtures("partly_trained")
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        (None, "None of the trainings of fig-1.1.3 in .*runs/cpu is finished"),
-        (TrainingRun("one", "digits", ("model.dim=6",)), "was trained with other settings: model.dim was 6 and is 4"),
-    ],
-)
-def test_what_cannot_be_measured_in_part_is_told(invoke, run, message, tmp_path):
-    if run is not None:
-        finish(tmp_path / "runs", 1, run)
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_measured_in_part_is_told(invoke, tmp_path):
+    with pytest.raises(InputError, match=r"None of the trainings of fig-1.1.3 in .*runs/cpu is finished"):
         invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
     assert files(tmp_path / "out") == []
+
+
+@pytest.mark.usefixtures("partly_trained")
+def test_trainings_with_other_settings_are_left_out_of_a_part_and_told(invoke, tmp_path):
+    finish(tmp_path / "runs", 1)
+    finish(tmp_path / "runs", 2, TrainingRun("one", "digits", ("model.dim=6",)))
+    arguments = ("--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    told = invoke(reproduce, "fig-1.1.3", *arguments).stderr
+    assert "left out: " in told
+    assert "seed-2 was trained with other settings: model.dim was 6 and is 4" in told
+    assert json.loads((tmp_path / "out" / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
 
 
 def test_the_page_is_written(invoke, tmp_path):

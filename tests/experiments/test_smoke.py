@@ -48,6 +48,33 @@ def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, t
         assert files.picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        (
+            "fig-3.3.1",
+            [
+                "model.dropout 0.2 (0.0)", "model.settings default (thesis)", "data.min_length 1 (0)",
+                "data.bucketing optimal (histogram)", "data.unknown symbol (drop)",
+                "training.schedule cosine (constant)", "training.clip_norm 1.0 (None)",
+                "training.loss character (sentence)", "evaluation.batch_norm_statistics moving (batch)",
+                "decoding.length_penalty 0.6 (0.0)",
+            ],
+        ),
+        (
+            "fig-3.3.3",
+            [
+                "text", "model.dim 64 (400)", "data.batch_size 16 (64)", "data.bucketing optimal (histogram)",
+                "data.shuffle_buffer 64 (8192)", "training.learning_rate 0.001 (0.0003)",
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_all_settings_that_differ_are_told(name, settings):
+    (experiment,) = (experiment for experiment in all_experiments() if experiment.name == name)
+    assert [told.partition(":")[0] for told in settings_that_differ(experiment, "cpu")] == settings
+
+
 @pytest.mark.parametrize("experiment", all_experiments(), ids=lambda experiment: experiment.name)
 def test_what_differs_from_the_thesis_is_told_at_every_scale(experiment):
     others = [run.name for run in experiment.runs("thesis") if run.thesis is not None]  # which the thesis did not train
