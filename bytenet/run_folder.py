@@ -85,13 +85,17 @@ class RunFolder:
             if not folder.vocabulary_path.exists():
                 vocabulary.save(folder.vocabulary_path)
             return folder
-        if found := folder._contents():
-            raise InputError(folder._in_use(found))
+        folder.check_free()
         folder._remove_partial_files()
         vocabulary.save(folder.vocabulary_path)
         # Last, as it is what makes the folder a run: killed before this, the same command just starts again.
         folder.go_on_with(config)
         return folder
+
+    def check_free(self) -> None:
+        """Raise an InputError if there is something in the folder."""
+        if self.path.is_dir() and (found := self._contents()):
+            raise InputError(self._in_use(found))
 
     def go_on_with(self, config: Config) -> None:
         """Save the configuration that the run has from now on; of a resumed one, once its checkpoint fits."""

@@ -28,7 +28,11 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
     "--runs", type=_FOLDER, default="runs/reproduce", show_default=True,
     help="Folder for the trainings, which are not done twice.",
 )  # fmt: skip
-@click.option("--partial", is_flag=True, help="Train nothing; measure the trainings in --runs that are finished.")
+@click.option(
+    "--partial",
+    is_flag=True,
+    help="Train nothing; measure the trainings in --runs that are finished, with this version's settings.",
+)
 @click.option(
     "--join", is_flag=True, help="Keep the results in --out of other trainings, which then are not done again."
 )

@@ -83,7 +83,8 @@ def translate(
     with _open_output(output) as file:
         for number, translations in enumerate(translator.translate(lines, n_best, window), start=1):
             file.write(_formatted(number, translations, n_best).encode())
-            file.flush()
+            if output is None or output.suffix != ".gz":  # which short pieces would swell
+                file.flush()
             num_unended += not translations[0].ended
     message = f"Translated {number} lines in {time.perf_counter() - began:.1f} s (beam size {beam_size})."
     if num_unended:
@@ -126,8 +127,12 @@ def _open_output(path: Path | None) -> Iterator[BinaryIO]:
         return
     from bytenet.files import atomic_path
 
-    with atomic_path(path) as partial, (gzip.open if path.suffix == ".gz" else open)(partial, "wb") as file:
-        yield file
+    with atomic_path(path) as partial, open(partial, "wb") as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
+            yield compressed
 
 
 def _formatted(number: int, translations: "list[Translation]", n_best: int) -> str:

@@ -61,7 +61,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ]  # fmt: skip
     for num_pairs in PRINTED:
         ours = _values(table, "bounded", num_pairs, "misclassification")
-        bytenet = supervised_bytenet(num_pairs)
+        bytenet = _supervised_bytenet(num_pairs)
         interval = difference_of_means(ours, bytenet)
         found.append(
             Verdict(
@@ -86,7 +86,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     return found
 
 
-def supervised_bytenet(num_pairs: int) -> list[float]:
+def _supervised_bytenet(num_pairs: int) -> list[float]:
     """The thesis's misclassification rates of ByteNet without unlabelled text: five trials of each weight."""
     return [row["misclassification"] for row in thesis_rows() if (row["labelled"], row["unlabelled"]) == (num_pairs, 0)]
 

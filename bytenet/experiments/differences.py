@@ -278,8 +278,9 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
         Difference(
             "–", "", "Any id may be written, padding too.",
-            "Padding and the unknown symbol are never written, unless the settings are the thesis's.",
-            ("model.settings",),
+            "Padding and the unknown symbol are never written, unless the settings are the thesis's; then padding is, "
+            "too, if the model reads it.",
+            ("model.settings", "model.mask_padding"),
         ),
         Difference(
             "3.2, 3.3.2", "Beam 10 for the final BLEU on Europarl.", "Beam 12, one sentence at a time.",

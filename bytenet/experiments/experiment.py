@@ -65,10 +65,12 @@ class Work:
         found = []
         for training in [Training.make(run, seed, self.runs) for seed in self.seeds]:
             try:
-                if training.is_finished():
-                    found.append((training.seed, RunFolder.open(training.folder)))
+                is_finished = training.is_finished()
             except InputError as error:
                 self.say(f"left out: {error}")
+                continue
+            if is_finished:
+                found.append((training.seed, RunFolder.open(training.folder)))
         return found
 
 

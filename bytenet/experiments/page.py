@@ -22,6 +22,7 @@ from bytenet.markdown import cell, code, table
 _SCALES_SHOWN: tuple[Scale, ...] = ("thesis", "cpu")
 _MOST_ROWS = 12
 _LONGEST_CELL = 160
+_TRAININGS = "trainings finished so far"
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _conditions(facts: dict[str, Any]) -> dict[str, str]:
         "versions": cell(versions),
     }
     if "trainings" in facts:
-        conditions["trainings finished so far"] = facts["trainings"]
+        conditions[_TRAININGS] = facts["trainings"]
     if "joined_with" in facts:
         conditions["joined with results of"] = "; ".join(
             dict.fromkeys(
@@ -113,7 +114,9 @@ def _common_conditions(results: Sequence[_Result]) -> dict[str, str]:
 
 def _introduction(shown: Sequence[_Result], all_results: Sequence[_Result], common: dict[str, str]) -> str:
     lines = [_INTRODUCTION]
-    lines.append(f"{len(shown)} of {len(all_results)} figures and tables have a result so far.")
+    in_part = [_link(result) for result in shown if _TRAININGS in (result.conditions or {})]
+    rest = f", some of a part of their trainings: {', '.join(in_part)}" if in_part else ""
+    lines.append(f"{len(shown)} of {len(all_results)} figures and tables have a result so far{rest}.")
     if common:
         lines.append("Unless a section says otherwise:")
         lines.append(table(("", ""), common.items()))
@@ -121,13 +124,16 @@ def _introduction(shown: Sequence[_Result], all_results: Sequence[_Result], comm
 
 
 _INTRODUCTION = """Figures and tables of Andreas Madsen's thesis (2017), made again with this project. Where the
-thesis's text, its code and this code differ: [thesis-and-code.md](thesis-and-code.md). To make one yourself, and to
-write this page:
+thesis's text, its code and this code differ: [thesis-and-code.md](thesis-and-code.md). To make one yourself, into
+`reproduction/`:
 
 ```
 bytenet reproduce --list
-bytenet reproduce fig-3.3.1 --scale cpu --out docs/reproduction --page docs/reproduction.md
+bytenet reproduce fig-3.3.1 --scale cpu
 ```
+
+With `--out docs/reproduction --page docs/reproduction.md` it takes the place of what is published here, and this page
+and thesis-and-code.md are written again.
 
 Figures of many trainings need not be made at one go, nor in one place: `--partial` shows those that are finished, and
 `--join` keeps the results that are there and trains only what they lack.
@@ -137,7 +143,7 @@ Figures of many trainings need not be made at one go, nor in one place: `--parti
   names the settings that differ, with the thesis's in brackets. The largest scale there is a result of is shown.
 - **Commit** is that with which the trainings were measured; they may have been made with earlier ones. Each run folder
   has its own.
-- **Measured** is the mean over seeds; the interval is Student's t for that mean, 95 %.
+- **Measured** is the mean over seeds; the interval is Student's t for that mean, 95 %, unless the note says otherwise.
 - **Verdict.** A value "agrees" when the thesis's single run could be one more of ours (95 %), or is as near as a plot
   can be read; else it is "better", "worse", or "differs" where neither is better. A statement is "shown" or "not
   shown". "no claim": the thesis printed nothing to compare with."""

@@ -120,7 +120,9 @@ def _measure(
         earlier = read_earlier_results(experiment)  # only now: another machine's may have come while this one trained
         own, table = table, join(experiment, work.scale, table, earlier)
         if not table:
-            raise InputError(f"None of the trainings of {experiment.name} in {work.runs} is finished.")
+            raise InputError(
+                f"None of the trainings of {experiment.name} in {work.runs} is finished with these settings."
+            )
         seeds = max(seeds, *(row["trial"] for row in table))
         facts = earlier.places(environment, own, table)
         facts |= _facts_of_a_part(experiment, work, seeds, len(own), len(table))

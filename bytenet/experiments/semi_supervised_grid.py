@@ -37,10 +37,7 @@ _ERRORS = {
     "backward_misclassification": "val_backward_misclassification",
     **{name: name for name in ("val_loss", "loss", "backward_loss", "source_marginal", "seconds")},
 }
-_TIMES = {
-    "steps": "step",
-    **{name: name for name in ("seconds", "wall_seconds", "side_by_side", "step_ms", "processor")},
-}
+_TIMES = {name: name for name in ("seconds", "wall_seconds", "side_by_side", "step_ms", "processor")}
 _BEST = Cell(256, 1024, 0.2)
 _AIM = 0.06
 _AIMED_HOURS = 4

@@ -26,7 +26,7 @@ class _Variant:
         settings: in which it differs.
         started: whether it begins with the translators that were trained without unlabelled text.
         against: what it is compared with.
-        cost: times that of the plain one, about.
+        cost: times that of the training of the grid that it changes, about.
         of: the settings of the grid that it changes.
     """
 
@@ -93,7 +93,7 @@ def _run(label: str, scale: Scale) -> TrainingRun:
         variant.of, cell, scale, _name(label), (f"data.validation_seed={_VALIDATION_SEED}", *variant.settings),
         starts if variant.started else (),
     )  # fmt: skip
-    return replace(run, cost=variant.cost * plain.cost)
+    return replace(run, cost=variant.cost * run.cost)
 
 
 def _name(label: str) -> str:

@@ -20,7 +20,8 @@ class Verdict:
         quantity: what is compared.
         printed: the thesis's value or statement.
         measured: ours.
-        interval: 95 % Student-t interval of the mean over seeds; None for a single seed.
+        interval: 95 % interval of `measured`, Student's t of the mean over seeds unless the note says otherwise; None
+            for a single seed.
         seeds: number of trainings behind `measured`.
         outcome: "agrees", "better", "worse" for values; "shown", "not shown" for statements; "differs" where
             neither is better; "no claim" where the thesis printed nothing to compare with.

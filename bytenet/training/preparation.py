@@ -108,17 +108,22 @@ class Preparation:
         return semi_supervised_dataset(pairs, self.texts, self.vocabulary, loss, step)
 
     def data_fingerprint(self) -> str:
-        """A digest of everything that decides which batch comes when, but for the seed, and of what is validated on."""
+        """A digest of everything that decides which batch comes when, but for the seed."""
         digest = hashlib.sha256()
-        pairs, validation = self.corpus.train, self.corpus.validation
+        pairs = self.corpus.train
         streams = [(self.plan, (pairs.source, pairs.target))]
         streams += [(text.plan, (text.selected.texts,)) for text in self.texts]
         for plan, sides in streams:
             digest.update(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
             for sentence in itertools.chain(*sides):
                 digest.update(sentence.encode() + b"\0")
-        for pair in zip(validation.source, validation.target, strict=True) if validation else ():
-            digest.update("\0".join(pair).encode() + b"\0")
+        return digest.hexdigest()
+
+    def validation_fingerprint(self) -> str:
+        """A digest of the validation pairs."""
+        digest = hashlib.sha256()
+        for sentence in itertools.chain(*((pairs.source, pairs.target) if (pairs := self.corpus.validation) else ())):
+            digest.update(sentence.encode() + b"\0")
         return digest.hexdigest()
 
 

@@ -17,8 +17,9 @@ class TrainingState:
         best_epoch: epochs completed when the latest of them was found.
         seconds: time spent training, earlier processes included.
         characters: real target characters trained on.
-        data: fingerprint of the pairs of training and validation, the monolingual text and the batches, which a
-            resumed run must find again.
+        data: fingerprint of the training pairs, the monolingual text and the batches of both, which a resumed run must
+            find again.
+        validation: fingerprint of the validation pairs, as well; empty in states of versions that kept none.
     """
 
     epoch: int = 0
@@ -29,6 +30,7 @@ class TrainingState:
     seconds: float = 0.0
     characters: int = 0
     data: str = ""
+    validation: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """What `from_dict` reads."""

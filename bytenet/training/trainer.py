@@ -74,6 +74,8 @@ def train(
             f"bytenet train --resume --run {whole}"
         )
     pool = models or ModelPool()
+    if not resume:
+        RunFolder(run_dir).check_free()
     run = prepare(config)
     model = _make_model(run, pool)
     checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
@@ -86,9 +88,9 @@ def train(
     if config.semi_supervised.enabled:
         configs["backward"] = _config_of_backward(config)
         folders["backward"] = RunFolder.create(folder.backward, configs["backward"], run.vocabulary, resume=True)
-    state = TrainingState(data=run.data_fingerprint())
+    state = TrainingState(data=run.data_fingerprint(), validation=run.validation_fingerprint())
     if checkpoint is not None:
-        state = _restored_state(checkpoint, model, data=state.data)
+        state = _restored_state(checkpoint, model, state)
     if resume:
         for name, one in folders.items():
             one.go_on_with(configs[name])
@@ -137,20 +139,25 @@ def _stopped_early(state: TrainingState, config: Config) -> bool:
     return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
 
 
-def _restored_state(checkpoint: Path, model: keras.Model, data: str) -> TrainingState:
-    """The state of a checkpoint whose values are put into the model.
+def _restored_state(checkpoint: Path, model: keras.Model, fresh: TrainingState) -> TrainingState:
+    """The state of a checkpoint whose values are put into the model; `fresh` is that of the data that there is now.
 
     Raises:
         InputError: the checkpoint cannot be used, or belongs to other data.
     """
     state = restore_checkpoint(checkpoint, model)
-    if state.data != data:
+    if state.data != fresh.data:
         raise InputError(
-            "The training or validation pairs, the monolingual text or the batches made of them are not those that the "
-            f"run of {checkpoint} began with, so its place in the data and its best score mean nothing. Bring back the "
-            "corpus and the text as they were, and as many devices; or start a new run in another folder."
+            "The training pairs, the monolingual text or the batches made of them are not those that the run of "
+            f"{checkpoint} began with, so its place in the data means nothing. Bring back the corpus and the text as "
+            "they were, and as many devices; or start a new run in another folder."
         )
-    return state
+    if state.validation not in ("", fresh.validation):
+        raise InputError(
+            f"The validation pairs are not those that the run of {checkpoint} was measured on, so its best score means "
+            "nothing. Bring them back, or start a new run in another folder."
+        )
+    return replace(state, validation=fresh.validation)
 
 
 def _fit(

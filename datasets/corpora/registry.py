@@ -71,9 +71,13 @@ def read_corpus(config: Any) -> Corpus:
             )
     if entry.languages and config.source_language == config.target_language:
         raise ConfigError(f"data.source_language and data.target_language are both {config.source_language!r}.")
-    for key in _NOT_OF_ALL:
-        if getattr(config, key) is not None and key not in entry.settings:
-            logger.warning("data.%s does nothing: the corpus %s has no such setting.%s", key, entry.name, _hint(key))
+    ignored = [key for key in _NOT_OF_ALL if getattr(config, key) is not None and key not in entry.settings]
+    if ignored:
+        logger.warning(
+            "The corpus %s does not go by %s, which the preset or you set.%s",
+            entry.name, ", ".join(f"data.{key}" for key in ignored),
+            " data.max_train_pairs takes fewer pairs." if "num_train" in ignored else "",
+        )  # fmt: skip
     corpus = entry.read(config)
     monolingual = {
         key: read_lines(path)
@@ -129,7 +133,3 @@ def select_training_pairs(pairs: Pairs, config: Any) -> Pairs:
 
 def _character_lengths(texts: list[str]) -> np.ndarray:
     return np.fromiter((0 if is_blank(text) else len(normalise(text)) for text in texts), np.int32, len(texts))
-
-
-def _hint(key: str) -> str:
-    return " data.max_train_pairs takes fewer pairs." if key == "num_train" else ""

@@ -213,7 +213,9 @@ def test_all_that_can_be_measured_in_part_is(invoke, tmp_path):
 
 @pytest.mark.usefixtures("partly_trained")
 def test_what_cannot_be_measured_in_part_is_told(invoke, tmp_path):
-    with pytest.raises(InputError, match=r"None of the trainings of fig-1.1.3 in .*runs/cpu is finished"):
+    with pytest.raises(
+        InputError, match=r"None of the trainings of fig-1.1.3 in .*runs/cpu is finished with these settings"
+    ):
         invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
     assert files(tmp_path / "out") == []
 

@@ -3,7 +3,7 @@
 import errno
 import fcntl
 import hashlib
-import time
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -95,17 +95,25 @@ def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch
     assert contents(tmp_path) == ["corpus.gz.part"]
 
 
-def test_what_another_process_downloads_is_waited_for(server, remote, tmp_path, capfd):
+def test_what_another_process_downloads_is_waited_for(server, remote, tmp_path, capfd, monkeypatch):
     path = tmp_path / "corpus.gz"
+    waits, flock = threading.Event(), fcntl.flock
+
+    def noted(file, operation):
+        if operation == fcntl.LOCK_EX:
+            waits.set()
+        flock(file, operation)
+
     with open(tmp_path / ".lock", "wb") as lock, ThreadPoolExecutor(1) as thread:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # as the other process
+        flock(lock, fcntl.LOCK_EX)  # as the other process
+        monkeypatch.setattr(fcntl, "flock", noted)
         found = thread.submit(download, remote, path)
-        while "Waiting for another process" not in capfd.readouterr().err:
-            time.sleep(0.01)
+        assert waits.wait(20)
         path.write_bytes(b"by the other")
-        fcntl.flock(lock, fcntl.LOCK_UN)
+        flock(lock, fcntl.LOCK_UN)
         assert found.result(timeout=20).read_bytes() == b"by the other"
     assert server.ranges == []
+    assert "Waiting for another process" in capfd.readouterr().err
 
 
 def test_a_file_system_without_locks_does_as_well(server, remote, tmp_path, monkeypatch):

@@ -66,6 +66,14 @@ def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
     assert corpora._digits_verdicts(table, "cpu")[0].outcome == "shown"
 
 
+@pytest.mark.parametrize(
+    ("pairs", "outcome"), [(1_918_209, "differs"), (1_890_000, "differs"), (1_901_056, "agrees"), (3_186, "no claim")]
+)
+def test_the_number_of_pairs_is_judged_where_the_corpus_is_whole(pairs, outcome):
+    rows = [{"pairs": pairs, "found": 1, "source": "a", "target": "b"}]
+    assert corpora._europarl_verdicts(rows, "cpu")[-1].outcome == outcome
+
+
 def test_odd_pairs_of_a_sample_make_no_claim(work, monkeypatch):
     monkeypatch.setattr(
         corpora, "_europarl", lambda scale: Pairs(["", "x", "same", "ok"], ["a", "y" * 30, "same", "o"])

@@ -322,9 +322,13 @@ def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
 
 
 def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
+    config = semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}")
     with pytest.raises(MissingFileError, match=r"nowhere does not exist; expected the folder of a run"):
-        train(semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}"), tmp_path / "run")
+        train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+    RunFolder.create(tmp_path / "run", config, Vocabulary.from_texts(["1"]))
+    with pytest.raises(InputError, match=r"holds a run already\. Go on with it with .*--resume"):
+        train(config, tmp_path / "run")
 
 
 def test_apart_needs_two_devices(semi_config, tmp_path):

@@ -18,7 +18,7 @@ from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
-from bytenet.training.checkpoints import checkpoints, latest_checkpoint
+from bytenet.training.checkpoints import checkpoints, latest_checkpoint, restore_checkpoint
 from bytenet.training.state import TrainingState
 from bytenet.training.trainer import _stopped_early
 
@@ -276,7 +276,12 @@ def test_what_pairs_were_padded_to_is_kept_for_models_that_read_it(smallest_conf
     assert folder.trained_lengths == [pair_lengths(load_corpus(folder.config.data).train, vocabulary).max()]
 
 
-def test_other_validation_pairs_are_refused_on_resume(smallest_config, tmp_path):
+def test_other_validation_pairs_are_refused_on_resume(smallest_config, tmp_path, monkeypatch):
+    def forgetting_validation(checkpoint, model):
+        state = restore_checkpoint(checkpoint, model)
+        del (saved := state.to_dict())["validation"]
+        return TrainingState.from_dict(saved)
+
     paths = {}
     for name, lines in {"train_source": "ab\nba\n", "train_target": "AB\nBA\n", "a": "a\n", "b": "b\n"}.items():
         paths[name] = tmp_path / name
@@ -287,8 +292,12 @@ def test_other_validation_pairs_are_refused_on_resume(smallest_config, tmp_path)
         for path in (paths["a"], paths["b"])
     )
     train(first, tmp_path / "run")
-    with pytest.raises(InputError, match=r"The training or validation pairs, .* its best score mean nothing"):
+    with pytest.raises(InputError, match=r"The validation pairs are not those .* its best score means nothing"):
         train(second, tmp_path / "run", resume=True)
+
+    # Of a version that did not keep them.
+    monkeypatch.setattr("bytenet.training.trainer.restore_checkpoint", forgetting_validation)
+    train(second, tmp_path / "run", resume=True)
 
 
 def test_targets_longer_than_the_rule_are_warned_of(smallest_config, tmp_path, capsys):
