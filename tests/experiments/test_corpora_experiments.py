@@ -70,7 +70,7 @@ def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
     ("pairs", "outcome"), [(1_918_209, "differs"), (1_890_000, "differs"), (1_901_056, "agrees"), (3_186, "no claim")]
 )
 def test_the_number_of_pairs_is_judged_where_the_corpus_is_whole(pairs, outcome):
-    rows = [{"pairs": pairs, "found": 1, "source": "a", "target": "b"}]
+    rows = [{"printed": 0, "pairs": pairs, "source": "", "target": ""}]
     assert corpora._europarl_verdicts(rows, "cpu")[-1].outcome == outcome
 
 
