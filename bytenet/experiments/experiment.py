@@ -63,14 +63,15 @@ class Work:
         from bytenet.run_folder import RunFolder
 
         found = []
-        for training in [Training.make(run, seed, self.runs) for seed in self.seeds]:
+        for seed in self.seeds:
+            training = Training.make(run, seed, self.runs)
             try:
                 is_finished = training.is_finished()
             except InputError as error:
                 self.say(f"left out: {error}")
                 continue
             if is_finished:
-                found.append((training.seed, RunFolder.open(training.folder)))
+                found.append((seed, RunFolder.open(training.folder)))
         return found
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -115,16 +116,20 @@ class Preparation:
         streams += [(text.plan, (text.selected.texts,)) for text in self.texts]
         for plan, sides in streams:
             digest.update(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
-            for sentence in itertools.chain(*sides):
-                digest.update(sentence.encode() + b"\0")
+            _add(digest, *sides)
         return digest.hexdigest()
 
     def validation_fingerprint(self) -> str:
         """A digest of the validation pairs."""
         digest = hashlib.sha256()
-        for sentence in itertools.chain(*((pairs.source, pairs.target) if (pairs := self.corpus.validation) else ())):
-            digest.update(sentence.encode() + b"\0")
+        if pairs := self.corpus.validation:
+            _add(digest, pairs.source, pairs.target)
         return digest.hexdigest()
+
+
+def _add(digest: "hashlib._Hash", *sides: Sequence[str]) -> None:
+    for sentence in itertools.chain(*sides):
+        digest.update(sentence.encode() + b"\0")
 
 
 def prepare(config: Config) -> Preparation:

@@ -17,15 +17,9 @@ def hold_out_tail(pairs: Pairs, count: int) -> tuple[Pairs, Pairs, Pairs]:
     """
     first = len(pairs) - 2 * count
     validation, test = pairs.take(range(first, first + count)), pairs.take(range(first + count, len(pairs)))
-    sources, targets = (
-        set(map(comparable, of_validation + of_test))
-        for of_validation, of_test in ((validation.source, test.source), (validation.target, test.target))
-    )
-    kept = [
-        index
-        for index in range(first)
-        if comparable(pairs.source[index]) not in sources and comparable(pairs.target[index]) not in targets
-    ]
+    sides = [list(map(comparable, side)) for side in (pairs.source, pairs.target)]
+    held_out = [set(side[first:]) for side in sides]
+    kept = [i for i in range(first) if all(side[i] not in out for side, out in zip(sides, held_out, strict=True))]
     return pairs.take(kept), validation, test
 
 

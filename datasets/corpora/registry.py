@@ -27,11 +27,10 @@ _ENTRIES = {
     entry.name: entry for entry in (DIGITS, NUMBERS, MULTI30K, MULTI30K_MONOLINGUAL, TATOEBA, NEWSTEST, EUROPARL, FILES)
 }
 # Settings that a corpus has where its entry says so.
-_NOT_OF_ALL = tuple(
-    f"{what}_{split}" if what == "num" else f"{split}_{what}"
-    for what in ("years", "num", "seed")
-    for split in ("train", "validation", "test")
-)
+_NOT_OF_ALL = (
+    "train_years", "validation_years", "test_years", "num_train", "num_validation", "num_test", "train_seed",
+    "validation_seed", "test_seed",
+)  # fmt: skip
 
 
 def available() -> list[CorpusEntry]:
