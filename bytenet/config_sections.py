@@ -247,7 +247,7 @@ class SemiSupervisedConfig:
     ramp_steps: NonNegative = 0  # steps over which the weights grow from 0
     beam_size: Positive = 5
     # "marginal": the probability, over the beam, of going forth and back (thesis). "back_translation": only of coming
-    # back, which is what training on back-translated text does.
+    # back, which is what training on back-translated text does. Neither smooths the labels of text.
     objective: Literal["marginal", "back_translation"] = "marginal"
     # Hypotheses that are the same text count each (thesis), or once.
     duplicates: Literal["keep", "merge"] = "keep"

@@ -116,13 +116,17 @@ class RunFolder:
                 f"{folder.path} {kind}; expected the folder of a run, as "
                 f"`bytenet train PRESET --run {folder.path}` makes it."
             )
-        missing = [path.name for path in (folder.config_path, folder.vocabulary_path) if not path.is_file()]
-        if missing:
+        if folder.missing:
             raise MissingFileError(
-                f"{folder.path} is not a run folder: {' and '.join(missing)} missing. Give the folder that "
+                f"{folder.path} is not a run folder: {' and '.join(folder.missing)} missing. Give the folder that "
                 "`bytenet train` was given as --run."
             )
         return folder
+
+    @property
+    def missing(self) -> list[str]:
+        """Names of the files without which a folder is none of a run."""
+        return [path.name for path in (self.config_path, self.vocabulary_path) if not path.is_file()]
 
     @cached_property
     def config(self) -> Config:
@@ -133,7 +137,7 @@ class RunFolder:
     def trained_in(self) -> Path:
         """The folder that training goes on in: of a backward translator that of the semi-supervised run, else this."""
         whole = RunFolder(self.path.absolute().parent)
-        is_part = whole.backward.name == self.path.name and whole.config_path.is_file()
+        is_part = whole.backward.name == self.path.name and not whole.missing
         return whole.path if is_part and whole.config.semi_supervised.enabled else self.path
 
     @cached_property

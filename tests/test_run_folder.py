@@ -142,6 +142,11 @@ def test_the_backward_translator_is_trained_in_the_run_around_it(tmp_path, monke
     assert RunFolder(supervised.backward).trained_in == supervised.backward
 
 
+def test_a_folder_called_backward_beside_some_other_config_is_of_itself(tmp_path):
+    (tmp_path / "config.yaml").write_text("foo: 1\n", encoding="utf-8")
+    assert RunFolder(tmp_path / "backward").trained_in == tmp_path / "backward"
+
+
 def test_resume_refuses_another_vocabulary(run):
     with pytest.raises(InputError, match=r"The training data has other characters than .*vocabulary\.json"):
         RunFolder.create(run.path, CONFIG, Vocabulary.from_texts(["drei"]), resume=True)

@@ -107,6 +107,8 @@ class EpochEvaluation(keras.callbacks.Callback):
         self._config = config
         self._total_steps = total_steps
         self._progress = progress
+        # Saved once by each process: a file of before may be of a start that was exchanged since.
+        self._not_learning = folders.keys() - validators.keys()
         self._writers = {
             name: tf.summary.create_file_writer(str(folder.logs / "validation")) for name, folder in folders.items()
         }
@@ -136,12 +138,7 @@ class EpochEvaluation(keras.callbacks.Callback):
     def _measure(self, directions: Collection[str], epoch: int, logs: dict[str, float]) -> None:
         """Measure translators after `epoch` epochs, and save what is to be kept."""
         state, config = self._state, self._config
-        # What does not learn is saved once.
-        to_save = {
-            name
-            for name, folder in self._folders.items()
-            if name not in self._validators and not folder.model_path.exists()
-        }
+        to_save, self._not_learning = self._not_learning, set()
         for name in directions:
             began = time.monotonic()
             scores, hypotheses = self._validators[name].whole_set()

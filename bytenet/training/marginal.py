@@ -64,7 +64,7 @@ def first_of_equals(hypotheses):
     order = ops.argsort(ops.cast(hypotheses == 0, "int32") * hypotheses.shape[-1] + ops.arange(hypotheses.shape[-1]))
     texts = ops.take_along_axis(hypotheses, order, axis=-1)  # (batch, b, T), the symbols first
     equal = ops.all(texts[:, :, None] == texts[:, None, :], axis=-1)  # (batch, b, b)
-    return ops.sum(ops.cast(ops.tril(ops.cast(equal, "int32"), k=-1), "int32"), axis=-1) == 0
+    return ops.sum(ops.tril(ops.cast(equal, "int32"), k=-1), axis=-1) == 0
 
 
 def _shares(joint):

@@ -8,35 +8,25 @@ from functools import partial
 from pathlib import Path
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import BatchPlan
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
-from bytenet.models import TranslationModel
 from bytenet.run_folder import RunFolder
+from bytenet.training.announcement import announce
 from bytenet.training.callbacks import CheckpointSaver, StateKeeper, TrainingLog
 from bytenet.training.checkpoints import latest_checkpoint, load_starts, restore_checkpoint
 from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.monolingual import (
-    DIRECTIONS,
-    Side,
-    directions_taught,
-    directions_trained,
-    weighted_texts,
-)
+from bytenet.training.monolingual import DIRECTIONS, directions_trained
 from bytenet.training.optimizers import translators_of
 from bytenet.training.preparation import Preparation, prepare
 from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
 from bytenet.training.validation import BatchSampler, ValidationTools, Validator
-
-_SHARE_OF_LONG_TARGETS = 0.01
 
 
 def train(
@@ -89,15 +79,19 @@ def train(
         configs["backward"] = _config_of_backward(config)
         folders["backward"] = RunFolder.create(folder.backward, configs["backward"], run.vocabulary, resume=True)
     state = TrainingState(data=run.data_fingerprint(), validation=run.validation_fingerprint())
+    begun = config
     if checkpoint is not None:
         state = _restored_state(checkpoint, model, state)
+        begun = folder.config
     if resume:
         for name, one in folders.items():
-            one.go_on_with(configs[name])
+            one.go_on_with(_with_starts_of(begun, configs[name]))
     progress = ProgressLine(state, run.epochs, run.plan.num_batches, compiles=run.jit_compile)
-    _say_what_comes(progress, run, model)
+    announce(progress, run, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
+        if begun.semi_supervised.starts != config.semi_supervised.starts:
+            progress.say(f"the weights come from it, and not from other runs; {folder.config_path} keeps its starts")
     if state.step >= run.total_steps or _stopped_early(state, config):
         progress.say(
             "This run is finished; nothing is left to train. With a larger training.epochs (or, if it stopped early, "
@@ -117,6 +111,11 @@ def _config_of_backward(config: Config) -> Config:
         data=replace(config.data, reversed=not config.data.reversed),
         semi_supervised=replace(config.semi_supervised, enabled=False),
     )
+
+
+def _with_starts_of(begun: Config, config: Config) -> Config:
+    starts = {f"start_{name}": start for name, start in begun.semi_supervised.starts.items()}
+    return replace(config, semi_supervised=replace(config.semi_supervised, **starts))
 
 
 def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:
@@ -261,76 +260,3 @@ def _full_disk_explained(folder: RunFolder) -> Iterator[None]:
             f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free some "
             f"space and go on with: bytenet train --resume --run {folder.path}"
         ) from error
-
-
-def _say_what_comes(progress: ProgressLine, run: Preparation, model: keras.Model) -> None:
-    corpus, plan = run.corpus, run.plan
-    progress.say(
-        f"{corpus.name}: {len(corpus.train):,} training pairs {corpus.source_language} -> {corpus.target_language} "
-        f"({run.left_out:,} left out by data.min_length, max_length and max_train_pairs), "
-        f"{len(corpus.validation or ()):,} for validation; {plan.num_batches:,} batches an epoch, "
-        f"{run.total_steps:,} steps in all; padding {plan.padding_share:.0%}; {_shapes(plan)}"
-    )
-    compiled = "compiled with XLA" if run.jit_compile else "not compiled"
-    size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
-    progress.say(f"{model.name}: {size}; steps {compiled}")
-    _say_which_texts(progress, run)
-    if run.config.training.early_stopping_patience is not None and not corpus.validation:
-        progress.say(
-            "warning: without validation pairs training.early_stopping_patience does nothing, and the last model is "
-            "the one that is kept. data.validation_source and data.validation_target name some."
-        )
-    _warn_of_long_targets(progress, run.lengths, translators_of(model))
-
-
-def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
-    semi, corpus = run.config.semi_supervised, run.corpus
-    if not semi.enabled:
-        if corpus.monolingual_source or corpus.monolingual_target:
-            progress.say("monolingual text: not used, as semi_supervised.enabled is false")
-        return
-    for text in run.texts:
-        progress.say(
-            f"monolingual {text.side} text: {len(text.selected.texts):,} sentences "
-            f"({text.selected.outside_limits:,} left out by data.min_length and max_length, "
-            f"{text.selected.unknown_characters:,} for characters that are not in the vocabulary); "
-            f"{text.plan.num_batches:,} batches once round; {_shapes(text.plan)}; translations of up to "
-            f"{max(text.search_lengths.values())} symbols are searched; teaches the "
-            f"{' and '.join(directions_taught(text.side, semi))} translator"
-        )
-    for side in weighted_texts(corpus, semi):
-        if side in run.streams:
-            continue
-        progress.say(
-            f"monolingual {side} text: not used; with semi_supervised.objective {semi.objective} and trained "
-            f"{semi.trained} nothing is learned from it"
-        )
-    if not run.texts:
-        progress.say(
-            "warning: nothing is learned from monolingual text, only from the pairs. It takes text, as "
-            "data.monolingual_source or data.monolingual_target or of the corpus's own, and "
-            "semi_supervised.source_weight or target_weight above 0."
-        )
-
-
-def _shapes(plan: BatchPlan) -> str:
-    shapes = ", ".join(f"{rows} x {length}" for rows, length in plan.shapes)
-    return f"{len(plan.shapes)} batch shapes: {shapes}"
-
-
-def _warn_of_long_targets(
-    progress: ProgressLine, lengths: Mapping[Side, np.ndarray], translators: Sequence[TranslationModel]
-) -> None:
-    """Say when the length rule cuts off translations such as those of the training pairs, in either direction."""
-    directions: tuple[tuple[Side, Side], ...] = (("target", "source"), ("source", "target"))
-    for model, (this, that) in zip(translators, directions, strict=False):  # a supervised model has the first
-        if model.needs_pair_length:
-            continue
-        read, places = np.unique(lengths[that], return_inverse=True)
-        limits = np.array([model.max_target_length(int(length)) for length in read])[places]
-        too_long = np.mean(lengths[this] > limits)
-        if too_long > _SHARE_OF_LONG_TARGETS:
-            progress.say(
-                f"warning: {too_long:.1%} of the training {this}s are longer than the model may write for their "
-                f"{that}s. A larger model.unfold_scale or model.unfold_offset gives it room."
-            )

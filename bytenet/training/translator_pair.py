@@ -221,12 +221,10 @@ class TranslatorPair(keras.Model):
             if tape is not None:
                 with self._on_device_of(name):
                     gradients[name] = _gradient(tape, likelihoods, self.translator(name), upstream)
-        # A row that fills up a batch has no meaning, and may have no number for a value.
-        values = tf.where(row_weights > 0, values, 0.0)
         return -tf.reduce_mean(row_weights * values), gradients
 
     def search(self, side: str, ids: tf.Tensor, max_length: int) -> tuple[tf.Tensor, tf.Tensor]:
-        """Translate monolingual text forth, without a gradient.
+        """Translate monolingual text forth; to be called outside of any tape.
 
         Args:
             side: "source" or "target".
@@ -249,7 +247,7 @@ class TranslatorPair(keras.Model):
             exists = found.log_probabilities > -float("inf")
             hypotheses = tf.where(exists[..., None], found.ids, 0)
             hypotheses = tf.ensure_shape(hypotheses, [ids.shape[0], beam_size, max_length])
-        return tf.stop_gradient(hypotheses), tf.stop_gradient(found.log_probabilities)
+        return hypotheses, found.log_probabilities
 
     def _log_likelihoods(self, name: str, source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
         return log_likelihoods(self.translator(name), source_ids, target_ids, training=name in self._trained)

@@ -261,6 +261,43 @@ def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, superv
     assert read_csv_log(folder.metrics_path)["step"][-1] == 2
 
 
+def test_other_starts_are_not_noted_once_there_is_a_checkpoint(semi_config, supervised_run, eagerly, tmp_path, capsys):
+    start = supervised_run("start")
+    train(semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1"), tmp_path / "run")
+    assert "not from other runs" not in capsys.readouterr().err
+    folder = train(
+        semi_config("semi_supervised.start_backward=/nowhere", "training.max_steps=2"), tmp_path / "run", resume=True
+    )
+    assert "the weights come from it, and not from other runs" in capsys.readouterr().err
+    for path in (folder.path, folder.backward):
+        settings = RunFolder.open(path).config.semi_supervised
+        assert settings.starts == {"forward": str(start.path), "backward": None}
+
+
+def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_last(
+    semi_config, supervised_run, eagerly, tmp_path, monkeypatch
+):
+    def spoil(self, batch, logs=None):
+        raise InputError("the loss is nan")
+
+    forward = supervised_run("start")
+    backward = [supervised_run(name, "data.reversed=true") for name in ("a", "other")]
+    first, second = (
+        semi_config(
+            "semi_supervised.trained=forward", f"semi_supervised.start_forward={forward.path}",
+            f"semi_supervised.start_backward={start.path}", "training.max_steps=1",
+        )
+        for start in backward
+    )  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(StateKeeper, "on_train_batch_end", spoil)
+        with pytest.raises(InputError, match="nan"):
+            train(first, tmp_path / "run")
+    assert_equal_weights(weights_of(tmp_path / "run" / "backward"), weights_of(backward[0].path))
+    folder = train(second, tmp_path / "run", resume=True)
+    assert_equal_weights(weights_of(folder.backward), weights_of(backward[1].path))
+
+
 def test_another_text_is_refused_on_resume(semi_config, eagerly, tmp_path):
     files = {name: tmp_path / name for name in ("train_source", "train_target", "monolingual_source")}
     for path, text in zip(files.values(), ("ab\nba\naab\n", "AB\nBA\nAAB\n", "abb\nbab\n"), strict=True):
@@ -374,6 +411,10 @@ def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnin
         (("semi_supervised.source_weight=0",), "warning: nothing is learned from monolingual text, only from"),
         (("data.num_monolingual=null",), "warning: nothing is learned from monolingual text, only from"),
         (("semi_supervised.enabled=false",), "monolingual text: not used, as semi_supervised.enabled is false"),
+        (
+            ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
+            "warning: semi_supervised.start_forward and start_backward are not read",
+        ),
     ],
 )
 def test_that_there_is_no_text_to_learn_from_is_said(semi_config, beginnings, tmp_path, capsys, settings, said):
@@ -395,3 +436,17 @@ def test_the_attention_family_trains_too(semi_config, tmp_path):
     metrics = read_csv_log(folder.metrics_path)
     for name in ("loss", "backward_loss", "source_marginal", "val_backward_loss"):
         assert np.isfinite(metrics[name]).all()
+
+
+def test_text_whose_translations_the_length_of_the_pair_cuts_off_is_warned_of(
+    semi_config, beginnings, tmp_path, capsys
+):
+    cut_off = "warning: translations of monolingual target text are searched no longer than the text"
+    settings = ("model.length_rule=pair", "semi_supervised.target_weight=0.1")
+    train(semi_config(*settings), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert cut_off in said
+    # What numerals spell is longer than they are, and not the other way round.
+    assert "translations of monolingual source text are searched no longer" not in said
+    train(semi_config("semi_supervised.target_weight=0.1"), tmp_path / "unfold")
+    assert "searched no longer" not in capsys.readouterr().err
