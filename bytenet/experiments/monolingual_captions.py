@@ -127,7 +127,9 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
             if interval is not None and len(gains) >= _SEEDS:
                 outcome = "shown" if interval[0] > 0 else "not shown"
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
-            notes += [*_kept(table, way), _bootstrap(table, way, f"{key}_gain")]
+        notes += _kept(table, way)
+        if against == CONTROL:
+            notes.append(_bootstrap(table, way, f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
         found.append(

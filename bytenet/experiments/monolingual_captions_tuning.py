@@ -92,7 +92,7 @@ EXPERIMENTS = (
             corpus="Multi30k and its task 2",
             time={
                 "smoke": "1 min, on Synthetic Digits",
-                "cpu": "3 h, two at a time; monolingual-captions uses 4 of the 12 trainings again",
+                "cpu": "4 h, two at a time; monolingual-captions uses 5 of the 15 trainings again",
                 "thesis": "as cpu, one training at a time",
             },
         ),

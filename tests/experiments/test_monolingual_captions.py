@@ -33,10 +33,9 @@ def gain_verdict(verdicts, way, against=CONTROL, score="BLEU"):
 
 def test_all_ways_have_the_same_number_of_tries_and_one_of_them_is_chosen():
     assert len({len(set(choices)) for choices in trainings.TRIES.values()}) == 1
+    assert trainings.CHOSEN.keys() == trainings.WAYS.keys()
     for way, choice in trainings.CHOSEN.items():
-        assert choice in trainings.TRIES[way]
-    for way in trainings.WAYS:
-        assert trainings._TUNED_AS.get(way, way) in trainings.TRIES
+        assert choice in trainings.TRIES[trainings.PAIRS if way == trainings.BACKWARD else way]
 
 
 @pytest.mark.parametrize("scale", ["smoke", "cpu", "thesis"])
@@ -193,6 +192,8 @@ def test_trainings_that_kept_their_start_are_told():
     assert "kept" not in captions._verdicts([improved], "cpu")[0].note
     control = [row(CONTROL, seed, 9.5) for seed in (1, 2)]
     assert "1 kept what they" in gain_verdict(captions._verdicts([improved, kept, *control], "cpu"), MARGINAL).note
+    back = [row(BACK, seed, 9.5) for seed in (1, 2)]
+    assert "1 kept what they" in gain_verdict(captions._verdicts([improved, kept, *back], "cpu"), MARGINAL, BACK).note
 
     tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
     notes = [tuning._verdicts_of_tries([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
