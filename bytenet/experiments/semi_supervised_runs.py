@@ -129,8 +129,8 @@ def measure_grid(work: Work, columns: Mapping[str, str]) -> Table:
         work: where they are.
         columns: what to put into each, by its name: "seconds" (of training, as its metrics tell), "wall_seconds" (from
             the process's being asked for it), "side_by_side" (trainings at a time), "step_ms" (median over epochs,
-            compilation and evaluation left out), "processor" (its name), or columns of `metrics.csv`, of which the last
-            value counts; empty where there is none.
+            compilation and evaluation left out), "processor" (its name), or columns of `metrics.csv` such as "step", of
+            which the last value counts; empty where there is none.
     """
     rows: Table = []
     for label, run in zip(grid_labels(work.scale), grid_runs(work.scale), strict=True):
@@ -144,6 +144,7 @@ def final_values(folder: Path) -> dict[str, float | str]:
     """What a finished training measured last, by the columns of its `metrics.csv`, and its times."""
     metrics = read_csv_log(folder / "metrics.csv")
     found = {name: "" if math.isnan(values[-1]) else values[-1] for name, values in metrics.items()}
+    found["step"] = int(metrics["step"][-1])
     steps, seconds = metrics["step"], metrics["seconds"]
     if steps[0] > 0:  # else what it starts from was measured
         steps, seconds = [0, *steps], [0.0, *seconds]

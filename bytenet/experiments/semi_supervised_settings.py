@@ -116,7 +116,7 @@ def _measure(work: Work) -> Table:
             rows.append(
                 {
                     "run": label, "trial": trial, **greedy_scores(folder, _VALIDATION_SEED, work.scale),
-                    "seconds": found["seconds"], "steps": int(found["step"]), "step_ms": found["step_ms"],
+                    "seconds": found["seconds"], "steps": found["step"], "step_ms": found["step_ms"],
                     "processor": folder.environment()["machine"]["processor"],
                 }
             )  # fmt: skip
