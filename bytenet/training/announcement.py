@@ -46,8 +46,8 @@ def _say_which_texts(progress: ProgressLine, run: Preparation) -> None:
         if any(semi.starts.values()):
             progress.say(
                 "warning: semi_supervised.start_forward and start_backward are not read, as semi_supervised.enabled is "
-                "false; the weights are drawn anew. With enabled, weights of text of 0 and trained: forward a "
-                "supervised run goes on from others."
+                "false; the weights are drawn anew. To go on from them with the pairs alone, enable it with "
+                "semi_supervised.source_weight and target_weight 0."
             )
         return
     for text in run.texts:
