@@ -62,13 +62,15 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     for num_pairs in PRINTED:
         ours = _values(table, "bounded", num_pairs, "misclassification")
         bytenet = _supervised_bytenet(num_pairs)
+        difference = fmean(ours) - fmean(bytenet)
         interval = difference_of_means(ours, bytenet)
+        least = difference if interval is None else interval[0]  # one training tells no more than its sign
         found.append(
             Verdict(
                 quantity=f"test misclassification of the bounded baseline minus the mean of ByteNet's {len(bytenet)} "
                 f"trainings of figure 3.6.1 without unlabelled text, {fmean(bytenet):.3f}, {num_pairs} pairs",
-                printed="ByteNet is better", measured=fmean(ours) - fmean(bytenet), interval=interval, seeds=len(ours),
-                outcome="shown" if fmean(ours) > fmean(bytenet) else "not shown",
+                printed="ByteNet is better", measured=difference, interval=interval, seeds=len(ours),
+                outcome="shown" if least > 0 else "not shown",
                 note="both on the same test set; the baseline has 1,001 epochs, ByteNet 301, as in the thesis; Welch's "
                 "interval",
                 contradicts=scale != "smoke" and interval is not None and interval[1] < 0,
@@ -79,7 +81,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         statement(
             "least test cross entropy with bounded logits, nats a character",
             "not said: with logits between -1 and 1 and 28 symbols it cannot go below 1.54",
-            holds=lowest >= 1.53, measured=lowest,
+            holds=lowest >= 1.53, measured=lowest, seeds=len(_values(table, "bounded", min(PRINTED), "loss")),
             note="the baseline that the semi-supervised model is compared with is held back by its head",
         )
     )  # fmt: skip
