@@ -103,11 +103,10 @@ def _warn_of_short_searches(progress: ProgressLine, run: Preparation) -> None:
         return
     for text in run.texts:
         other: Side = "source" if text.side == "target" else "target"
-        padded = np.array(sorted(text.search_lengths))
+        padded = np.array(sorted(text.search_lengths))  # which this rule searches as far as
         places = np.searchsorted(padded, run.lengths[text.side])
-        known = places < len(padded)  # shorter than the longest text
-        limits = np.array([text.search_lengths[length] for length in padded])[places[known]]
-        too_long = np.mean(run.lengths[other][known] > limits) if known.any() else 0.0
+        known = places < len(padded)  # no longer than the longest text
+        too_long = np.mean(run.lengths[other][known] > padded[places[known]]) if known.any() else 0.0
         if too_long > _SHARE_OF_LONG_TARGETS:
             progress.say(
                 f"warning: translations of monolingual {text.side} text are searched no longer than the text "

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from contextlib import contextmanager
 
 import keras
 import numpy as np
@@ -78,6 +79,18 @@ def beginnings(monkeypatch):
 
     monkeypatch.setattr("bytenet.training.trainer._fit", note)
     return models
+
+
+@contextmanager
+def failing_at_the_first_step(monkeypatch):
+    """Inside, a run fails before it has a checkpoint."""
+
+    def fail(self, batch, logs=None):
+        raise InputError("the loss is nan")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StateKeeper, "on_train_batch_end", fail)
+        yield
 
 
 def weights_of(path):
@@ -277,9 +290,6 @@ def test_other_starts_are_not_noted_once_there_is_a_checkpoint(semi_config, supe
 def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_last(
     semi_config, supervised_run, eagerly, tmp_path, monkeypatch
 ):
-    def spoil(self, batch, logs=None):
-        raise InputError("the loss is nan")
-
     forward = supervised_run("start")
     backward = [supervised_run(name, "data.reversed=true") for name in ("a", "other")]
     first, second = (
@@ -289,10 +299,8 @@ def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_la
         )
         for start in backward
     )  # fmt: skip
-    with monkeypatch.context() as patch:
-        patch.setattr(StateKeeper, "on_train_batch_end", spoil)
-        with pytest.raises(InputError, match="nan"):
-            train(first, tmp_path / "run")
+    with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
+        train(first, tmp_path / "run")
     assert_equal_weights(weights_of(tmp_path / "run" / "backward"), weights_of(backward[0].path))
     folder = train(second, tmp_path / "run", resume=True)
     assert_equal_weights(weights_of(folder.backward), weights_of(backward[1].path))
@@ -344,15 +352,10 @@ def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, 
 def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
     semi_config, supervised_run, eagerly, tmp_path, monkeypatch
 ):
-    def spoil(self, batch, logs=None):
-        raise InputError("the loss is nan")
-
     start = supervised_run("start")
     config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
-    with monkeypatch.context() as patch:
-        patch.setattr(StateKeeper, "on_train_batch_end", spoil)
-        with pytest.raises(InputError, match="nan"):
-            train(config, tmp_path / "run")
+    with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
+        train(config, tmp_path / "run")
     folder = train(config, tmp_path / "run", resume=True)
     for path in (folder.path, folder.backward):
         assert read_csv_log(RunFolder(path).metrics_path)["epoch"] == [0, 1]
