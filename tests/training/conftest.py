@@ -8,13 +8,25 @@ import numpy as np
 import pytest
 
 from bytenet.config import Config, load_config
-from bytenet.training.checkpoints import latest_checkpoint
+from bytenet.datasets import Vocabulary, load_corpus
+from bytenet.models import build_model
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import latest_checkpoint, save_model
 
 SMALLEST = (
     "model.dim=4", "model.num_sets=1", "model.dilations=[1,2]", "model.dropout=0.0", "data.num_train=48",
     "data.num_validation=16", "data.batch_size=16", "training.epochs=2", "training.schedule=constant",
     "training.warmup_steps=0", "training.jit_compile=false", "training.keep_model=best", "evaluation.every_epochs=1",
     "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
+)  # fmt: skip
+
+
+# Text of one side and short searches: most of the time of such a run goes into tracing.
+SEMI = (
+    "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
+    "semi_supervised.num_buckets=1", "data.num_monolingual=32", "data.num_validation=8", "model.unfold_scale=1.0",
+    "model.unfold_offset=15", "training.max_steps=4", "training.ema_momentum=0.5",
+    "evaluation.continuous_every_steps=2",
 )  # fmt: skip
 
 
@@ -42,3 +54,39 @@ def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
         return state, arrays
 
     return read
+
+
+@pytest.fixture
+def semi_config(smallest_config):
+    """Make the configuration of a semi-supervised run with source text, with further overrides on top."""
+    return lambda *overrides: smallest_config(*SEMI, *overrides)
+
+
+@pytest.fixture
+def supervised_run(semi_config, tmp_path):
+    """Make the folder of a finished supervised run whose weights are all another number."""
+
+    def make(name, *overrides):
+        config = semi_config("semi_supervised.enabled=false", *overrides)
+        vocabulary = Vocabulary.from_pairs(load_corpus(config.data).train, config.data)
+        folder = RunFolder.create(tmp_path / name, config, vocabulary)
+        model = build_model(config.model, vocabulary.size)
+        random = np.random.default_rng(len(name))
+        for weight in model.weights:
+            weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
+        save_model(model, folder.model_path)
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def beginnings(monkeypatch):
+    """Instead of fitting, the models as they begin are put into a list."""
+    models = []
+
+    def note(run, folders, model, *more):
+        models.append(model)
+
+    monkeypatch.setattr("bytenet.training.trainer._fit", note)
+    return models

@@ -1,6 +1,5 @@
 """Whole semi-supervised runs, as small as they can be."""
 
-import re
 import shutil
 from contextlib import contextmanager
 
@@ -14,27 +13,13 @@ from bytenet.cli.translate import translate
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
-from bytenet.training.checkpoints import latest_checkpoint, save_model
+from bytenet.training.checkpoints import latest_checkpoint
 from bytenet.training.model_pool import ModelPool
 
-# Text of one side and short searches: most of the time of such a run goes into tracing.
-SEMI = (
-    "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
-    "semi_supervised.num_buckets=1", "data.num_monolingual=32", "data.num_validation=8", "model.unfold_scale=1.0",
-    "model.unfold_offset=15", "training.max_steps=4", "training.ema_momentum=0.5",
-    "evaluation.continuous_every_steps=2",
-)  # fmt: skip
 ATTENTION = ("model.family=attention", "model.num_sets=null", "model.dilations=null")
-
-
-@pytest.fixture
-def semi_config(smallest_config):
-    """Make the configuration of a semi-supervised run with source text, with further overrides on top."""
-    return lambda *overrides: smallest_config(*SEMI, *overrides)
 
 
 @pytest.fixture(scope="module")
@@ -44,41 +29,11 @@ def pool():
 
 
 @pytest.fixture
-def supervised_run(semi_config, tmp_path):
-    """Make the folder of a finished supervised run whose weights are all another number."""
-
-    def make(name, *overrides):
-        config = semi_config("semi_supervised.enabled=false", *overrides)
-        vocabulary = Vocabulary.from_pairs(load_corpus(config.data).train, config.data)
-        folder = RunFolder.create(tmp_path / name, config, vocabulary)
-        model = build_model(config.model, vocabulary.size)
-        random = np.random.default_rng(len(name))
-        for weight in model.weights:
-            weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
-        save_model(model, folder.model_path)
-        return folder
-
-    return make
-
-
-@pytest.fixture
 def eagerly():
     """Nothing is traced, which is quicker for a few steps."""
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
-
-
-@pytest.fixture
-def beginnings(monkeypatch):
-    """Instead of fitting, the models as they begin are put into a list."""
-    models = []
-
-    def note(run, folders, model, *more):
-        models.append(model)
-
-    monkeypatch.setattr("bytenet.training.trainer._fit", note)
-    return models
 
 
 @contextmanager
@@ -388,68 +343,9 @@ def test_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
         train(config, tmp_path / "run")
 
 
-def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
-    train(semi_config("semi_supervised.batch_size=5"), tmp_path / "run")
-    said = capsys.readouterr().err
-    assert re.search(
-        r"monolingual source text: 32 sentences \(0 left out by [^)]*, 0 for [^)]*\); 7 batches once round; "
-        r"1 batch shapes: 5 x \d+; translations of up to 4 symbols are searched; teaches the "
-        r"forward and backward translator\n",
-        said,
-    )
-    assert "monolingual target text" not in said
-
-
-def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnings, tmp_path, capsys):
-    start = supervised_run("start", "data.reversed=true")
-    settings = ("semi_supervised.objective=back_translation", "semi_supervised.trained=forward")
-    train(semi_config(*settings, f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
-    said = capsys.readouterr().err
-    assert "monolingual source text: not used; with semi_supervised.objective back_translation and trained for" in said
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (("semi_supervised.source_weight=0",), "warning: nothing is learned from monolingual text, only from"),
-        (("data.num_monolingual=null",), "warning: nothing is learned from monolingual text, only from"),
-        (("semi_supervised.enabled=false",), "monolingual text: not used, as semi_supervised.enabled is false"),
-        (
-            ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
-            "warning: semi_supervised.start_forward and start_backward are not read",
-        ),
-    ],
-)
-def test_that_there_is_no_text_to_learn_from_is_said(semi_config, beginnings, tmp_path, capsys, settings, said):
-    train(semi_config(*settings), tmp_path / "run")
-    assert said in capsys.readouterr().err
-
-
-def test_translations_that_are_cut_off_are_warned_of_in_either_direction(semi_config, beginnings, tmp_path, capsys):
-    train(semi_config("model.unfold_scale=0.5", "model.unfold_offset=0"), tmp_path / "run")
-    said = capsys.readouterr().err
-    # Numerals are shorter than what spells them.
-    assert "of the training sources are longer than the model may write for their targets" in said
-    assert "of the training targets are longer" not in said
-
-
 @pytest.mark.slow
 def test_the_attention_family_trains_too(semi_config, tmp_path):
     folder = train(semi_config(*ATTENTION), tmp_path / "run")
     metrics = read_csv_log(folder.metrics_path)
     for name in ("loss", "backward_loss", "source_marginal", "val_backward_loss"):
         assert np.isfinite(metrics[name]).all()
-
-
-def test_text_whose_translations_the_length_of_the_pair_cuts_off_is_warned_of(
-    semi_config, beginnings, tmp_path, capsys
-):
-    cut_off = "warning: translations of monolingual target text are searched no longer than the text"
-    settings = ("model.length_rule=pair", "semi_supervised.target_weight=0.1")
-    train(semi_config(*settings), tmp_path / "run")
-    said = capsys.readouterr().err
-    assert cut_off in said
-    # What numerals spell is longer than they are, and not the other way round.
-    assert "translations of monolingual source text are searched no longer" not in said
-    train(semi_config("semi_supervised.target_weight=0.1"), tmp_path / "unfold")
-    assert "searched no longer" not in capsys.readouterr().err
