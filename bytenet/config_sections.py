@@ -42,8 +42,7 @@ FAMILY_VARIANTS = {"bytenet": get_args(ByteNetVariant), "attention": get_args(At
 """The named variants of each family of models, the one taken by default first."""
 
 _ONLY_BYTENET = (
-    "num_sets", "dilations", "encoder_kernel_size", "decoder_kernel_size", "initializer", "norm_epsilon",
-    "batch_norm_momentum",
+    "num_sets", "dilations", "encoder_kernel_size", "decoder_kernel_size", "norm_epsilon", "batch_norm_momentum",
 )  # fmt: skip
 
 
@@ -70,7 +69,8 @@ class ModelConfig:
     dropout: Share = 0.0  # alpha dropout where the activation is SELU without normalisation
     settings: Literal["default", "thesis"] = "default"
     mask_padding: bool | None = None
-    initializer: Literal["he", "lecun", "thesis_code", "auto"] | None = None
+    # First weights; "he", "lecun" and "thesis_selu" are for bytenet alone.
+    initializer: Literal["he", "lecun", "thesis_code", "thesis_selu", "auto"] | None = None
     norm_epsilon: PositiveFloat | None = None
     batch_norm_momentum: Share | None = None
     # The longest translation: the padded pair's length, or ⌈unfold_scale * source length + unfold_offset⌉.
@@ -96,6 +96,7 @@ class ModelConfig:
         if self.family != "bytenet":
             given = [key for key in _ONLY_BYTENET if getattr(self, key) is not None]
             given += ["join"] if self.join != "concat" else []
+            given += [f"initializer {self.initializer}"] if self.initializer not in (None, "auto", "thesis_code") else []
             if given:
                 raise ValueError(
                     f"family {self.family!r} has no {', '.join(given)}; leave out what only ByteNet has, or set it to "

@@ -104,6 +104,7 @@ def compare(
     tolerance: float = 0.0,
     note: str = "",
     contradicts: bool = False,
+    limits: tuple[float, float] | None = None,
 ) -> Verdict:
     """Compare the thesis's single value with ours over seeds.
 

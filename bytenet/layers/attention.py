@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from bytenet.layers.recurrent import cell_initializers
+
 
 @keras.saving.register_keras_serializable("bytenet")
 class AttentionCell(keras.layers.Layer):
@@ -25,6 +27,7 @@ class AttentionCell(keras.layers.Layer):
 
     Args:
         units: width of GRUs, keys, encoded source and attention.
+        initializer: "auto" or "thesis_code", see `cell_initializers`; the latter needs inputs of `units / 2` channels.
 
     Input: float `(batch, channels)`. Output: float `(batch, units)`.
 
@@ -33,14 +36,19 @@ class AttentionCell(keras.layers.Layer):
         (Madsen 2017, section 3.6).
     """
 
-    def __init__(self, units: int, **kwargs):
+    def __init__(self, units: int, initializer: str = "auto", **kwargs):
         super().__init__(**kwargs)
         self.units = units
+        self.initializer = initializer
+        self.lower_gru = self._gru("lower_gru", units // 2)
+        self.upper_gru = self._gru("upper_gru", 2 * units)
         policy = self.dtype_policy
-        self.lower_gru = keras.layers.GRUCell(units, reset_after=False, name="lower_gru", dtype=policy)
-        self.upper_gru = keras.layers.GRUCell(units, reset_after=False, name="upper_gru", dtype=policy)
         self.key_map = keras.layers.Dense(units, use_bias=False, name="attention_keys", dtype=policy)
         self.output_map = keras.layers.Dense(units, use_bias=False, name="attention_vector", dtype=policy)
+
+    def _gru(self, name: str, num_inputs: int) -> keras.layers.GRUCell:
+        initial = cell_initializers(self.initializer, num_inputs, self.units, gated=True)
+        return keras.layers.GRUCell(self.units, reset_after=False, name=name, dtype=self.dtype_policy, **initial)
 
     @property
     def state_size(self):
@@ -68,4 +76,4 @@ class AttentionCell(keras.layers.Layer):
         return (input_shape[0], self.units), states_shape
 
     def get_config(self):
-        return super().get_config() | {"units": self.units}
+        return super().get_config() | {"units": self.units, "initializer": self.initializer}

@@ -2,8 +2,9 @@
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import keras
 from keras import ops
@@ -17,19 +18,62 @@ class ThesisCodeUniform(keras.initializers.Initializer):
     bound is (k · in · out)^(−1/4).
 
     Args:
+        gain: factor of the bound.
         seed: int; None draws one from Python's `random`, as Keras's own initialisers do.
     """
 
-    def __init__(self, seed: int | None = None):
+    def __init__(self, seed: int | None = None, gain: float = 1.0):
         self.seed = random.randrange(1, 2**31) if seed is None else seed
+        self.gain = gain
 
     def __call__(self, shape, dtype=None):
         fan = math.sqrt(math.prod(shape)) if len(shape) == 3 else shape[0]
-        bound = math.sqrt(1 / fan)
+        bound = self.gain * math.sqrt(1 / fan)
         return ops.cast(keras.random.uniform(shape, -bound, bound, seed=self.seed), dtype or keras.config.floatx())
 
     def get_config(self):
-        return {"seed": self.seed}
+        return {"seed": self.seed, "gain": self.gain}
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class JointGlorotUniform(keras.initializers.Initializer):
+    """Glorot's uniform bound for matrices that TensorFlow 1 kept as one.
+
+    TensorFlow 1's recurrent cells multiply inputs and state, side by side, with one matrix; a GRU has one such matrix
+    for both gates and one for its candidate. Keras keeps the rows of the inputs and the rows of the state in two
+    matrices, and the columns of gates and candidate in one. This initialiser draws a Keras matrix from the bounds of
+    the TensorFlow 1 matrices, ±√(6 / (rows + columns)).
+
+    Args:
+        rows: number of rows of the TensorFlow 1 matrix, inputs and state together.
+        columns: widths of the TensorFlow 1 matrices whose columns stand side by side in the Keras matrix.
+        seed: int; None draws one from Python's `random`, as Keras's own initialisers do.
+
+    Reference:
+        TensorFlow 1.1, `tensorflow/contrib/rnn/python/ops/core_rnn_cell_impl.py`, `_linear`.
+    """
+
+    def __init__(self, rows: int, columns: Sequence[int], seed: int | None = None):
+        self.rows = rows
+        self.columns = tuple(columns)
+        self.seed = random.randrange(1, 2**31) if seed is None else seed
+
+    def __call__(self, shape, dtype=None):
+        bounds = [math.sqrt(6 / (self.rows + width)) for width in self.columns for _ in range(width)]
+        values = keras.random.uniform(shape, -1, 1, seed=self.seed) * ops.convert_to_tensor(bounds, dtype="float32")
+        return ops.cast(values, dtype or keras.config.floatx())
+
+    def get_config(self):
+        return {"rows": self.rows, "columns": self.columns, "seed": self.seed}
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class OpenGates(keras.initializers.Initializer):
+    """Biases of a Keras GRU whose gates begin at 1 and whose candidate begins at 0, as in TensorFlow 1."""
+
+    def __call__(self, shape, dtype=None):
+        gates = 2 * shape[-1] // 3
+        return ops.concatenate([ops.ones((gates,), dtype), ops.zeros((shape[-1] - gates,), dtype)])
 
 
 MakeInitializer = Callable[[], keras.initializers.Initializer]
@@ -62,7 +106,8 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
             the stack where a block adds to the residual stream (so that the stream keeps its scale), and a
             small head (so that the first predictions are near uniform). "he" and "lecun": that one scheme
             for every convolution, as the thesis's text has for ReLU (eq. 2.2.15) and SELU (eq. 3.5.2).
-            "thesis_code": the bounds of the code behind the thesis, whatever the activation.
+            "thesis_code": the bounds of the code behind the thesis, whatever the activation. "thesis_selu": the same
+            with √3 times the bound for every convolution, which is eq. 3.5.2 with the code's fan.
         activation: "relu" or "selu"; used by "auto".
         num_blocks: residual blocks in the stack; used by "auto".
 
@@ -84,4 +129,6 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
         return Initializers(embedding, hidden=gain, residual=gain, head=gain)
     if name == "thesis_code":
         return Initializers(*[ThesisCodeUniform] * 4)
-    raise ValueError(f"Unknown initializer {name!r}; known are auto, he, lecun, thesis_code.")
+    if name == "thesis_selu":
+        return Initializers(ThesisCodeUniform, *[partial(ThesisCodeUniform, gain=math.sqrt(3))] * 3)
+    raise ValueError(f"Unknown initializer {name!r}; known are auto, he, lecun, thesis_code, thesis_selu.")

@@ -1,7 +1,36 @@
 """A recurrent encoder that reads a sentence from both ends."""
 
+from typing import Any
+
 import keras
 from keras import ops
+
+from bytenet.layers.initializers import JointGlorotUniform, OpenGates
+
+
+def cell_initializers(scheme: str, num_inputs: int, units: int, gated: bool) -> dict[str, Any]:
+    """The initialisers of a recurrent cell, as arguments of Keras's `GRUCell` or `SimpleRNNCell`.
+
+    Args:
+        scheme: "auto" for Keras's own, "thesis_code" for those of TensorFlow 1.1, which the thesis used.
+        num_inputs: channels of the cell's input.
+        units: width of its state.
+        gated: whether it is a GRU.
+
+    Raises:
+        ValueError: for an unknown scheme.
+    """
+    if scheme == "auto":
+        return {}
+    if scheme != "thesis_code":
+        raise ValueError(f"Unknown initializer {scheme!r}; known are auto, thesis_code.")
+    columns = (2 * units, units) if gated else (units,)
+
+    def joint() -> JointGlorotUniform:
+        return JointGlorotUniform(num_inputs + units, columns)
+
+    chosen = {"kernel_initializer": joint(), "recurrent_initializer": joint()}
+    return chosen | {"bias_initializer": OpenGates()} if gated else chosen
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -16,6 +45,7 @@ class BidirectionalEncoder(keras.layers.Layer):
     Args:
         units: width d of every RNN.
         num_layers: RNNs in each stack.
+        initializer: "auto" or "thesis_code", see `cell_initializers`; the latter needs inputs of width d.
 
     Input: float `(batch, length, channels)`. Output: float `(batch, length, 2 * units)`, forward first.
 
@@ -23,18 +53,22 @@ class BidirectionalEncoder(keras.layers.Layer):
         Madsen 2017, section 3.6.
     """
 
-    def __init__(self, units: int, num_layers: int, **kwargs):
+    def __init__(self, units: int, num_layers: int, initializer: str = "auto", **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
         self.units = units
         self.num_layers = num_layers
+        self.initializer = initializer
         self.forward_stack = self._stack("forward")
         self.backward_stack = self._stack("backward", go_backwards=True)
 
     def _stack(self, name: str, go_backwards: bool = False) -> keras.layers.RNN:
         policy = self.dtype_policy
         cells = [
-            keras.layers.SimpleRNNCell(self.units, name=f"layer_{index}", dtype=policy)
+            keras.layers.SimpleRNNCell(
+                self.units, name=f"layer_{index}", dtype=policy,
+                **cell_initializers(self.initializer, self.units, self.units, gated=False),
+            )  # fmt: skip
             for index in range(self.num_layers)
         ]
         # One loop for the whole stack, not one for each layer of it. (In TensorFlow, Keras cannot stack a single cell.)
@@ -55,4 +89,6 @@ class BidirectionalEncoder(keras.layers.Layer):
         return (*input_shape[:-1], 2 * self.units)
 
     def get_config(self):
-        return super().get_config() | {"units": self.units, "num_layers": self.num_layers}
+        return super().get_config() | {
+            "units": self.units, "num_layers": self.num_layers, "initializer": self.initializer,
+        }  # fmt: skip

@@ -3,7 +3,8 @@
 import keras
 from keras import ops
 
-from bytenet.layers import AttentionCell, BidirectionalEncoder, ZeroPaddedEmbedding
+from bytenet.layers import AttentionCell, BidirectionalEncoder, ThesisCodeUniform, ZeroPaddedEmbedding
+from bytenet.layers.recurrent import cell_initializers
 from bytenet.models.length import make_length_rule
 from bytenet.models.translation_model import TranslationModel, memory_of_targets
 
@@ -33,7 +34,8 @@ class AttentionModel(TranslationModel):
     padded. Without, padded steps are read and attended to like any others. (The thesis's code did so up to the length
     of each pair, not of the batch.)
 
-    First weights are Keras's for such layers. (Those of the thesis's GRUs had gates biased by 1.)
+    First weights are Keras's for such layers. `initializer="thesis_code"` gives those of the thesis's code: TensorFlow
+    1.1's, whose GRUs begin with gates biased by 1, and embeddings as in `ThesisCodeUniform`.
 
     Args:
         vocab_size: number of ids V, padding, end and unknown symbols counted.
@@ -42,6 +44,7 @@ class AttentionModel(TranslationModel):
         head: "dense" or "bounded", see above.
         dropout: share of the embedded inputs, and of the attention before the head, set to zero in training.
         mask_padding: see above.
+        initializer: "auto" or "thesis_code", see above.
         length_rule: "unfold" (at most ⌈unfold_scale · n + unfold_offset⌉ characters for a source of n) or "pair" (as
             many as the source has after padding, as in the thesis).
         unfold_scale, unfold_offset: of the "unfold" rule.
@@ -62,6 +65,7 @@ class AttentionModel(TranslationModel):
         head: str = "dense",
         dropout: float = 0.0,
         mask_padding: bool = True,
+        initializer: str = "auto",
         length_rule: str = "unfold",
         unfold_scale: float = 1.2,
         unfold_offset: int = 24,
@@ -72,8 +76,8 @@ class AttentionModel(TranslationModel):
             raise ValueError(f"Unknown head {head!r}; known are dense, bounded.")
         self._config = {
             "vocab_size": vocab_size, "dim": dim, "num_layers": num_layers, "head": head, "dropout": dropout,
-            "mask_padding": mask_padding, "length_rule": length_rule, "unfold_scale": unfold_scale,
-            "unfold_offset": unfold_offset,
+            "mask_padding": mask_padding, "initializer": initializer, "length_rule": length_rule,
+            "unfold_scale": unfold_scale, "unfold_offset": unfold_offset,
         }  # fmt: skip
         self.vocab_size = vocab_size
         self.dim = dim
@@ -83,22 +87,24 @@ class AttentionModel(TranslationModel):
 
         # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
         policy = self.dtype_policy
-        self.source_embedding = ZeroPaddedEmbedding(
-            vocab_size, dim, "glorot_uniform", name="source_embedding", dtype=policy
-        )
-        self.target_embedding = ZeroPaddedEmbedding(
-            vocab_size, dim, "glorot_uniform", name="target_embedding", dtype=policy
-        )
+        self.source_embedding, self.target_embedding = (
+            ZeroPaddedEmbedding(
+                vocab_size, dim, ThesisCodeUniform() if initializer == "thesis_code" else "glorot_uniform",
+                name=f"{side}_embedding", dtype=policy,
+            )
+            for side in ("source", "target")
+        )  # fmt: skip
         self.source_dropout = keras.layers.Dropout(dropout, name="source_dropout", dtype=policy)
         self.target_dropout = keras.layers.Dropout(dropout, name="target_dropout", dtype=policy)
         self.head_dropout = keras.layers.Dropout(dropout, name="head_dropout", dtype=policy)
-        self.encoder = BidirectionalEncoder(dim, num_layers, name="encoder", dtype=policy)
+        self.encoder = BidirectionalEncoder(dim, num_layers, initializer, name="encoder", dtype=policy)
         self.decoder = keras.layers.RNN(
-            AttentionCell(2 * dim, name="cell", dtype=policy), return_sequences=True, name="decoder", dtype=policy
+            AttentionCell(2 * dim, initializer, name="cell", dtype=policy), return_sequences=True, name="decoder", dtype=policy
         )
         # Float32 even in mixed precision: the softmax over its output needs the digits.
         if self.is_bounded:
-            cell = keras.layers.GRUCell(vocab_size, reset_after=False, name="cell", dtype="float32")
+            initial = cell_initializers(initializer, 2 * dim, vocab_size, gated=True)
+            cell = keras.layers.GRUCell(vocab_size, reset_after=False, name="cell", dtype="float32", **initial)
             self.head = keras.layers.RNN(cell, return_sequences=True, name="head", dtype="float32")
         else:
             self.head = keras.layers.Dense(vocab_size, name="head", dtype="float32")
