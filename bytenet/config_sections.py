@@ -96,7 +96,9 @@ class ModelConfig:
         if self.family != "bytenet":
             given = [key for key in _ONLY_BYTENET if getattr(self, key) is not None]
             given += ["join"] if self.join != "concat" else []
-            given += [f"initializer {self.initializer}"] if self.initializer not in (None, "auto", "thesis_code") else []
+            given += (
+                [f"initializer {self.initializer}"] if self.initializer not in (None, "auto", "thesis_code") else []
+            )
             if given:
                 raise ValueError(
                     f"family {self.family!r} has no {', '.join(given)}; leave out what only ByteNet has, or set it to "

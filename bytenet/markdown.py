@@ -1,5 +1,6 @@
 """Tables of Markdown that show any text as it is."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 _MARKS = frozenset("\\|`*_<>[]~&$")
@@ -28,3 +29,8 @@ def cell(text: str, longest: int | None = None) -> str:
 def code(text: str) -> str:
     """Text as code, in one line; backticks in it become quotes."""
     return f"`{' '.join(text.split()).replace('`', chr(39))}`"
+
+
+def anchor(heading: str) -> str:
+    """What a link to a heading ends with, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

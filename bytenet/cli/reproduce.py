@@ -98,9 +98,9 @@ def reproduce(
     if verdicts:
         _print_verdicts(verdicts)
     if page is not None:
-        from bytenet.experiments.page import write_page
+        from bytenet.experiments.page import write_pages
 
-        write_page(page, out)
+        write_pages(page, out)
         click.echo(f"wrote {page}", err=True)
     if failures:
         raise InputError("\n".join(f"{name} failed: {why}" for name, why in failures.items()))

@@ -5,8 +5,8 @@ between the figures that show the same run; what they measured becomes a CSV fil
 verdict follow without training again.
 """
 
-from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict
 
-__all__ = ["Experiment", "Needs", "Scale", "Table", "TrainingRun", "Verdict", "Work"]
+__all__ = ["Basis", "Experiment", "Needs", "Scale", "Table", "TrainingRun", "Verdict", "Work"]

@@ -7,10 +7,10 @@ from statistics import fmean
 
 from bytenet.csv_log import read_csv_log
 from bytenet.experiments.digits import greedy_scores
-from bytenet.experiments.experiment import Experiment, Needs, Row, Scale, Table, Work
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import thesis_rows
 from bytenet.experiments.training_runs import TrainingRun
-from bytenet.experiments.verdict import Verdict, by_trial, compare, difference_of_means, statement, student_t
+from bytenet.experiments.verdict import RATE, Verdict, by_trial, compare, difference_of_means, statement, student_t
 
 #: The thesis's misclassification rates, by number of training pairs.
 PRINTED = {64: 0.555, 128: 0.510, 256: 0.332}
@@ -105,7 +105,7 @@ def _measure(work: Work) -> Table:
     return rows
 
 
-def values(table: Table, form: str, num_pairs: int, column: str = "misclassification") -> list[float]:
+def attention_values(table: Table, form: str, num_pairs: int, column: str = "misclassification") -> list[float]:
     """One of the rates of a cell, or its loss, one a trial."""
     return list(by_trial(table, column, form=form, pairs=num_pairs).values())
 
@@ -116,7 +116,7 @@ def supervised_bytenet(num_pairs: int) -> list[float]:
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    cells = [cell for cell in _cells() if values(table, *cell)]
+    cells = [cell for cell in _cells() if attention_values(table, *cell)]
     judges = (_against_the_thesis, _against_bytenet, partial(_against_bytenet, column="misclassification_301"))
     found = [verdict for judge in judges for cell in cells if (verdict := judge(table, *cell))]
     return [*found, *_causes(table), *_bound(table)]
@@ -127,15 +127,13 @@ def _against_the_thesis(table: Table, form: str, num_pairs: int) -> Verdict | No
         return None
     return compare(
         f"test misclassification, {num_pairs} pairs, {FORMS[form].words}", PRINTED[num_pairs],
-        values(table, form, num_pairs), lower_is_better=True, tolerance=0.01, limits=(0, 1),
+        attention_values(table, form, num_pairs), tolerance=0.01, limits=RATE,
     )  # fmt: skip
 
 
-def _against_bytenet(
-    table: Table, form: str, num_pairs: int, column: str = "misclassification"
-) -> Verdict | None:
+def _against_bytenet(table: Table, form: str, num_pairs: int, column: str = "misclassification") -> Verdict | None:
     """The baseline minus ByteNet without unlabelled text, both on the same test set."""
-    ours, bytenet = values(table, form, num_pairs, column), supervised_bytenet(num_pairs)
+    ours, bytenet = attention_values(table, form, num_pairs, column), supervised_bytenet(num_pairs)
     interval = difference_of_means(ours, bytenet)
     if interval is None:
         return None
@@ -155,7 +153,7 @@ def _against_bytenet(
 def _causes(table: Table) -> list[Verdict]:
     """What separates the thesis's rates from those of other first weights, another head, another test set."""
     num_pairs = FORMS["bounded"].sizes[0]
-    own, weights = (values(table, form, num_pairs) for form in ("thesis", "bounded"))
+    own, weights = (attention_values(table, form, num_pairs) for form in ("thesis", "bounded"))
     found = []
     if own and weights:
         found.append(
@@ -168,13 +166,16 @@ def _causes(table: Table) -> list[Verdict]:
             )
         )  # fmt: skip
     for num_pairs in PRINTED:
-        both = [values(table, "thesis", num_pairs, column) for column in ("misclassification_12", "misclassification")]
+        both = [
+            attention_values(table, "thesis", num_pairs, column)
+            for column in ("misclassification_12", "misclassification")
+        ]
         if both[0]:
             differences = [other - own for other, own in zip(*both, strict=True)]
             found.append(
                 Verdict(
-                    quantity=f"test misclassification, {num_pairs} pairs, on the test set of seed {TEST_SEEDS[1]} minus "
-                    f"on that of seed {TEST_SEEDS[0]}",
+                    quantity=f"test misclassification, {num_pairs} pairs, test set of seed {TEST_SEEDS[1]} minus that "
+                    f"of seed {TEST_SEEDS[0]}",
                     printed="not compared", measured=fmean(differences), interval=student_t(differences),
                     seeds=len(differences),
                 )
@@ -183,7 +184,7 @@ def _causes(table: Table) -> list[Verdict]:
 
 
 def _bound(table: Table) -> list[Verdict]:
-    losses = [values(table, "thesis", num_pairs, "loss") for num_pairs in PRINTED]
+    losses = [attention_values(table, "thesis", num_pairs, "loss") for num_pairs in PRINTED]
     if not all(losses):
         return []
     lowest = min(map(fmean, losses))
@@ -206,7 +207,7 @@ def _plot(table: Table, path: Path) -> None:
     bytenet = [fmean(supervised_bytenet(num_pairs)) for num_pairs in sizes]
     axes.plot(sizes, bytenet, "-^", color="grey", label="ByteNet without unlabelled text, thesis (mean of 15)")
     for number, (name, form) in enumerate(FORMS.items()):
-        cells = {num_pairs: own for num_pairs in form.sizes if (own := values(table, name, num_pairs))}
+        cells = {num_pairs: own for num_pairs in form.sizes if (own := attention_values(table, name, num_pairs))}
         label = f"attention here, {form.words} (trainings and mean)"
         axes.plot(list(cells), [fmean(own) for own in cells.values()], "-", marker="_", color=f"C{number}", label=label)
         for num_pairs, own in cells.items():
@@ -234,6 +235,7 @@ EXPERIMENTS = (
                 "thesis": "as cpu, one training at a time",
             }
         ),
+        basis=Basis("trained, same size", "64 to 256 pairs, d = 20"),
         runs=_runs,
         measure=_measure,
         verdicts=_verdicts,

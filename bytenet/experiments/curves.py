@@ -90,6 +90,11 @@ def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[flo
     return [fmean(values[-max(1, round(share * len(values))) :]) for _, values in curves]
 
 
+def first_values(table: Table, run: str, column: str) -> list[float]:
+    """By seed, the value before the first step; nothing for curves that begin later."""
+    return [float(values[0]) for epochs, values in series(table, run, column).values() if epochs[0] == 0]
+
+
 SPIKE = 5.0
 """A loss so many times the median of its curve is a spike."""
 NOT_LEARNT = 2.0

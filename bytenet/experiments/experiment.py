@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bytenet.errors import InputError
 from bytenet.experiments.training_runs import Training, TrainingRun, run_folder_of
-from bytenet.experiments.verdict import Verdict
+from bytenet.experiments.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
     from bytenet.run_folder import RunFolder
@@ -31,6 +31,19 @@ class Needs:
 
     corpus: str = ""
     time: Mapping[Scale, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the results of an experiment rest on at a scale.
+
+    Attributes:
+        evidence: the kind.
+        size: of data and model, in a few words.
+    """
+
+    evidence: Evidence
+    size: str = "as in the thesis"
 
 
 @dataclass(frozen=True)
@@ -88,9 +101,12 @@ class Experiment:
         title: what it shows.
         thesis: what the thesis shows there or says about it, in our words.
         needs: what it takes.
+        basis: what its results rest on at the scale "cpu". At "thesis" trainings are of the same size.
         measure: makes the data, once `runs` are finished.
         verdicts: compares data with what the thesis printed; sees nothing but the data.
         plot: draws the data into a PNG file, with the thesis's axes; None for tables, which are their own picture.
+        beside: names of other experiments whose data `verdicts` and `plot` compare with, as a third argument: a dict of
+            tables by name, empty ones for experiments without data.
         runs: the trainings at a scale. Runs of one name are the same run, whichever experiment asks for them.
         seeds: number of trainings of each run, by scale, unless the user says otherwise; 1 where not given.
         labels: of each of `runs`, in order, the columns that say which it is in the data, where `trial` is the seed.
@@ -104,15 +120,23 @@ class Experiment:
     title: str
     thesis: str
     needs: Needs
+    basis: Basis
     measure: Callable[[Work], Table]
-    verdicts: Callable[[Table, Scale], list[Verdict]] = lambda table, scale: []
-    plot: Callable[[Table, Path], None] | None = None
+    verdicts: Callable[..., list[Verdict]] = lambda table, scale: []
+    plot: Callable[..., None] | None = None
+    beside: tuple[str, ...] = ()
     runs: Callable[[Scale], list[TrainingRun]] = _no_runs
     seeds: Mapping[Scale, int] = field(default_factory=dict)
     labels: Callable[[Scale], list[Row]] | None = None
     one_seed: bool = False
     is_thesis: bool = True
     differs: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)
+
+    def basis_at(self, scale: Scale) -> Basis:
+        """What its results rest on at a scale."""
+        if scale == "thesis" and self.basis.evidence == "trained, smaller":
+            return Basis("trained, same size")
+        return self.basis
 
     @property
     def in_part(self) -> bool:

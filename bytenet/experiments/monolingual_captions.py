@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
-from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.monolingual_captions_runs import (
     BACK,
     BACK_ONCE,
@@ -179,6 +179,7 @@ EXPERIMENTS = (
                 "thesis": "as cpu, one training at a time",
             },
         ),
+        basis=Basis("trained, beyond the thesis", "3,000 pairs, d = 64"),
         runs=lambda scale: [training_of(way, scale) for way in _COMPARED],
         measure=_measure,
         verdicts=_verdicts,

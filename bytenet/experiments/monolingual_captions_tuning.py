@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bytenet.experiments.experiment import Experiment, Needs, Row, Scale, Table, Work
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.experiments.monolingual_captions_runs import (
     BACK,
     CHOSEN,
@@ -96,6 +96,7 @@ EXPERIMENTS = (
                 "thesis": "as cpu, one training at a time",
             },
         ),
+        basis=Basis("trained, beyond the thesis", "3,000 pairs, d = 64"),
         runs=lambda scale: [training_of(way, scale, choice) for way, choice in _tries(scale)],
         measure=_measure_tries,
         verdicts=_verdicts_of_tries,

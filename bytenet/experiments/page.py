@@ -1,13 +1,14 @@
-"""All results as a page of Markdown: what the thesis printed, what came of it here, and under what conditions."""
+"""All results as pages of Markdown: the thesis's conclusions, every verdict, and a page of figures for each chapter."""
 
 import os
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bytenet.experiments.chapters import CHAPTERS, Chapter, chapter_of
+from bytenet.experiments.conclusions import conclusions_table
 from bytenet.experiments.differences import differences_page
 from bytenet.experiments.experiment import Experiment, Scale, Table
 from bytenet.experiments.registry import all_experiments
@@ -16,7 +17,7 @@ from bytenet.experiments.results import ResultFiles, read_record, read_table
 from bytenet.experiments.verdict import Verdict
 from bytenet.experiments.verdict_text import interval_text, number_text
 from bytenet.files import write_text_atomic
-from bytenet.markdown import cell, code, table
+from bytenet.markdown import anchor, cell, code, table
 
 # The numbers of "smoke" mean nothing, so they are never shown.
 _SCALES_SHOWN: tuple[Scale, ...] = ("thesis", "cpu")
@@ -47,28 +48,47 @@ class _Result:
     num_seeds: int = 1
     settings: Sequence[str] = ()
 
+    def link(self, folder: str) -> str:
+        """A link to its section, from a page from which the chapters' pages lie in `folder`, such as "figures/"."""
+        page = chapter_of(self.experiment.name).file_name
+        return f"[{self.experiment.name}]({folder}{page}#{anchor(_heading(self.experiment))})"
 
-def write_page(path: Path, results: Path) -> None:
-    """Write the page on all results, and beside it `thesis-and-code.md`.
+
+def write_pages(path: Path, results: Path) -> None:
+    """Write the page on all results, a page for each chapter in the folder of the results, and `thesis-and-code.md`.
 
     Args:
-        path: of the page.
+        path: of the page on all results.
         results: the folder that `bytenet reproduce` left its files in.
+
+    Raises:
+        InputError: a verdict that a conclusion rests on has changed, see `bytenet.experiments.conclusions`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     all_results = [_read_result(experiment, results) for experiment in all_experiments()]
     shown = [result for result in all_results if result.scale is not None]
     common = _common_conditions(shown)
+    folder = f"{_relative(results, path.parent)}/"
+    links = {result.experiment.name: result.link(folder) for result in all_results}
+    verdicts = {result.experiment.name: result.verdicts for result in shown}
     sections = [
-        "# The thesis's figures and tables, again",
-        _introduction(shown, all_results, common),
+        "# Reproduction of the thesis",
+        _INTRODUCTION,
+        conclusions_table(verdicts, links),
         "## Findings that contradict the thesis",
-        _findings(shown),
-        "## Verdicts",
-        _verdict_table(all_results),
-        *(_section(result, path.parent, common) for result in shown),
+        _findings(shown, folder),
+        "## Figures and tables, by chapter",
+        _chapter_list(folder),
+        "## How to read the verdicts",
+        _EXPLANATION,
+        "## All verdicts",
+        _conditions_text(shown, all_results, common, folder),
+        _verdict_table(all_results, folder),
     ]
-    write_text_atomic(path, "\n\n".join(sections) + "\n")
+    write_text_atomic(path, "\n\n".join(filter(None, sections)) + "\n")
+    for chapter in CHAPTERS:
+        of_chapter = [result for result in shown if chapter_of(result.experiment.name) is chapter]
+        write_text_atomic(results / chapter.file_name, _chapter_page(chapter, of_chapter, path, results, common))
     write_text_atomic(path.with_name("thesis-and-code.md"), differences_page())
 
 
@@ -112,57 +132,63 @@ def _common_conditions(results: Sequence[_Result]) -> dict[str, str]:
     }
 
 
-def _introduction(shown: Sequence[_Result], all_results: Sequence[_Result], common: dict[str, str]) -> str:
-    lines = [_INTRODUCTION]
-    in_part = [_link(result) for result in shown if _TRAININGS in (result.conditions or {})]
-    rest = f", some of a part of their trainings: {', '.join(in_part)}" if in_part else ""
-    lines.append(f"{len(shown)} of {len(all_results)} figures and tables have a result so far{rest}.")
+_INTRODUCTION = """Andreas Madsen's thesis (2017) draws the conclusions in this table. For each: does it stand in this
+reproduction, and on what evidence? Below: the findings that contradict the thesis, the figures chapter by chapter, and
+every single comparison. [thesis-and-code.md](thesis-and-code.md) lists where the thesis's text, its code and this code
+differ."""
+
+_EXPLANATION = """```
+bytenet reproduce --list                      # every figure and table, what it needs, how long it takes
+bytenet reproduce fig-3.3.1 --scale cpu       # trains, then writes data, picture and verdicts into reproduction/
+```
+
+`--out docs/reproduction --page docs/reproduction.md` replaces the published results and writes these pages again.
+
+- **Size** and **evidence** say what a number rests on. "trained, same size": the thesis's data, width and epochs.
+  "trained, smaller": fewer pairs and a narrower model; its values cannot equal the thesis's, so only effects are
+  judged. "rescored": our metrics on the author's own translations; no model of ours is involved. "counted": the corpus
+  itself. "computed": formulas, or layers without training. "measured, other hardware": times on two CPU cores, where
+  the thesis had GPUs. "trained, beyond the thesis": experiments that the thesis does not have.
+- **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
+  Intervals of rates end at 0 and 1.
+- **Verdict** on a value: "agrees" if the thesis's single run could be one more of at least five of ours (95 %), or is
+  as near as a plot can be read; otherwise "not reproduced". "same score" or "other score" for rescored translations.
+  "better", "worse" or "no difference" compares settings of ours that are not the thesis's.
+- **Verdict** on a statement: "shown" or "not shown".
+- "no claim": too few trainings, another size, or nothing printed to compare with.
+- **Commit** is the version that measured the results. Each training's folder names the commit that trained it."""
+
+
+def _conditions_text(
+    shown: Sequence[_Result], all_results: Sequence[_Result], common: dict[str, str], folder: str
+) -> str:
+    in_part = [result.link(folder) for result in shown if _TRAININGS in (result.conditions or {})]
+    rest = f", some with a part of their trainings: {', '.join(in_part)}" if in_part else ""
+    lines = [f"{len(shown)} of {len(all_results)} figures and tables have a result{rest}."]
     if common:
-        lines.append("Unless a section says otherwise:")
-        lines.append(table(("", ""), common.items()))
+        lines += ["Unless a section says otherwise:", table(("", ""), common.items())]
     return "\n\n".join(lines)
 
 
-_INTRODUCTION = """Figures and tables of Andreas Madsen's thesis (2017), made again with this project. Where the
-thesis's text, its code and this code differ: [thesis-and-code.md](thesis-and-code.md). To make one yourself, into
-`reproduction/`:
-
-```
-bytenet reproduce --list
-bytenet reproduce fig-3.3.1 --scale cpu
-```
-
-With `--out docs/reproduction --page docs/reproduction.md` it takes the place of what is published here, and this page
-and thesis-and-code.md are written again.
-
-Figures of many trainings need not be made at one go, nor in one place: `--partial` shows those that are finished, and
-`--join` keeps the results that are there and trains only what they lack.
-
-- **Scale.** "thesis" has the thesis's own settings and corpus; "cpu" is what two cores can do in the time that
-  `--list` states: it may show an effect, but not the thesis's numbers unless its problem was as small. Each section
-  names the settings that differ, with the thesis's in brackets. The largest scale there is a result of is shown.
-- **Commit** is that with which the trainings were measured; they may have been made with earlier ones. Each run folder
-  has its own.
-- **Measured** is the mean over seeds; the interval is Student's t for that mean, 95 %, unless the note says otherwise.
-- **Verdict.** A value "agrees" when the thesis's single run could be one more of ours (95 %), or is as near as a plot
-  can be read; else it is "better", "worse", or "differs" where neither is better. A statement is "shown" or "not
-  shown". "no claim": the thesis printed nothing to compare with."""
+def _chapter_list(folder: str) -> str:
+    return "\n".join(f"- [{chapter.title}]({folder}{chapter.file_name})" for chapter in CHAPTERS)
 
 
-def _findings(results: Sequence[_Result]) -> str:
+def _findings(results: Sequence[_Result], folder: str) -> str:
     lines = []
     for result in results:
         for verdict in result.verdicts:
             if verdict.contradicts:
-                told = [f"scale {result.scale}"]
+                evidence = [verdict.evidence or result.experiment.basis_at(result.scale).evidence]
                 if verdict.interval is not None:
-                    told.insert(0, f"95 % interval {interval_text(verdict.interval)}")
+                    evidence.append(f"95 % interval {interval_text(verdict.interval)}")
                 if seeds := _seeds(result, verdict):
-                    told.insert(-1, f"{seeds} seed{'' if seeds == '1' else 's'}")
+                    evidence.append(f"{seeds} seed{'' if seeds == '1' else 's'}")
                 note = f"; {cell(verdict.note)}" if verdict.note else ""
                 lines.append(
-                    f"- {_link(result)}, {cell(verdict.quantity)}: the thesis has {_quoted(verdict.printed)}, measured "
-                    f"{cell(number_text(verdict.measured))} ({', '.join(told)}){note}."
+                    f"- {result.link(folder)}, {cell(verdict.quantity)}: the thesis has {_quoted(verdict.printed)} "
+                    f"({code(verdict.source)}); measured {cell(number_text(verdict.measured))} "
+                    f"({', '.join(evidence)}){note}."
                 )
     return "\n".join(lines) or "None so far."
 
@@ -176,21 +202,25 @@ def _quoted(printed: float | str) -> str:
     return f"“{cell(printed)}”" if isinstance(printed, str) else number_text(printed)
 
 
-def _verdict_table(results: Sequence[_Result]) -> str:
-    header = ("", "quantity", "thesis", "measured", "95 % interval over seeds", "seeds", "scale", "verdict")
+def _verdict_table(results: Sequence[_Result], folder: str) -> str:
+    header = (
+        "", "quantity", "thesis", "measured", "95 % interval over seeds", "seeds", "size", "evidence", "verdict",
+    )  # fmt: skip
     rows = []
     for result in results:
+        basis = result.experiment.basis_at(result.scale or "cpu")
         if result.scale is None:
             rows.append((result.experiment.name, *_what_is_missing(result.experiment)))
         elif not result.verdicts:
-            rows.append((_link(result), cell(result.experiment.title), "", "", "", "", result.scale, "no claim"))
+            title = cell(result.experiment.title)
+            rows.append((result.link(folder), title, "", "", "", "", basis.size, basis.evidence, "no claim"))
         for verdict in result.verdicts:
             outcome = f"**{verdict.outcome}**" + (f": {cell(verdict.note)}" if verdict.note else "")
             rows.append(
                 (
-                    _link(result), cell(verdict.quantity), cell(number_text(verdict.printed)),
+                    result.link(folder), cell(verdict.quantity), cell(number_text(verdict.printed)),
                     cell(number_text(verdict.measured)), interval_text(verdict.interval), _seeds(result, verdict),
-                    result.scale, outcome,
+                    basis.size, verdict.evidence or basis.evidence, outcome,
                 )
             )  # fmt: skip
     return table(header, rows)
@@ -202,16 +232,20 @@ def _what_is_missing(experiment: Experiment) -> tuple[str, ...]:
     needs += "".join(
         f"; {scale}: {experiment.needs.time[scale]}" for scale in ("cpu", "thesis") if scale in experiment.needs.time
     )
-    return (cell(experiment.title), "", "", "", "", "", f"not run: {cell(needs)}")
+    return (cell(experiment.title), "", "", "", "", "", "", f"not run: {cell(needs)}")
 
 
 def _heading(experiment: Experiment) -> str:
     return f"{experiment.name}: {experiment.title}"
 
 
-def _link(result: _Result) -> str:
-    anchor = re.sub(r"[^\w\- ]", "", _heading(result.experiment).lower()).replace(" ", "-")  # as GitHub makes it
-    return f"[{result.experiment.name}](#{anchor})"
+def _chapter_page(
+    chapter: Chapter, results: Sequence[_Result], path: Path, folder: Path, common: dict[str, str]
+) -> str:
+    overview = _relative(path, folder)
+    sections = [f"# {chapter.title}", f"All verdicts, and how to read them: [{path.name}]({overview})."]
+    sections += [_section(result, folder, common) for result in results]
+    return "\n\n".join(sections) + "\n"
 
 
 def _section(result: _Result, folder: Path, common: dict[str, str]) -> str:
@@ -221,13 +255,30 @@ def _section(result: _Result, folder: Path, common: dict[str, str]) -> str:
         parts.append(_data_table(read_table(files.data)))
     elif files.picture.is_file():
         parts.append(f"![{experiment.title}]({_relative(files.picture, folder)})")
-    told = {"command": code(reproduce_command(experiment, result.scale, result.num_seeds))}
-    told |= {label: value for label, value in result.conditions.items() if value != common.get(label)}
-    told["data"] = f"[{files.data.name}]({_relative(files.data, folder)})"
+    if result.verdicts:
+        parts.append(_short_verdicts(result.verdicts))
+    basis = experiment.basis_at(result.scale)
+    facts = {"evidence": f"{basis.evidence}; size: {basis.size}"}
+    facts["command"] = code(reproduce_command(experiment, result.scale, result.num_seeds))
+    facts |= {label: value for label, value in result.conditions.items() if value != common.get(label)}
+    facts["data"] = f"[{files.data.name}]({_relative(files.data, folder)})"
     if result.settings:
-        told["settings (the thesis's)"] = "; ".join(map(code, result.settings))
-    parts.append("\n".join(f"- {label}: {value}" for label, value in told.items()))
+        facts["settings (the thesis's)"] = "; ".join(map(code, result.settings))
+    parts.append("\n".join(f"- {label}: {value}" for label, value in facts.items()))
     return "\n\n".join(parts)
+
+
+def _short_verdicts(verdicts: Sequence[Verdict]) -> str:
+    return table(
+        ("quantity", "thesis", "measured", "95 % interval", "verdict"),
+        (
+            (
+                cell(verdict.quantity), cell(number_text(verdict.printed)), cell(number_text(verdict.measured)),
+                interval_text(verdict.interval), f"**{verdict.outcome}**",
+            )
+            for verdict in verdicts
+        ),
+    )  # fmt: skip
 
 
 def _data_table(rows: Table) -> str:

@@ -163,8 +163,26 @@ def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]
 
 def _draw_and_judge(experiment: Experiment, table: Table, files: ResultFiles) -> list[Verdict]:
     if experiment.plot is not None:
-        experiment.plot(table, files.picture)
-    return experiment.verdicts(table, files.scale)
+        experiment.plot(table, files.picture, *_beside(experiment, files))
+    return judge(experiment, table, files)
+
+
+def judge(experiment: Experiment, table: Table, files: ResultFiles) -> list[Verdict]:
+    """The verdicts on the data of an experiment.
+
+    Args:
+        experiment: which.
+        table: its data.
+        files: where the data of the experiments lie that it is compared with.
+    """
+    return experiment.verdicts(table, files.scale, *_beside(experiment, files))
+
+
+def _beside(experiment: Experiment, files: ResultFiles) -> list[dict[str, Table]]:
+    if not experiment.beside:
+        return []
+    others = {name: ResultFiles(files.folder, name, files.scale).data for name in experiment.beside}
+    return [{name: read_table(path) if path.is_file() else [] for name, path in others.items()}]
 
 
 def _facts(experiment: Experiment, scale: Scale, seeds: int, seconds: float) -> dict[str, Any]:

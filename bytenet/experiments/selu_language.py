@@ -11,7 +11,7 @@ import numpy as np
 from bytenet.csv_log import read_csv_log
 from bytenet.experiments.corpus_files import as_files, number_words
 from bytenet.experiments.curves import NOT_LEARNT, SPIKE, WATCHED, series, steps_per_epoch, worst_spikes
-from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, statement, student_t
 
@@ -124,7 +124,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         found.append(
             statement(
                 f"{label}: highest loss of a batch over the median, second half of the training",
-                "on Europarl it spikes and does not learn", holds=max(spikes) > SPIKE or not ratio < NOT_LEARNT,
+                "on Europarl it spikes on occasion and learns extremely poorly",
+                holds=max(spikes) > SPIKE or not ratio < NOT_LEARNT,
                 measured=fmean(spikes), values=spikes,
                 note=f"validation loss {means[label]:.3f} nats a character, {ratio:.2f} times that of {_PLAIN_BYTENET}",
             )
@@ -186,9 +187,10 @@ EXPERIMENTS = (
         name="selu-language",
         is_thesis=False,
         title="SELU ByteNet on natural language: what the thesis did not try (Multi30k)",
-        thesis="SELU ByteNet spikes and does not learn Europarl (figure 3.5.6). Whether its own initialisation, "
-        "clipping, a lower rate, alpha dropout or warm-up would help was not tried. (Here the thesis's recipe is its "
-        "initialisation and rate without clipping; masking and loss are the defaults in all trainings.)",
+        thesis="SELU ByteNet spikes on occasion and learns Europarl extremely poorly (figure 3.5.6). Gradient clipping "
+        "is named as a possible remedy and thought not to be a good one; nothing was tried. (Here the thesis's recipe "
+        "is the first weights of its published code and its rate, without clipping. Masking and loss are the defaults "
+        "in all trainings.)",
         needs=Needs(
             corpus="Multi30k",
             time={
@@ -197,6 +199,7 @@ EXPERIMENTS = (
                 "thesis": "29,000 pairs, width 400, 10 epochs, 7 trainings: a GPU, hours",
             },
         ),
+        basis=Basis("trained, beyond the thesis", "4,000 pairs, d = 64"),
         runs=_runs,
         measure=_measure,
         verdicts=_verdicts,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from bytenet.experiments.attention_baseline import PRINTED as ATTENTION
-from bytenet.experiments.experiment import Experiment, Needs, Row, Scale, Table, Work
+from bytenet.experiments.attention_baseline import FORMS, PRINTED, attention_values
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import (
     LABELLED,
     SETTINGS,
@@ -25,6 +25,7 @@ from bytenet.experiments.verdict import (
     by_trial,
     compare,
     difference_of_means,
+    holm,
     next_value,
     paired,
     paired_differences,
@@ -37,13 +38,11 @@ _ERRORS = {
     "backward_misclassification": "val_backward_misclassification",
     **{name: name for name in ("val_loss", "loss", "backward_loss", "source_marginal", "seconds")},
 }
+ATTENTION = "attention-baseline"
 _TIMES = {
     **{name: name for name in ("seconds", "wall_seconds", "side_by_side")}, "steps": "step", "step_ms": "step_ms",
     "processor": "processor",
 }  # fmt: skip
-_BEST = Cell(256, 1024, 0.2)
-_AIM = 0.06
-_AIMED_HOURS = 4
 
 
 def _measure_errors(work: Work) -> Table:
@@ -58,29 +57,23 @@ def _of(table: Table, settings: str) -> Table:
     return [row for row in table if row["settings"] == settings]
 
 
-def _error_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+def _error_verdicts(table: Table, scale: Scale, beside: dict[str, Table]) -> list[Verdict]:
     found = []
     for settings, words in SETTINGS.items():
         rows = _of(table, settings)
-        # What does without unlabelled text is to be as the thesis's; with our defaults all is to be better.
-        sizes = UNLABELLED if settings == "default" else UNLABELLED[1:]
-        compared = [_compare_cells(rows, labelled, sizes, f"{labelled} labelled, {words}") for labelled in LABELLED]
-        found += [verdict for verdict, _ in filter(None, compared)]
-        outcomes = [outcome for one in filter(None, compared) for outcome in one[1]]
-        if outcomes:
-            found.append(_all_cells(rows, outcomes, sizes, words, strictly=settings == "default"))
-        found += _effect_of_text(rows, words)
-    best = list(_values(_of(table, "default"), _BEST).values())
-    if best:
-        theirs = _published(_BEST)
-        reached = "reached" if fmean(best) <= _AIM else "missed"
-        found.append(
-            Verdict(
-                quantity="256 labelled, 1,024 unlabelled, weight .2, defaults", printed=fmean(theirs),
-                measured=fmean(best), interval=student_t(best), seeds=len(best), outcome=_outcome(best, theirs),
-                note=f"aimed at at most .06: {reached}",
-            )
-        )  # fmt: skip
+        reproduces = settings == "thesis"
+        for sizes in (UNLABELLED[1:], UNLABELLED[:1]):
+            compared = [
+                _compare_cells(rows, labelled, sizes, f"{labelled} labelled, {words}", reproduces)
+                for labelled in LABELLED
+            ]
+            found += [verdict for verdict, _ in filter(None, compared)]
+            outcomes = [outcome for one in filter(None, compared) for outcome in one[1]]
+            if outcomes:
+                found.append(_all_cells(rows, outcomes, sizes, words, reproduces))
+        found += _effect_of_text(rows, words, _FORKS if settings == "default" else "")
+        found += _more_text(rows, words)
+        found += _below_attention(rows, words, beside[ATTENTION])
     return found
 
 
@@ -93,19 +86,21 @@ def _published(cell: Cell) -> list[float]:
     return list(_values(thesis_rows(), cell).values())
 
 
-def _outcome(ours: Sequence[float], theirs: Sequence[float]) -> Outcome:
+def _outcome(ours: Sequence[float], theirs: Sequence[float], reproduces: bool) -> Outcome:
     """How errors compare with the thesis's: by Welch's interval, or, of one training, by where the next would be."""
     interval = difference_of_means(ours, theirs)
     if interval is None:
         low, high = next_value(theirs)
         interval = fmean(ours) - high, fmean(ours) - low
-    return "better" if interval[1] < 0 else "worse" if interval[0] > 0 else "agrees"
+    if interval[0] <= 0 <= interval[1]:
+        return "agrees" if reproduces else "no difference"
+    return "not reproduced" if reproduces else "better" if interval[1] < 0 else "worse"
 
 
 def _compare_cells(
-    rows: Table, labelled: int, sizes: Sequence[int], words: str
-) -> tuple[Verdict, list[tuple[Outcome, float]]] | None:
-    """The cells of a number of pairs, as one verdict; with the outcome and the difference of means of each cell."""
+    rows: Table, labelled: int, sizes: Sequence[int], words: str, reproduces: bool
+) -> tuple[Verdict, list[Outcome]] | None:
+    """The cells of a number of pairs, as one verdict; with the outcome of each cell."""
     ours, theirs, outcomes, trials = [], [], [], []
     for unlabelled in sizes:
         cells = [Cell(labelled, unlabelled, weight) for weight in WEIGHTS]
@@ -115,12 +110,13 @@ def _compare_cells(
         theirs.append(" ".join(_short(fmean(own)) for own in published))
         for own, other in zip(values, published, strict=True):
             if own:
-                outcomes.append((_outcome(own, other), fmean(own) - fmean(other)))
+                outcomes.append(_outcome(own, other, reproduces))
                 trials.append(len(own))
     if not outcomes:
         return None
-    counts = {kind: [outcome for outcome, _ in outcomes].count(kind) for kind in ("better", "agrees", "worse")}
-    overall = "worse" if counts["worse"] else "agrees" if counts["agrees"] else "better"
+    order = ("not reproduced", "agrees") if reproduces else ("worse", "no difference", "better")
+    counts = {kind: outcomes.count(kind) for kind in order}
+    overall = next(kind for kind, count in counts.items() if count)
     told = ", ".join(f"{kind} in {count}" for kind, count in counts.items() if count)
     weights = " ".join(_short(weight).rstrip("0") for weight in WEIGHTS)
     verdict = Verdict(
@@ -131,20 +127,19 @@ def _compare_cells(
     return verdict, outcomes
 
 
-def _all_cells(
-    rows: Table, outcomes: Sequence[tuple[Outcome, float]], sizes: Sequence[int], words: str, strictly: bool
-) -> Verdict:
-    """How many cells are as good as the thesis's; `strictly`: how many have a lower mean."""
+def _all_cells(rows: Table, outcomes: Sequence[Outcome], sizes: Sequence[int], words: str, reproduces: bool) -> Verdict:
+    """In how many cells our error agrees with the thesis's, or is lower, if the settings are not the thesis's."""
     of_all = len(LABELLED) * len(sizes) * len(WEIGHTS)
-    good = sum(difference < 0 if strictly else outcome != "worse" for outcome, difference in outcomes)
-    better = sum(outcome == "better" for outcome, _ in outcomes)
-    what = "cells with a lower mean than the thesis's" if strictly else "cells as good as the thesis's or better"
+    wanted = "agrees" if reproduces else "better"
+    good = sum(outcome == wanted for outcome in outcomes)
+    text = "with" if sizes[0] else "without"
     compared = [cell for cell in _cells_in(rows) if cell.unlabelled in sizes]
     trials = [len(_values(rows, cell)) for cell in compared]
     verdict = statement(
-        f"{what}, {words}{'' if strictly else ', with unlabelled text'}", f"to be compared: {of_all} cells",
-        holds=good == of_all, measured=good, seeds=min(trials),
-        note=f"of {len(outcomes)} cells trained; {better} significantly better, {_trials(trials)}",
+        f"cells {text} unlabelled text whose error {'agrees' if reproduces else 'is significantly lower'}, {words}",
+        f"to be compared: {of_all} cells", holds=good == of_all, measured=good, seeds=min(trials),
+        note=f"of {len(outcomes)} cells trained, {_trials(trials)}"
+        + ("; chance alone makes about one cell in twenty differ" if reproduces else ""),
     )  # fmt: skip
     if good < len(outcomes):  # a miss stays one, whatever the other trainings give
         return verdict
@@ -156,32 +151,102 @@ def _of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> 
     return verdict if all_cells and min(trials) >= TRIALS else replace(verdict, outcome="no claim")
 
 
-def _effect_of_text(rows: Table, words: str) -> list[Verdict]:
-    """In how many cells unlabelled text lowers the error, paired over trials (5 %)."""
-    helped = _cells_helped(rows)
-    if not helped:
+def _effect_of_text(rows: Table, words: str, remark: str) -> list[Verdict]:
+    """In how many cells unlabelled text lowers the error, paired over trials (5 %), with Holm's correction beside."""
+    probabilities = _chances_of_no_gain(rows)
+    if not probabilities:
         return []
-    published = _cells_helped(thesis_rows())
-    same = sum(published[cell] for cell in helped)
+    helped = {cell for cell, probability in probabilities.items() if probability < _LEVEL}
+    published = _chances_of_no_gain(thesis_rows())
+    same = sum(published[cell] < _LEVEL for cell in probabilities)
+    same_corrected = len(holm({cell: published[cell] for cell in probabilities}, _LEVEL))
     by_weight = ", ".join(
-        f"{_short(weight).rstrip('0')}: {sum(helps for cell, helps in helped.items() if cell.weight == weight)}"
-        for weight in WEIGHTS
+        f"{_short(weight).rstrip('0')}: {sum(cell.weight == weight for cell in helped)}" for weight in WEIGHTS
     )
-    trials = [len(_paired(rows, cell)) for cell in helped]
+    trials = [len(_paired(rows, cell)) for cell in probabilities]
+    notes = [
+        "paired t-test over trials against the same weight without text, p < .05; with Holm's correction for "
+        f"{len(probabilities)} tests {len(holm(probabilities, _LEVEL))} here and {same_corrected} in the thesis",
+        f"by weight {by_weight}", _trials(trials), *([remark] if remark else []),
+    ]  # fmt: skip
     verdict = statement(
-        f"of {len(helped)} cells with unlabelled text, in how many it lowers the error, {words}",
-        f"it does; by the same test on its numbers in {same}", holds=sum(helped.values()) >= same,
-        measured=sum(helped.values()), seeds=min(trials),
-        note=f"paired t-test over trials against the same weight without text, p < .05; by weight {by_weight}; "
-        f"{_trials(trials)}",
+        f"of {len(probabilities)} cells with unlabelled text, in how many it lowers the error, {words}",
+        f"it does; by the same test on its numbers in {same}", holds=len(helped) >= same,
+        measured=len(helped), seeds=min(trials), note="; ".join(notes),
     )  # fmt: skip
-    return [_of_whole_grid(verdict, len(helped) == len(published), trials)]
+    return [_of_whole_grid(verdict, len(probabilities) == len(published), trials)]
 
 
-def _cells_helped(rows: Sequence[dict]) -> dict[Cell, bool]:
-    """By cell with unlabelled text, whether it lowers the error; cells with fewer than two pairs are left out."""
-    intervals = {cell: student_t(_paired(rows, cell)) for cell in _cells_in(rows) if cell.unlabelled}
-    return {cell: interval[1] < 0 for cell, interval in intervals.items() if interval is not None}
+_LEVEL = 0.05
+_NO_DIFFERENCE = 0.02
+_FORKS = (
+    "these settings were chosen on validation sequences of which 68 % are test sequences, and the first full grid "
+    "(16 texts a step) had 13 of 18; the preset was then changed for speed to 8 texts a step, which gave this number"
+)
+
+
+def _chances_of_no_gain(rows: Sequence[dict]) -> dict[Cell, float]:
+    """By cell with unlabelled text, the two-sided p of its paired t-test, 1 where the error is not lower.
+
+    Cells with fewer than two pairs of trials are left out.
+    """
+    from scipy.stats import ttest_1samp
+
+    found = {}
+    for cell in _cells_in(rows):
+        differences = _paired(rows, cell) if cell.unlabelled else []
+        if len(differences) > 1:
+            found[cell] = float(ttest_1samp(differences, 0).pvalue) if fmean(differences) < 0 else 1.0
+    return found
+
+
+def _more_text(rows: Table, words: str) -> list[Verdict]:
+    """What the second 512 texts add, over all cells: the mean difference of each trial."""
+    by_trial_of: dict[int, list[float]] = {}
+    few, many = UNLABELLED[1:]
+    for cell in _cells_in(rows):
+        if cell.unlabelled == many:
+            less = _values(rows, cell._replace(unlabelled=few))
+            for trial, (own, other) in paired(_values(rows, cell), less).items():
+                by_trial_of.setdefault(trial, []).append(own - other)
+    differences = [fmean(values) for values in by_trial_of.values()]
+    interval = student_t(differences)
+    if interval is None:
+        return []
+    return [
+        Verdict(
+            quantity=f"misclassification with {many:,} minus with {few} unlabelled texts, mean of the cells, {words}",
+            printed="no difference between using 512 or 1024 unlabeled observations", measured=fmean(differences),
+            interval=interval, seeds=len(differences),
+            outcome="shown" if max(map(abs, interval)) < _NO_DIFFERENCE else "not shown",
+            note=f"shown: the whole interval lies within ±{_NO_DIFFERENCE}",
+            source="result-semi-supervised-bytenet.tex:35",
+        )
+    ]  # fmt: skip
+
+
+def _below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
+    """How many cells have a lower mean than the attention baseline with as many pairs: the thesis's, and ours."""
+    cells = [cell for cell in _cells_in(rows) if _values(rows, cell)]
+    if not cells:
+        return []
+    below = {"the thesis's": sum(_mean(rows, cell) < PRINTED[cell.labelled] for cell in cells)}
+    for form in FORMS:
+        lines = {labelled: attention_values(attention, form, labelled) for labelled in LABELLED}
+        if all(lines.values()):
+            below[f"ours, {FORMS[form].words}"] = sum(_mean(rows, cell) < fmean(lines[cell.labelled]) for cell in cells)
+    return [
+        statement(
+            f"cells whose mean is below the attention baseline, {words}",
+            "improvement over both the supervised ByteNet model and an attention-based baseline model",
+            holds=min(below.values()) == len(cells), measured=min(below.values()), source="conclusion.tex:28",
+            note=f"of {len(cells)}; by baseline {', '.join(f'{name}: {count}' for name, count in below.items())}",
+        )
+    ]  # fmt: skip
+
+
+def _mean(rows: Sequence[dict], cell: Cell) -> float:
+    return fmean(_values(rows, cell).values())
 
 
 def _paired(rows: Sequence[dict], cell: Cell) -> list[float]:
@@ -219,7 +284,8 @@ def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
                 compare(
                     f"time of a step with unlabelled text over one without, {words}", published,
                     [fmean(values[trial] for values in ratios.values()) for trial in trials],
-                    lower_is_better=True, note=f"by number of pairs {by_size}; the thesis's is of whole trainings",
+                    evidence="measured, other hardware",
+                    note=f"by number of pairs {by_size}; the thesis's is of whole trainings",
                 )
             )  # fmt: skip
     return found
@@ -233,15 +299,12 @@ def _hours(rows: Table, words: str) -> Verdict:
     processors = dict.fromkeys(row["processor"] for row in rows)
     ours = sum(max(row["seconds"], row["wall_seconds"] or 0) / (row["side_by_side"] or 1) for row in rows)
     of_steps = sum(row["steps"] * row["step_ms"] / 1000 / (row["side_by_side"] or 1) for row in rows)
-    aim = ""
-    if len(rows) == len(theirs_by_training):
-        aim = f"; aimed at at most {_AIMED_HOURS}: {'reached' if ours / 3600 <= _AIMED_HOURS else 'missed'}"
     return Verdict(
         quantity=f"hours for {len(rows)} trainings of the grid's {len(theirs_by_training)}, {words}",
         printed=theirs / 3600, measured=ours / 3600, seeds=len({row["trial"] for row in rows}),
-        outcome="better" if ours < theirs else "worse",
+        evidence="measured, other hardware",
         note=f"{' or '.join(map(str, at_once))} at a time on {' and '.join(processors)}; the thesis: one on two "
-        f"GPUs; the steps alone, by their median time, {of_steps / 3600:.2f}{aim}",
+        f"GPUs; the steps alone, by their median time, {of_steps / 3600:.2f}",
     )  # fmt: skip
 
 
@@ -265,7 +328,7 @@ def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float
     return {trial: fmean(ratios) for trial, ratios in found.items()}
 
 
-def _plot_errors(table: Table, path: Path) -> None:
+def _plot_errors(table: Table, path: Path, beside: dict[str, Table]) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 6.5), layout="constrained")
@@ -280,7 +343,11 @@ def _plot_errors(table: Table, path: Path) -> None:
                     values = [list(_values(rows, Cell(labelled, size, weight)).values()) for size in UNLABELLED]
                     label = f"weight {weight}, {whose}"
                     _draw(axes, values, 0.2 * (number - 1) + place, label, color=f"C{number}", **style)
-            axes.axhline(ATTENTION[labelled], color="black", ls="--", lw=1, label="attention baseline, thesis")
+            axes.axhline(PRINTED[labelled], color="black", ls="--", lw=1, label="attention baseline, thesis")
+            for form, style in (("thesis", "-."), ("dense", ":")):
+                if own := attention_values(beside[ATTENTION], form, labelled):
+                    label = f"attention baseline here, {FORMS[form].words}"
+                    axes.axhline(fmean(own), color="black", ls=style, lw=1, label=label)
             axes.set(title=f"{labelled} labelled, {words}")
             axes.set_ylim(bottom=0)
             axes.grid(alpha=0.3)
@@ -355,18 +422,22 @@ EXPERIMENTS = (
         thesis="27 cells of 64, 128, 256 labelled and 0, 512, 1,024 unlabelled sequences and three weights: unlabelled "
         "text lowers the error, from .29 to .21 at 128 pairs. All are below the attention baseline.",
         needs=_NEEDS,
+        basis=Basis("trained, same size", "64 to 256 pairs, d = 20"),
         runs=grid_runs,
         measure=_measure_errors,
         verdicts=_error_verdicts,
         plot=_plot_errors,
+        beside=(ATTENTION,),
         seeds={"cpu": TRIALS, "thesis": TRIALS},
         labels=grid_labels,
     ),
     Experiment(
         name="fig-3.6.2",
         title="Semi-supervised ByteNet on Synthetic Digits: time",
-        thesis="Training with unlabelled text takes about five times as long, where ten times were expected.",
+        thesis="Training with unlabelled text was expected to take ten times as long and took less. The author's data "
+        "give 5.4 to 5.7 times.",
         needs=_NEEDS,
+        basis=Basis("trained, same size", "64 to 256 pairs, d = 20"),
         runs=grid_runs,
         measure=_measure_times,
         verdicts=_time_verdicts,

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bytenet.experiments.digits import greedy_scores
-from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.semi_supervised_runs import TRIALS, Cell, final_values, grid_run
 from bytenet.experiments.training_runs import Start, TrainingRun
 from bytenet.experiments.verdict import Verdict, by_trial, paired, paired_differences, student_t
@@ -195,6 +195,7 @@ EXPERIMENTS = (
                 "thesis": "as cpu, one training at a time",
             }
         ),
+        basis=Basis("trained, beyond the thesis", "128 pairs, d = 20"),
         runs=_runs,
         measure=_measure,
         verdicts=_verdicts,

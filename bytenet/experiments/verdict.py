@@ -9,7 +9,33 @@ from typing import Literal, TypeVar
 _UPPER = 0.975  # quantile at the upper end of a 95 % interval
 _Key = TypeVar("_Key", bound=Hashable)
 
-Outcome = Literal["agrees", "better", "worse", "differs", "shown", "not shown", "no claim"]
+Outcome = Literal[
+    "agrees",
+    "not reproduced",
+    "same score",
+    "other score",
+    "better",
+    "worse",
+    "no difference",
+    "shown",
+    "not shown",
+    "no claim",
+]
+Evidence = Literal[
+    "trained, same size",
+    "trained, smaller",
+    "trained, beyond the thesis",
+    "rescored",
+    "counted",
+    "computed",
+    "measured, other hardware",
+    "not possible here",
+]
+"""What a result rests on. "rescored": the author's own translations; "counted": the corpus itself; "computed":
+formulas and layers without training."""
+
+FEWEST_FOR_SPREAD = 5
+"""Fewer trainings than these say too little about where one more could lie."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +49,13 @@ class Verdict:
         interval: 95 % interval of `measured`, Student's t of the mean over seeds unless the note says otherwise; None
             for a single seed.
         seeds: number of trainings behind `measured`.
-        outcome: "agrees", "better", "worse" for values; "shown", "not shown" for statements; "differs" where
-            neither is better; "no claim" where the thesis printed nothing to compare with.
+        outcome: "agrees" or "not reproduced" for a value that was to come out again; "same score" or "other score"
+            where the author's own translations were scored; "better", "worse" or "no difference" for settings of ours
+            that are not the thesis's; "shown" or "not shown" for a statement; "no claim" where nothing can be judged.
         note: what else the reader should know.
-        contradicts: whether this contradicts what the thesis says; such ones are listed as findings.
+        contradicts: whether this contradicts what the thesis says. The page lists such verdicts as findings.
+        source: where the thesis says it, "file.tex:line" of its LaTeX; a finding needs one.
+        evidence: what it rests on, where that is not the experiment's own evidence.
     """
 
     quantity: str
@@ -37,6 +66,25 @@ class Verdict:
     outcome: Outcome = "no claim"
     note: str = ""
     contradicts: bool = False
+    source: str = ""
+    evidence: Evidence | None = None
+
+    def __post_init__(self):
+        if self.contradicts and not self.source:
+            raise ValueError(f"{self.quantity!r} contradicts the thesis but names no line of it.")
+
+
+Limits = tuple[float, float]
+RATE: Limits = (0.0, 1.0)
+"""Limits of a rate, such as a share of wrong symbols."""
+
+
+def clip(interval: tuple[float, float] | None, limits: Limits | None) -> tuple[float, float] | None:
+    """The part of an interval within the limits of what is measured."""
+    if interval is None or limits is None:
+        return interval
+    low, high = limits
+    return max(low, interval[0]), min(high, interval[1])
 
 
 def student_t(values: Sequence[float]) -> tuple[float, float] | None:
@@ -100,33 +148,45 @@ def compare(
     quantity: str,
     printed: float,
     values: Sequence[float],
-    lower_is_better: bool | None = None,
     tolerance: float = 0.0,
+    limits: Limits | None = None,
+    lower_is_better: bool | None = None,
+    evidence: Evidence | None = None,
     note: str = "",
     contradicts: bool = False,
-    limits: tuple[float, float] | None = None,
+    source: str = "",
 ) -> Verdict:
     """Compare the thesis's single value with ours over seeds.
+
+    The value agrees if it is within `tolerance` of our mean. With at least `FEWEST_FOR_SPREAD` seeds it also agrees if
+    it could be one more training of ours (95 %). With two seeds or more, but fewer than that, nothing else is claimed.
 
     Args:
         quantity: what it is.
         printed: the thesis's.
         values: ours, one a seed.
-        lower_is_better: which difference is an improvement; None where neither is.
-        tolerance: also agree within this distance of the mean, for what was read off a plot or has one seed.
-        note, contradicts: of the verdict.
+        tolerance: how exactly the thesis's value can be read, or how near a single training should come.
+        limits: of the values; intervals are cut there.
+        lower_is_better: for settings that are not the thesis's, which difference is an improvement; None where the
+            value was to come out again.
+        evidence: where it is not the experiment's; "rescored" changes the words of the outcome.
+        note, contradicts, source: of the verdict.
     """
     mean = statistics.fmean(values)
-    low, high = next_value(values) or (mean, mean)
-    if min(low, mean - tolerance) <= printed <= max(high, mean + tolerance):
-        outcome: Outcome = "agrees"
-    elif lower_is_better is None:
-        outcome = "differs"
+    has_spread = len(values) >= FEWEST_FOR_SPREAD
+    low, high = clip(next_value(values), limits) if has_spread else (mean, mean)
+    agrees = min(low, mean - tolerance) <= printed <= max(high, mean + tolerance)
+    if evidence == "rescored":
+        outcome: Outcome = "same score" if agrees else "other score"
+    elif lower_is_better is not None:
+        outcome = "no difference" if agrees else "better" if (mean < printed) == lower_is_better else "worse"
+    elif agrees:
+        outcome = "agrees"
     else:
-        outcome = "better" if (mean < printed) == lower_is_better else "worse"
+        outcome = "not reproduced" if has_spread or len(values) == 1 else "no claim"
     return Verdict(
-        quantity=quantity, printed=printed, measured=mean, interval=student_t(values), seeds=len(values),
-        outcome=outcome, note=note, contradicts=contradicts,
+        quantity=quantity, printed=printed, measured=mean, interval=clip(student_t(values), limits),
+        seeds=len(values), outcome=outcome, note=note, contradicts=contradicts, source=source, evidence=evidence,
     )  # fmt: skip
 
 
@@ -136,9 +196,11 @@ def statement(
     holds: bool,
     measured: float | str,
     values: Sequence[float] = (),
+    limits: Limits | None = None,
     seeds: int | None = None,
     note: str = "",
     contradicts: bool = False,
+    source: str = "",
 ) -> Verdict:
     """Judge a statement of the thesis: whether the effect shows in our data.
 
@@ -148,11 +210,63 @@ def statement(
         holds: whether it shows.
         measured: the number or words that decide it.
         values: the number of each seed, for the interval.
+        limits: of the values; the interval is cut there.
         seeds: how many there are, where they have no number each; None is one for each of `values`.
-        note, contradicts: of the verdict.
+        note, contradicts, source: of the verdict.
     """
     return Verdict(
-        quantity=quantity, printed=printed, measured=measured, interval=student_t(values),
+        quantity=quantity, printed=printed, measured=measured, interval=clip(student_t(values), limits),
         seeds=seeds or max(1, len(values)), outcome="shown" if holds else "not shown", note=note,
-        contradicts=contradicts,
+        contradicts=contradicts, source=source,
     )  # fmt: skip
+
+
+def difference(
+    quantity: str,
+    printed: str,
+    values: Sequence[float],
+    others: Sequence[float],
+    claim: Literal["lower", "higher", "similar"],
+    note: str = "",
+    source: str = "",
+) -> Verdict:
+    """Judge a statement on two sets of trainings by Welch's interval of the difference of their means.
+
+    Args:
+        quantity: what is compared, "A minus B".
+        printed: the statement.
+        values: of A, one a seed.
+        others: of B.
+        claim: what the statement says of A. "lower" and "higher" are shown only if the whole interval says so.
+            "similar" is not shown if the interval leaves out 0; else nothing is claimed, as no difference was found.
+        note, source: of the verdict; the note begins with both means.
+    """
+    interval = difference_of_means(values, others)
+    outcome: Outcome = "no claim"
+    if interval is not None:
+        low, high = interval
+        if claim == "similar":
+            outcome = "not shown" if low > 0 or high < 0 else "no claim"
+        else:
+            outcome = "shown" if (high < 0 if claim == "lower" else low > 0) else "not shown"
+    means = f"{statistics.fmean(values):.3f} and {statistics.fmean(others):.3f}, Welch's interval"
+    return Verdict(
+        quantity=quantity, printed=printed, measured=statistics.fmean(values) - statistics.fmean(others),
+        interval=interval, seeds=min(len(values), len(others)), outcome=outcome,
+        note=f"{means}; {note}" if note else means, source=source,
+    )  # fmt: skip
+
+
+def holm(probabilities: Mapping[_Key, float], level: float = 0.05) -> set[_Key]:
+    """Which of several tests are significant together, by Holm's step-down correction.
+
+    Args:
+        probabilities: p of each test.
+        level: chance of one or more false ones.
+    """
+    significant: set[_Key] = set()
+    for number, (key, probability) in enumerate(sorted(probabilities.items(), key=lambda item: item[1])):
+        if probability > level / (len(probabilities) - number):
+            break
+        significant.add(key)
+    return significant

@@ -66,9 +66,11 @@ class BidirectionalEncoder(keras.layers.Layer):
         policy = self.dtype_policy
         cells = [
             keras.layers.SimpleRNNCell(
-                self.units, name=f"layer_{index}", dtype=policy,
+                self.units,
+                name=f"layer_{index}",
+                dtype=policy,
                 **cell_initializers(self.initializer, self.units, self.units, gated=False),
-            )  # fmt: skip
+            )
             for index in range(self.num_layers)
         ]
         # One loop for the whole stack, not one for each layer of it. (In TensorFlow, Keras cannot stack a single cell.)

@@ -99,7 +99,10 @@ class AttentionModel(TranslationModel):
         self.head_dropout = keras.layers.Dropout(dropout, name="head_dropout", dtype=policy)
         self.encoder = BidirectionalEncoder(dim, num_layers, initializer, name="encoder", dtype=policy)
         self.decoder = keras.layers.RNN(
-            AttentionCell(2 * dim, initializer, name="cell", dtype=policy), return_sequences=True, name="decoder", dtype=policy
+            AttentionCell(2 * dim, initializer, name="cell", dtype=policy),
+            return_sequences=True,
+            name="decoder",
+            dtype=policy,
         )
         # Float32 even in mixed precision: the softmax over its output needs the digits.
         if self.is_bounded:

@@ -23,6 +23,8 @@ _PREFIXES = {"forward": "val_", "backward": "val_backward_"}
 class ContinuousEvaluation(keras.callbacks.Callback):
     """Measures random batches while training goes on; raw and smoothed values to TensorBoard and CSV.
 
+    Where it measures every so many steps, it also measures before the first one.
+
     Args:
         folder: of the run; values go to `continuous.csv` and the logs.
         validator: does the measuring.
@@ -54,12 +56,18 @@ class ContinuousEvaluation(keras.callbacks.Callback):
         self._log.drop_after(state.step)
         self._values = read_csv_log(self._log.path)
 
+    def on_train_begin(self, logs=None):
+        if self._config.continuous_every_steps is not None and self._state.step == 0:
+            self._measure()
+
     def on_train_batch_end(self, batch, logs=None):
         every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
         by_steps = every_steps is not None and self._state.step % every_steps == 0
         by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
-        if not (by_steps or by_time):
-            return
+        if by_steps or by_time:
+            self._measure()
+
+    def _measure(self):
         values = {}
         for prefix, sampler in self._samplers.items():
             scores = self._validator.random_batch(sampler, self._state.step)

@@ -1,0 +1,36 @@
+"""The chapters of the thesis, as the pages that its figures and tables are shown on."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of figures and tables.
+
+    Attributes:
+        title: heading of the page.
+        file_name: of the page.
+        pattern: what matches the names of its experiments, a regular expression.
+    """
+
+    title: str
+    file_name: str
+    pattern: str
+
+
+CHAPTERS = (
+    Chapter("Chapter 2: theory", "chapter-2.md", r"(fig|tab)-2\..*"),
+    Chapter("Section 3.1: data", "section-3.1.md", r"(fig|tab)-3\.1\..*"),
+    Chapter("Section 3.3: ByteNet", "section-3.3.md", r"(fig|tab)-3\.3\..*"),
+    Chapter("Section 3.4: Simplified ByteNet", "section-3.4.md", r"(fig|tab)-3\.4\..*"),
+    Chapter("Section 3.5: SELU ByteNet", "section-3.5.md", r"(fig|tab)-3\.5\..*"),
+    Chapter("Section 3.6: semi-supervised ByteNet", "section-3.6.md", r"(fig|tab)-3\.6\..*|attention-baseline"),
+    Chapter("Appendix D: further results", "appendix-d.md", r"(fig|tab)-d\..*"),
+    Chapter("Beyond the thesis", "beyond-the-thesis.md", r".*"),
+)
+
+
+def chapter_of(name: str) -> Chapter:
+    """The first chapter whose pattern matches the name of an experiment."""
+    return next(chapter for chapter in CHAPTERS if re.fullmatch(chapter.pattern, name))
