@@ -251,7 +251,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) ->
 
 
 def _grouped(
-    captured: Captured, name: str, title: str, thesis: str, judge: Callable[[list[DeviceTime]], Verdict]
+    captured: Captured, name: str, title: str, thesis: str, *judges: Callable[[list[DeviceTime]], Verdict]
 ) -> Experiment:
     def measure(work: Work) -> Table:
         from bytenet.profiling.breakdown import breakdown
@@ -261,7 +261,8 @@ def _grouped(
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         devices = {device.device: device for device in devices_of(table)}
-        return [judge([devices[name] for name in _models_devices(list(devices))])]
+        of_model = [devices[name] for name in _models_devices(list(devices))]
+        return [judge(of_model) for judge in judges]
 
     def plot(table: Table, path: Path) -> None:
         draw_grouped(devices_of(table), table[0]["step_seconds"], path)
@@ -302,6 +303,19 @@ def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdic
         return statement(
             "the part of the blocks that takes longest", printed, largest == part, largest,
             note=f"shares of the busy time without communication: {told}. {_SHARED_STATISTICS}",
+        )  # fmt: skip
+
+    return judge
+
+
+def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
+    """Measures the time of one part of the blocks over that of another; `printed` is what the thesis says of it."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "part")
+        return Verdict(
+            quantity=f"time of {part} over that of {other}", printed=printed, measured=seconds[part] / seconds[other],
+            source="result-selu-bytenet.tex:75", note="no number is given",
         )  # fmt: skip
 
     return judge
@@ -350,6 +364,9 @@ EXPERIMENTS = (
         _SELU, "fig-3.5.5", "Grouped profile of the SELU ByteNet on 4 GPUs",
         "About .14 s a GPU; without normalisation, the dilated convolutions take most of it.",
         largest_part("conv-dilated", "conv-dilated"),
+        cost_of_part(
+            "pre-normalization", "recover-dim", "the SELU activation uses an unreasonable amount of time"
+        ),
     ),
     _raw(
         _ONE, "fig-d.1.1", "Raw profile of ByteNet on 1 GPU",
