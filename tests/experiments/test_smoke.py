@@ -1,16 +1,18 @@
 """Every experiment runs at the smallest scale, without any corpus at hand, and is drawn again from its data alone."""
 
 import shutil
+from typing import get_args
 
 import pytest
 
 from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.reproduction import redraw, reproduce, settings_that_differ
 from bytenet.experiments.results import ResultFiles, read_record, read_table
+from bytenet.experiments.verdict import Outcome
 
 # These take a minute together; the others `make test-all`.
 FAST = {"fig-2.4.1", "fig-2.4.2", "tab-2.4.1", "fig-3.4.1", "fig-3.5.2", "tab-3.1.3", "fig-3.3.1"}
-OUTCOMES = {"agrees", "better", "worse", "differs", "shown", "not shown", "no claim"}
+OUTCOMES = set(get_args(Outcome))
 
 
 @pytest.fixture(scope="module")
