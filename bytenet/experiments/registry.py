@@ -8,6 +8,7 @@ from bytenet.experiments import (
     blocks,
     corpora,
     digits,
+    digits_tuning,
     europarl,
     memorise,
     monolingual_captions,
@@ -36,6 +37,7 @@ _MODULES = (
     semi_supervised_grid,
     selu_language,
     semi_supervised_settings,
+    digits_tuning,
     monolingual_captions,
     monolingual_captions_tuning,
 )

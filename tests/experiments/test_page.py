@@ -1,4 +1,4 @@
-"""The page on all results, from hand-made ones."""
+"""The pages on all results, from hand-made ones."""
 
 import re
 
@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.experiments import Experiment, Needs, TrainingRun, Verdict
+from bytenet.experiments import Basis, Experiment, Needs, TrainingRun, Verdict
+from bytenet.experiments.chapters import CHAPTERS, chapter_of
 from bytenet.experiments.differences import differences_page
-from bytenet.experiments.page import write_page
+from bytenet.experiments.page import write_pages
+from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.results import ResultFiles, write_record, write_table
-from bytenet.markdown import cell, code, table
+from bytenet.markdown import anchor, cell, code, table
 
 MACHINE = {"cores": 2, "processor": "Some CPU", "platform": "Linux"}
 FACTS = {
@@ -19,36 +21,40 @@ FACTS = {
 }  # fmt: skip
 
 
-def experiment(name, **arguments):
-    return Experiment(name=name, title=f"Title of {name}", thesis=f"The thesis on {name}.", **arguments)
+def experiment(name, evidence, **arguments):
+    return Experiment(
+        name=name, title=f"Title of {name}", thesis=f"The thesis on {name}.", basis=Basis(evidence, "64 pairs"),
+        measure=lambda work: [], **arguments,
+    )  # fmt: skip
 
 
 EXPERIMENTS = [
     experiment(
-        "fig-1.1",
-        needs=Needs(),
-        measure=lambda work: [],
-        plot=lambda table, path: None,
+        "fig-2.1", "trained, smaller", needs=Needs(), plot=lambda table, path: None,
         runs=lambda scale: [TrainingRun("one", "digits")],
     ),
-    experiment("tab-1.2", needs=Needs(), measure=lambda work: []),
+    experiment("tab-3.1.2", "counted", needs=Needs()),
     experiment(
-        "fig-1.3",
+        "fig-3.3.3", "trained, smaller",
         needs=Needs(corpus="Much text", time={"smoke": "1 s", "cpu": "2 h", "thesis": "3 days"}),
-        measure=lambda work: [],
     ),
-]
+]  # fmt: skip
+FIGURE = "[fig-2.1](reproduction/chapter-2.md#fig-21-title-of-fig-21)"
+TABLE = "[tab-3.1.2](reproduction/section-3.1.md#tab-312-title-of-tab-312)"
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
-    """A function that writes the page and gives its text."""
+def pages(tmp_path, monkeypatch):
+    """A function that writes the pages and gives their texts by name, "" for that on all results."""
     monkeypatch.setattr("bytenet.experiments.page.all_experiments", lambda: EXPERIMENTS)
+    monkeypatch.setattr("bytenet.experiments.conclusions.read_conclusions", tuple)
 
     def write():
         path = tmp_path / "docs" / "reproduction.md"
-        write_page(path, tmp_path / "docs" / "reproduction")
-        return path.read_text(encoding="utf-8")
+        (tmp_path / "docs" / "reproduction").mkdir(parents=True, exist_ok=True)
+        write_pages(path, tmp_path / "docs" / "reproduction")
+        texts = {page.name: page.read_text(encoding="utf-8") for page in path.with_suffix("").glob("*.md")}
+        return texts | {"": path.read_text(encoding="utf-8")}
 
     return write
 
@@ -74,72 +80,88 @@ def row_of(text, start):
     return [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
 
 
-def test_without_results_every_experiment_says_what_it_needs(page):
-    text = page()
+def test_every_experiment_has_a_chapter():
+    for one in all_experiments():
+        assert chapter_of(one.name) in CHAPTERS
+        if one.name.startswith(("fig-", "tab-")):
+            assert chapter_of(one.name) is not CHAPTERS[-1]
+    assert chapter_of("attention-baseline").file_name == "section-3.6.md"
+
+
+def test_without_results_every_experiment_says_what_it_needs(pages):
+    text = pages()[""]
     assert "0 of 3 figures and tables have a result" in text
-    assert row_of(text, "fig-1.3")[-1] == "not run: needs Much text; cpu: 2 h; thesis: 3 days"
-    assert row_of(text, "fig-1.1")[-1] == "not run: needs no corpus"
+    assert row_of(text, "fig-3.3.3")[-1] == "not run: needs Much text; cpu: 2 h; thesis: 3 days"
+    assert row_of(text, "fig-2.1")[-1] == "not run: needs no corpus"
     assert "None so far." in text
 
 
-def test_a_verdict_has_its_numbers_and_a_link_to_its_section(page, result):
-    result("fig-1.1", verdicts=[
+def test_a_verdict_has_its_numbers_what_it_rests_on_and_a_link_to_its_section(pages, result):
+    result("fig-2.1", verdicts=[
         Verdict(quantity="error", printed=0.3, measured=0.281234, interval=(0.25, 0.31), seeds=5, outcome="agrees"),
-        Verdict(quantity="effect", printed="there", measured="gone", outcome="not shown", note="a|b"),
+        Verdict(quantity="effect", printed="there", measured="gone", outcome="not shown", note="a|b",
+                evidence="rescored"),
     ])  # fmt: skip
-    text = page()
-    link = "[fig-1.1](#fig-11-title-of-fig-11)"
-    lines = [line for line in text.split("\n") if line.startswith(f"| {link}")]
+    texts = pages()
+    lines = [line for line in texts[""].split("\n") if line.startswith(f"| {FIGURE}")]
     assert lines == [
-        f"| {link} | error | 0.3 | 0.281 | 0.25 to 0.31 | 5 | cpu | **agrees** |",
-        f"| {link} | effect | there | gone |  | 1 | cpu | **not shown**: a\\|b |",
+        f"| {FIGURE} | error | 0.3 | 0.281 | 0.25 to 0.31 | 5 | 64 pairs | trained, smaller | **agrees** |",
+        f"| {FIGURE} | effect | there | gone |  | 1 | 64 pairs | rescored | **not shown**: a\\|b |",
     ]
-    assert "\n## fig-1.1: Title of fig-1.1\n\n*The thesis:* The thesis on fig-1.1.\n\n![Title of fig-1.1]" in text
-    assert "](reproduction/fig-1.1-cpu.png)" in text
-    assert "- data: [fig-1.1-cpu.csv](reproduction/fig-1.1-cpu.csv)" in text
-    assert "- command: `bytenet reproduce fig-1.1 --scale cpu --seeds 5`" in text
+    section = texts["chapter-2.md"].partition("\n## fig-2.1: Title of fig-2.1\n")[2]
+    for part in (
+        "The thesis on fig-2.1.", "![Title of fig-2.1](fig-2.1-cpu.png)", "[fig-2.1-cpu.csv](fig-2.1-cpu.csv)",
+        "`bytenet reproduce fig-2.1 --scale cpu --seeds 5`", "trained, smaller; size: 64 pairs", "**agrees**",
+    ):  # fmt: skip
+        assert part in section
 
 
-def test_where_nothing_is_trained_there_are_no_seeds(page, result):
-    result("tab-1.2", verdicts=[Verdict(quantity="count", printed=1596, measured=2169, contradicts=True)])
-    text = page()
-    link = "[tab-1.2](#tab-12-title-of-tab-12)"
-    assert f"| {link} | count | 1596 | 2169 |  |  | cpu |" in text
-    assert f"- {link}, count: the thesis has 1596, measured 2169 (scale cpu).\n" in text
-    assert "- command: `bytenet reproduce tab-1.2 --scale cpu`\n" in text
+def test_where_nothing_is_trained_there_are_no_seeds(pages, result):
+    finding = Verdict(quantity="count", printed=1596, measured=2169, contradicts=True, source="a.tex:51")
+    result("tab-3.1.2", verdicts=[finding])
+    texts = pages()
+    assert f"| {TABLE} | count | 1596 | 2169 |  |  | 64 pairs | counted |" in texts[""]
+    assert f"- {TABLE}, count: the thesis has 1596 (`a.tex:51`); measured 2169 (counted).\n" in texts[""]
+    assert "`bytenet reproduce tab-3.1.2 --scale cpu`\n" in texts["section-3.1.md"]
 
 
-def test_contradictions_are_findings(page, result):
-    result("fig-1.1", verdicts=[
-        Verdict(quantity="a", printed=1.0, measured=2.0, interval=(1.5, 2.5), seeds=3, note="so", contradicts=True),
+def test_contradictions_are_findings(pages, result):
+    result("fig-2.1", verdicts=[
+        Verdict(quantity="a", printed=1.0, measured=2.0, interval=(1.5, 2.5), seeds=3, note="so", contradicts=True,
+                source="a.tex:1"),
         Verdict(quantity="b", printed=1.0, measured=2.0),
-        Verdict(quantity="c", printed="little", measured="much", contradicts=True),
+        Verdict(quantity="c", printed="little", measured="much", contradicts=True, source="b.tex:2"),
     ])  # fmt: skip
-    findings = page().partition("## Findings that contradict the thesis\n\n")[2].partition("\n\n##")[0].split("\n")
-    link = "[fig-1.1](#fig-11-title-of-fig-11)"
-    assert findings == [
-        f"- {link}, a: the thesis has 1, measured 2 (95 % interval 1.5 to 2.5, 3 seeds, scale cpu); so.",
-        f"- {link}, c: the thesis has “little”, measured much (1 seed, scale cpu).",
+    findings = pages()[""].partition("## Findings that contradict the thesis\n\n")[2].partition("\n\n##")[0]
+    assert findings.split("\n") == [
+        f"- {FIGURE}, a: the thesis has 1 (`a.tex:1`); measured 2 (trained, smaller, 95 % interval 1.5 to 2.5, "
+        "3 seeds); so.",
+        f"- {FIGURE}, c: the thesis has “little” (`b.tex:2`); measured much (trained, smaller, 1 seed).",
     ]
 
 
 @pytest.mark.parametrize(
-    ("scales", "shown"),
-    [(["cpu"], "cpu"), (["smoke", "cpu"], "cpu"), (["cpu", "thesis"], "thesis"), (["smoke"], None), ([], None)],
-)
-def test_the_largest_scale_is_shown_and_smoke_never(page, result, scales, shown):
+    ("scales", "shown", "evidence"),
+    [
+        (["cpu"], "cpu", "trained, smaller"), (["smoke", "cpu"], "cpu", "trained, smaller"),
+        (["cpu", "thesis"], "thesis", "trained, same size"), (["smoke"], None, None), ([], None, None),
+    ],
+)  # fmt: skip
+def test_the_largest_scale_is_shown_and_smoke_never(pages, result, scales, shown, evidence):
     for scale in scales:
-        result("fig-1.1", scale)
-    text = page()
-    assert "smoke" not in text
-    assert (f"fig-1.1-{shown}.png" in text) == (shown is not None)
-    assert text.count("\n## fig-1.1") == (shown is not None)
+        result("fig-2.1", scale)
+    texts = pages()
+    assert "smoke" not in texts["chapter-2.md"]
+    assert (f"fig-2.1-{shown}.png" in texts["chapter-2.md"]) == (shown is not None)
+    assert texts["chapter-2.md"].count("\n## fig-2.1") == (shown is not None)
+    if evidence:
+        assert evidence in row_of(texts[""], FIGURE)
 
 
-def test_a_table_is_shown_cut_and_harmless(page, result):
+def test_a_table_is_shown_cut_and_harmless(pages, result):
     rows = [{"source": f"{index}|\u2028*", "long": "x" * 1000, "value": 1 / 3} for index in range(30)]
-    result("tab-1.2", rows=rows, picture=False)
-    text = page()
+    result("tab-3.1.2", rows=rows, picture=False)
+    text = pages()["section-3.1.md"]
     assert row_of(text, "source ") == ["source", "long", "value"]
     assert row_of(text, r"0\|") == [r"0\| \*", "x" * 159 + "…", "0.333"]
     assert "\u2028" not in text
@@ -149,38 +171,39 @@ def test_a_table_is_shown_cut_and_harmless(page, result):
     assert "![" not in text
 
 
-def test_conditions_are_told_once_and_where_they_differ(page, result):
-    result("fig-1.1")
-    result("tab-1.2", git_commit="def", differs_from_the_thesis=["data.batch_size 8 (64)", "model.dim 20 (400)"])
-    head, _, sections = page().partition("## Findings")
+def test_conditions_are_told_once_and_where_they_differ(pages, result):
+    result("fig-2.1")
+    result("tab-3.1.2", git_commit="def", differs_from_the_thesis=["data.batch_size 8 (64)", "model.dim 20 (400)"])
+    texts = pages()
     for label, value in (
         ("commit", "abc"), ("machine", "2 cores, Some CPU, Linux"), ("versions", "python 3.11, keras 3.15"),
     ):  # fmt: skip
-        assert f"| {label} | {value} |" in head
-    assert "- commit: def" in sections
-    assert sections.count("- commit: ") == 1
-    assert "- machine: " not in sections
-    assert "- settings (the thesis's): `data.batch_size 8 (64)`; `model.dim 20 (400)`" in sections
+        assert f"| {label} | {value} |" in texts[""]
+    assert "- commit: def" in texts["section-3.1.md"]
+    assert "- commit: " not in texts["chapter-2.md"]
+    assert "- machine: " not in texts["section-3.1.md"]
+    assert "`data.batch_size 8 (64)`; `model.dim 20 (400)`" in texts["section-3.1.md"]
 
 
-def test_the_page_on_the_code_lies_beside_it(page, tmp_path):
-    text = page()
-    assert "](thesis-and-code.md)" in text
+def test_the_page_on_the_code_lies_beside_it(pages, tmp_path):
+    assert "](thesis-and-code.md)" in pages()[""]
     assert (tmp_path / "docs" / "thesis-and-code.md").read_text(encoding="utf-8") == differences_page()
 
 
-def test_every_link_leads_somewhere(page, result, tmp_path):
-    for name in ("fig-1.1", "tab-1.2"):
-        result(name, verdicts=[Verdict(quantity="a", printed=1.0, measured=2.0, contradicts=True)])
-    text = page()
-    anchors = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in re.findall("(?m)^## (.*)$", text)}
-    links = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(links) > 6
-    for link in links:
-        if link.startswith("#"):
-            assert link[1:] in anchors
-        else:
-            assert (tmp_path / "docs" / link).is_file()
+def test_every_link_leads_somewhere(pages, result, tmp_path):
+    for name in ("fig-2.1", "tab-3.1.2"):
+        result(name, verdicts=[Verdict(quantity="a", printed=1.0, measured=2.0, contradicts=True, source="a.tex:1")])
+    number = 0
+    for name, text in pages().items():
+        folder = tmp_path / "docs" / ("reproduction" if name else "")
+        for link in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", text):
+            path = folder / link[0]
+            assert path.is_file(), link
+            if link[1]:
+                headings = re.findall("(?m)^#+ (.*)$", path.read_text(encoding="utf-8"))
+                assert link[1] in map(anchor, headings)
+            number += 1
+    assert number > 20
 
 
 @given(text=st.text(), longest=st.none() | st.integers(1, 20))

@@ -18,7 +18,7 @@ THESIS = [
     "fig-3.6.2", "fig-d.1.1", "fig-d.1.2", "fig-d.2.1", "fig-d.2.2", "fig-d.2.3", "fig-d.3.1", "fig-d.3.2",
 ]  # fmt: skip
 OWN = [
-    "attention-baseline", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
+    "attention-baseline", "digits-tuning", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
     "semi-supervised-settings",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()

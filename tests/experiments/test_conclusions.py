@@ -1,0 +1,58 @@
+"""The judgements on the thesis's conclusions are held to the verdicts that they rest on."""
+
+import pytest
+
+from bytenet.errors import InputError
+from bytenet.experiments import conclusions
+from bytenet.experiments.conclusions import Conclusion, conclusions_table, read_conclusions
+from bytenet.experiments.registry import all_experiments
+from bytenet.experiments.verdict import Verdict
+
+CONCLUSION = Conclusion(
+    claim="It learns.", source="a.tex:1, theory/b.tex:22", stands="in part", because="The error is {0}, then {1}.",
+    rests_on={"fig-3.3.1": {"first": "agrees", "second": "not shown"}},
+)  # fmt: skip
+VERDICTS = [
+    Verdict(quantity="second", printed="", measured=0.25, outcome="not shown", evidence="rescored"),
+    Verdict(quantity="first", printed=0.3, measured=0.31, outcome="agrees"),
+]
+
+
+@pytest.fixture
+def one(monkeypatch):
+    """A function that gives the table of one conclusion."""
+    monkeypatch.setattr(conclusions, "read_conclusions", lambda: (CONCLUSION,))
+    return lambda verdicts: conclusions_table({"fig-3.3.1": verdicts}, {"fig-3.3.1": "[fig-3.3.1](x)"})
+
+
+def test_a_row_has_the_numbers_the_evidence_and_the_place(one):
+    row = one(VERDICTS).split("\n")[-1]
+    assert row == (
+        "| It learns. | **in part** | trained, same size; rescored | The error is 0.31, then 0.25. | [fig-3.3.1](x) | "
+        "`a.tex:1, theory/b.tex:22` |"
+    )
+
+
+@pytest.mark.parametrize("verdicts", [VERDICTS[:1], [VERDICTS[0], VERDICTS[0]]])
+def test_a_missing_verdict_is_told(one, verdicts):
+    with pytest.raises(InputError, match="'first', being 'agrees', but it is missing"):
+        one(verdicts)
+
+
+def test_an_outcome_that_changed_asks_for_another_judgement(one):
+    changed = Verdict(quantity="first", printed=0.3, measured=0.5, outcome="not reproduced")
+    with pytest.raises(InputError, match=r"but it is 'not reproduced'\. Judge the conclusion again in"):
+        one([VERDICTS[0], changed])
+
+
+def test_each_conclusion_names_experiments_and_fills_its_numbers():
+    names = {experiment.name for experiment in all_experiments()}
+    found = read_conclusions()
+    assert len(found) >= 15
+    for conclusion in found:
+        assert set(conclusion.rests_on) <= names
+        assert conclusion.rests_on or conclusion.evidence, "what does it rest on?"
+        number = sum(map(len, conclusion.rests_on.values()))
+        conclusion.because.format(*range(number))  # no more places than verdicts
+        if conclusion.stands == "open":
+            assert "not possible here" in conclusion.evidence
