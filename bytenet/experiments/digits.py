@@ -4,8 +4,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytenet.experiments.curves import WATCHED, Panel, collect_curves, plot_curves, settled
+from bytenet.experiments.curve_plots import Panel, plot_curves
+from bytenet.experiments.curves import WATCHED, collect_curves, settled
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.thesis_curves import DIGITS
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement
 
@@ -109,7 +111,7 @@ def _figure(
         return found
 
     def plot(table: Table, path: Path) -> None:
-        plot_curves(table, path, _PANELS, alpha)
+        plot_curves(table, path, _PANELS, alpha, published=DIGITS[variant])
 
     return Experiment(
         name=name, title=title, thesis=thesis, needs=Needs(time=_TIME), runs=runs, measure=measure,

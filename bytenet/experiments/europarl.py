@@ -10,18 +10,11 @@ from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
 from bytenet.experiments.corpus_files import as_files, joined, number_words, shuffled, within
-from bytenet.experiments.curves import (
-    NOT_LEARNT,
-    SPIKE,
-    Panel,
-    collect_curves,
-    plot_curves,
-    series,
-    settled,
-    worst_spikes,
-)
+from bytenet.experiments.curve_plots import Panel, plot_curves
+from bytenet.experiments.curves import NOT_LEARNT, SPIKE, collect_curves, series, settled, worst_spikes
 from bytenet.experiments.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.memorise import AS_THESIS
+from bytenet.experiments.thesis_curves import EUROPARL
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement, student_t
 
@@ -112,7 +105,9 @@ def _figure(
 
     def plot(table: Table, path: Path) -> None:
         panels = (Panel("bleu"), Panel("sentence_cross_entropy", clip=clip))
-        plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True)
+        runs = dict.fromkeys(row["run"] for row in table)
+        published = [value for run in runs for value in EUROPARL.get(run, ())]
+        plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True, published=published)
 
     return Experiment(
         name=name, title=title, thesis=thesis, needs=_NEEDS, measure=measure, verdicts=verdicts, plot=plot,
