@@ -182,7 +182,7 @@ def _draw_lines(axes: "Axes", table: Table, lines: Sequence[_Line], panel: Panel
                 axes.plot(epochs, values, color=line.colour, linewidth=0.6, alpha=0.3)
             else:
                 axes.plot(epochs, smooth(values, alpha), color=line.colour, linewidth=0.7, alpha=0.4)
-            highest = max(highest, *values)
+            highest = max(highest, float(np.nanmax(values)))
         shortest = min(len(epochs) for epochs, _ in curves)
         mean = np.mean([smooth(values, alpha)[:shortest] for _, values in curves], axis=0)
         axes.plot(curves[0][0][:shortest], mean, color=line.colour, linewidth=1.8)

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import matplotlib.figure
 import pytest
 
 from bytenet.experiments.curve_plots import Panel, plot_curves
@@ -21,16 +20,8 @@ def curves(*runs, seeds=(1, 2)):
 
 
 @pytest.fixture
-def draw(tmp_path, monkeypatch):
+def draw(tmp_path, figures):
     """Draws and gives the figure instead of its file alone."""
-    figures = []
-    save = matplotlib.figure.Figure.savefig
-
-    def saved(figure, *arguments, **options):
-        figures.append(figure)
-        save(figure, *arguments, **options)
-
-    monkeypatch.setattr(matplotlib.figure.Figure, "savefig", saved)
 
     def drawn(table, *panels, **options):
         path = tmp_path / "curves.png"

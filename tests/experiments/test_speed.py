@@ -77,11 +77,9 @@ def test_the_csv_is_enough_for_picture_and_verdicts(tmp_path):
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_thesis_s_rates_are_drawn_beside_ours(tmp_path, monkeypatch):
-    shown = []
-    monkeypatch.setattr("bytenet.experiments.speed.save", lambda figure, path: shown.append(figure))
+def test_the_thesis_s_rates_are_drawn_beside_ours(tmp_path, figures):
     plot_rates(table(bytenet=(10, 12), simplified=(20, 21)), tmp_path / "rates.png")
-    one, several = shown[0].axes
+    one, several = figures[0].axes
     dashed = [[line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"] for axes in (one, several)]
     assert dashed == [[18.5, 23.9], [55.7, 66.6]]
     assert [text.get_text() for text in several.texts] == ["55.7", "66.6"]
