@@ -36,6 +36,8 @@ class Published:
     @property
     def full_text(self) -> str:
         """The same with what it is."""
+        if self.kind == "point":
+            return f"thesis, by epoch {self.epoch:g}: {self.text}"
         return f"{KINDS[self.kind][0]}: {self.text}"
 
 

@@ -64,6 +64,10 @@ def test_a_panel_of_zeros_is_left_out_and_told(draw):
     assert test.axison
 
 
+def test_a_point_says_its_epoch():
+    assert Published("bleu", "train", 100, kind="point", epoch=130).full_text == "thesis, by epoch 130: 100"
+
+
 def test_zeros_beside_other_values_are_drawn(draw):
     (axes,) = draw(curves("bytenet"), Panel("bleu")).axes
     assert axes.axison
