@@ -2,9 +2,9 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bytenet.errors import InputError
 from bytenet.profiling.breakdown import Breakdown, DeviceTime
@@ -24,6 +24,11 @@ _COLOURS = {
 }  # fmt: skip
 _LEAST_SHARE = 0.002
 """Share of a step below which a thread is left out."""
+# Inches and points: a page shows a picture at about its own size.
+_WIDTH, _DPI, _SMALL, _TINY = 8.0, 120, 9, 7.5
+_LETTER = 0.6  # width in sizes of the letters
+_MOST_LETTERS = 26  # of a thread's name
+_LEGEND = {"loc": "outside lower center", "ncols": 4, "fontsize": _SMALL, "frameon": False}
 
 
 class Span(NamedTuple):
@@ -58,6 +63,28 @@ class Timeline:
     milliseconds: float
     spans: list[Span]
     left_out: int
+
+
+@dataclass(frozen=True)
+class KnownStep:
+    """A step of another machine of which a few sums are known, to be drawn beside a grouped profile.
+
+    Attributes:
+        machine: what it ran on.
+        seconds: by group, one after the other; their sum is the time in which a device was busy.
+        step_seconds: how long the step took.
+        words: what to say of the groups.
+    """
+
+    machine: str
+    seconds: Mapping[str, float]
+    step_seconds: float
+    words: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is known, in a line."""
+        return f"{self.machine}: busy {sum(self.seconds.values()):.3g} s of a step of {self.step_seconds:.3g} s"
 
 
 def timeline(trace: Trace, step: int | None = None) -> Timeline:
@@ -101,8 +128,8 @@ def plot_timeline(trace: Trace, path: str | os.PathLike[str], step: int | None =
     draw_timeline(timeline(trace, step), path)
 
 
-def draw_timeline(chosen: Timeline, path: str | os.PathLike[str]) -> None:
-    """Draw what `timeline` gives; see `plot_timeline`."""
+def draw_timeline(chosen: Timeline, path: str | os.PathLike[str], notes: Sequence[str] = ()) -> None:
+    """Draw what `timeline` gives, with lines of `notes` above; see `plot_timeline`."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
@@ -111,21 +138,19 @@ def draw_timeline(chosen: Timeline, path: str | os.PathLike[str]) -> None:
     for span in chosen.spans:
         rows[span.device, span.thread][span.kind].append((span.start_ms, span.duration_ms))
         totals[span.kind] += span.duration_ms
-    figure = Figure(figsize=(12, 1.8 + 0.32 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(_WIDTH, 1.9 + 0.18 * len(notes) + 0.24 * len(rows)), layout="constrained")
     axes = figure.subplots()
     for index, kinds in enumerate(rows.values()):
         for kind, pieces in kinds.items():
             axes.broken_barh(pieces, (index - 0.4, 0.8), facecolors=_colour(kind), linewidth=0)
-    axes.set_yticks(range(len(rows)), [f"{device}  {thread}" for device, thread in rows], fontsize="small")
-    axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, chosen.milliseconds), xlabel="milliseconds")
+    names = [f"{device}  {_shortened(thread)}" for device, thread in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=_TINY)
+    axes.set(ylim=(len(rows) - 0.5, -0.5), xlim=(0, chosen.milliseconds), xlabel="milliseconds of the step")
     left_out = f"; {chosen.left_out} that do next to nothing are left out" if chosen.left_out else ""
-    axes.set_title(f"Step {chosen.step}, by device and thread or stream{left_out}", fontsize="medium")
+    figure.suptitle("\n".join([f"Step {chosen.step} by device and thread{left_out}", *notes]), fontsize=_SMALL)
     kinds = sorted(totals, key=lambda kind: -totals[kind])
-    figure.legend(
-        handles=[Patch(color=_colour(kind), label=kind) for kind in kinds],
-        loc="outside lower center", ncols=7, fontsize="small", frameon=False,
-    )  # fmt: skip
-    figure.savefig(path, dpi=110)
+    figure.legend(handles=[Patch(color=_colour(kind), label=kind) for kind in kinds], **_LEGEND)
+    figure.savefig(path, dpi=_DPI)
 
 
 def plot_grouped(result: Breakdown, path: str | os.PathLike[str]) -> None:
@@ -143,36 +168,75 @@ def plot_grouped(result: Breakdown, path: str | os.PathLike[str]) -> None:
     draw_grouped(result.devices, result.step_seconds, path)
 
 
-def draw_grouped(devices: Sequence[DeviceTime], step_seconds: float, path: str | os.PathLike[str]) -> None:
-    """Draw devices of a breakdown whose steps take `step_seconds`; see `plot_grouped`."""
+def draw_grouped(
+    devices: Sequence[DeviceTime], step_seconds: float, path: str | os.PathLike[str], beside: KnownStep | None = None
+) -> None:
+    """Draw devices of a breakdown whose steps take `step_seconds`; see `plot_grouped`.
+
+    Args:
+        devices: of the breakdown.
+        step_seconds: mean over its steps.
+        path: of the picture.
+        beside: what is known of a step of another machine; below the devices, on an axis of its own.
+    """
     from matplotlib.figure import Figure
+
+    heights = [len(LEVELS)] * len(devices) + [1] * (beside is not None)
+    figure = Figure(figsize=(_WIDTH, 0.7 + 0.42 * sum(heights) + 0.75 * len(heights)), layout="constrained")
+    # A panel of one bar gets some height more, for its title is as high as that of four.
+    all_axes = figure.subplots(len(heights), height_ratios=[height + 0.2 for height in heights], squeeze=False)[:, 0]
+    unlabelled: dict[str, Any] = {}
+    for device, axes in zip(devices, all_axes, strict=False):
+        _draw_device(axes, device, 1e3 * step_seconds, unlabelled)
+    if beside is not None:
+        for axes in all_axes[:-1]:
+            axes.set_title(f"here, {axes.get_title()}", fontsize="medium")
+        _draw_beside(all_axes[-1], beside)
+    all_axes[-1].set_xlabel("milliseconds a step, groups in alphabetical order; the black line is the end of the step")
+    figure.legend(handles=list(unlabelled.values()), **_LEGEND)
+    figure.savefig(path, dpi=_DPI)
+
+
+def _draw_device(axes: Any, device: DeviceTime, step: float, unlabelled: dict[str, Any]) -> None:
+    """A bar for each level, within `step` milliseconds; adds to `unlabelled` the groups too narrow for their names."""
     from matplotlib.patches import Patch
 
-    figure = Figure(figsize=(12, 1 + 2.6 * len(devices)), layout="constrained")
-    unlabelled: dict[str, Patch] = {}
-    step = 1e3 * step_seconds
-    for device, axes in zip(devices, figure.subplots(len(devices), squeeze=False)[:, 0], strict=True):
-        for row, level in enumerate(LEVELS):
-            left = 0.0
-            for group in sorted(device.level(level), key=lambda group: group.group):
-                (name,), width = group.group, 1e3 * group.seconds
-                axes.barh(row, width, 0.82, left=left, color=_colour(name), edgecolor="white", linewidth=0.5)
-                if width > 0.006 * step * len(name) + 0.008 * step:
-                    axes.text(left + width / 2, row, f"{name}\n{group.share:.0%}", ha="center", va="center", fontsize=7)
-                elif group.share >= 0.005:
-                    unlabelled.setdefault(name, Patch(color=_colour(name), label=name))
-                left += width
-        axes.axvline(step, color="black", linewidth=1)
-        axes.set_yticks(range(len(LEVELS)), LEVELS)
-        axes.set(ylim=(len(LEVELS) - 0.5, -0.5), xlim=(0, 1.02 * step))
-        axes.set_xlabel("milliseconds a step, groups in alphabetical order")
-        axes.set_title(
-            f"{device.device}: busy {device.busy_seconds / step_seconds:.0%} of {step:.4g} ms", fontsize="medium"
-        )
-    figure.legend(
-        handles=list(unlabelled.values()), loc="outside lower center", ncols=7, fontsize="small", frameon=False
-    )
-    figure.savefig(path, dpi=110)
+    for row, level in enumerate(LEVELS):
+        left = 0.0
+        for group in sorted(device.level(level), key=lambda group: group.group):
+            (name,), width = group.group, 1e3 * group.seconds
+            axes.barh(row, width, 0.86, left=left, color=_colour(name), edgecolor="white", linewidth=0.5)
+            if width / step > _share_of_text(name):
+                text = f"{name}\n{group.share:.0%}"
+                axes.text(left + width / 2, row, text, ha="center", va="center", fontsize=_TINY)
+            elif group.share >= 0.005:
+                unlabelled.setdefault(name, Patch(color=_colour(name), label=name))
+            left += width
+    axes.set_yticks(range(len(LEVELS)), LEVELS)
+    _finish(axes, len(LEVELS), step)
+    share = device.busy_seconds * 1e3 / step
+    axes.set_title(f"{device.device}: busy {share:.0%} of {step:,.0f} ms", fontsize="medium")
+
+
+def _draw_beside(axes: Any, known: KnownStep) -> None:
+    left, step = 0.0, 1e3 * known.step_seconds
+    for name, seconds in known.seconds.items():
+        axes.barh(0, 1e3 * seconds, 0.86, left=left, color=_colour(name), edgecolor="white", linewidth=0.5)
+        left += 1e3 * seconds
+    axes.text(left + 0.01 * step, 0, known.words, va="center", fontsize=_SMALL)
+    axes.set_yticks([])
+    _finish(axes, 1, step)
+    axes.set_title(known.text, fontsize="medium")
+
+
+def _finish(axes: Any, num_bars: int, step: float) -> None:
+    axes.axvline(step, color="black", linewidth=1)
+    axes.set(ylim=(num_bars - 0.5, -0.5), xlim=(0, 1.02 * step))
+
+
+def _share_of_text(name: str) -> float:
+    """How much of the width of a picture the name of a group takes."""
+    return (_LETTER * len(name) + 1) * _TINY / (0.9 * 72 * _WIDTH)
 
 
 def _choose(trace: Trace, number: int | None) -> Step:
@@ -195,6 +259,11 @@ def _thread_names(rows: list[tuple[str, str]]) -> dict[str, str]:
         count[pool] += 1
         names[line] = f"{pool} {count[pool]}" if has_id else pool
     return names
+
+
+def _shortened(thread: str) -> str:
+    """A name without its middle where it is long."""
+    return thread if len(thread) <= _MOST_LETTERS else f"{thread[: _MOST_LETTERS - 12]}…{thread[-11:]}"
 
 
 def _colour(group: str) -> str:

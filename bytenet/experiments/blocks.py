@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.plots import SMALL, new_figure, save, shown_name
 from bytenet.experiments.verdict import Verdict, compare, statement
 
 if TYPE_CHECKING:
@@ -196,21 +198,48 @@ _NUM_BLOCKS = 15
 _COLOURS = {"convolution": "C0", "batch": "C2", "layer": "C1"}
 
 
-def _plot(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
+# Kernel weights of a block of input width D by the thesis's equations 2.6.1 and 2.6.2, k = 5.
+_FORMULAS = {
+    "encoder block": ("(k/4 + 1) D²", lambda width: (5 / 4 + 1) * width**2),
+    "decoder block": ("((k + 1)/8 + 1) D²", lambda width: ((5 + 1) / 8 + 1) * width**2),
+}
 
+
+def _plot(table: Table, path: Path) -> None:
     kinds = [(variant, part) for part in ("encoder block", "decoder block") for variant in _DIMS]
-    figure = Figure(figsize=(11, 5.6), layout="constrained")
+    figure = new_figure(7)
     for axes, (variant, part) in zip(figure.subplots(1, len(kinds)), kinds, strict=True):
         rows = [row for row in table if row["model"] == variant and row["part"] == part]
-        name = "ByteNet" if variant == "bytenet" else "Simplified ByteNet"
-        axes.set_title(f"{name}, {part}", fontsize="medium")
-        axes.set(xlim=(-1.25, 1.35), ylim=(-0.8, 7.6))
+        axes.set_title(f"{shown_name(variant)},\n{part}", fontsize="medium")
+        axes.set(xlim=(-1.02, 1.3), ylim=(-1.5, 7.4))
         axes.axis("off")
         _draw_block(axes, rows)
-        total = sum(int(row["kernel_weights"]) for row in rows)
-        axes.text(0, -0.7, f"{total:,} weights in kernels", ha="center", fontsize="small")
-    figure.savefig(path, dpi=100)
+        told = [f"{sum(int(row['kernel_weights']) for row in rows):,}", "kernel weights here"]
+        if variant == "bytenet":
+            formula, weights = _FORMULAS[part]
+            told += [f"thesis: {weights(_input_width(part)):,.0f}", formula]
+        axes.text(0, -0.45, "\n".join(told), ha="center", va="top", fontsize=SMALL)
+    figure.supxlabel(_ratio_text(table), fontsize=SMALL)
+    save(figure, path)
+
+
+def _input_width(part: str) -> int:
+    """Of ByteNet's blocks; the decoder's have the encoder's output beside the target."""
+    return _DIMS["bytenet"] * (2 if part == "decoder block" else 1)
+
+
+def _ratio_text(table: Table) -> str:
+    """The kernel weights of all blocks of Simplified over ByteNet's."""
+    sums = {
+        variant: sum(
+            int(row["kernel_weights"])
+            for row in table
+            if (row["model"], row["dim"]) == (variant, dim) and str(row["part"]).startswith(("encoder,", "decoder,"))
+        )
+        for variant, dim in _DIMS.items()
+    }
+    ratio = sums["simplified"] / sums["bytenet"]
+    return f"All blocks, weights of Simplified ByteNet (d = 200) over ByteNet's (d = 400): {ratio:.3f}; thesis: 5/9"
 
 
 def _draw_block(axes: Any, rows: Table) -> None:
@@ -222,11 +251,11 @@ def _draw_block(axes: Any, rows: Table) -> None:
         if row["kind"] == "convolution":
             single = row["taps"] == 1
             shape = "1 tap" if single else f"{row['taps']} taps, dilation r"
-            text = f"{row['layer']}\nconvolution, {shape} → {row['width']}"
+            text = f"{_layer_text(row)}\n{shape} → {row['width']}"
             colour = _COLOURS["convolution"]
         else:
             norm, activation = str(row["kind"]).split(" norm, ")
-            text = f"{row['layer']}\n{norm} norm, {activation}"
+            text = f"{_layer_text(row)}\n{norm} norm, {activation}"
             colour = _COLOURS[norm]
         _draw_box(axes, height, text, colour)
     arrow = {"arrowstyle": "-|>", "color": "black", "shrinkA": 0, "shrinkB": 0}
@@ -240,8 +269,13 @@ def _draw_block(axes: Any, rows: Table) -> None:
     axes.annotate("", (0.17, heights[-1]), (side, heights[-1]), arrowprops=arrow)
 
 
+def _layer_text(row: dict[str, Any]) -> str:
+    """The name of a layer, in two lines where it is long."""
+    return fill(str(row["layer"]).replace("_", " "), 20)
+
+
 # Half the height of a box, and the radius of the plus, in the units of the axes.
-_HALF, _PLUS = 0.3, 0.18
+_HALF, _PLUS = 0.36, 0.18
 
 
 def _draw_box(axes: Any, height: float, text: str, colour: str) -> None:
@@ -253,7 +287,7 @@ def _draw_box(axes: Any, height: float, text: str, colour: str) -> None:
             facecolor="white" if colour == "white" else (colour, 0.25), edgecolor="black",
         )
     )  # fmt: skip
-    axes.text(0, height, text, ha="center", va="center", fontsize=7.5)
+    axes.text(0, height, text, ha="center", va="center", fontsize=8)
 
 
 EXPERIMENTS = (

@@ -1,7 +1,7 @@
 """The conclusions of the thesis, and whether they stand: the first table of the page on all results.
 
 `conclusions.yaml` holds a judgement on each conclusion, and the verdicts that it rests on with the outcomes they had.
-When new data change such an outcome, the page is not written before the judgement has been looked at again.
+When new data change such an outcome, the table says that the conclusion has to be judged again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,11 +61,8 @@ def conclusions_table(verdicts: Mapping[str, Sequence[Verdict]], links: Mapping[
     """The conclusions as a table of Markdown; without any results, nothing.
 
     Args:
-        verdicts: the published ones, by experiment.
+        verdicts: of the results at hand, by experiment.
         links: to the experiments' sections, by experiment.
-
-    Raises:
-        InputError: a verdict that a conclusion rests on is missing or has another outcome.
     """
     if not verdicts:
         return ""
@@ -76,31 +73,41 @@ def conclusions_table(verdicts: Mapping[str, Sequence[Verdict]], links: Mapping[
 def _row(
     conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]], links: Mapping[str, str]
 ) -> tuple[str, ...]:
+    stands, because, kinds = f"**{conclusion.stands}**", conclusion.because, [conclusion.evidence]
     found = _verdicts_of(conclusion, verdicts)
-    kinds = [verdict.evidence or find_experiment(name).basis_at("cpu").evidence for name, verdict in found]
-    because = conclusion.because.format(*(number_text(verdict.measured) for _, verdict in found))
+    changes = [change for *_, change in found if change]
+    if changes:
+        stands, because = NOT_JUDGED, "; ".join(changes)
+    else:
+        because = because.format(*(number_text(verdict.measured) for _, verdict, _ in found))
+        if not conclusion.evidence:
+            kinds = [verdict.evidence or find_experiment(name).basis_at("cpu").evidence for name, verdict, _ in found]
     return (
         cell(conclusion.claim),
-        f"**{conclusion.stands}**",
-        conclusion.evidence or "; ".join(dict.fromkeys(kinds)),
+        stands,
+        "; ".join(dict.fromkeys(kinds)),
         cell(because),
-        ", ".join(links[name] for name in conclusion.rests_on),
+        ", ".join(links.get(name, name) for name in conclusion.rests_on),
         code(conclusion.source),
     )
 
 
-def _verdicts_of(conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]]) -> list[tuple[str, Verdict]]:
-    """The verdicts that a conclusion rests on, in order, each with the name of its experiment."""
+NOT_JUDGED = "to be judged"
+"""Stands in place of a judgement whose verdicts are missing or have changed."""
+
+
+def _verdicts_of(
+    conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]]
+) -> list[tuple[str, Verdict | None, str]]:
+    """Of each verdict that a conclusion rests on: experiment, verdict, and what has changed since the judgement."""
     found = []
     for name, outcomes in conclusion.rests_on.items():
         of_experiment = {verdict.quantity: verdict for verdict in verdicts.get(name, ())}
         for quantity, outcome in outcomes.items():
             verdict = of_experiment.get(quantity)
-            now = "missing" if verdict is None else f"{verdict.outcome!r}"
-            if verdict is None or verdict.outcome != outcome:
-                raise InputError(
-                    f"The conclusion {conclusion.claim!r} rests on {name}, {quantity!r}, being {outcome!r}, but it is "
-                    f"{now}. Judge the conclusion again in {_FILE}."
-                )
-            found.append((name, verdict))
+            if verdict is None:
+                change = f"no result of {name}, {quantity}"
+            else:
+                change = "" if verdict.outcome == outcome else f"{name}, {quantity}: {verdict.outcome}, was {outcome}"
+            found.append((name, verdict, change))
     return found

@@ -9,6 +9,7 @@ from bytenet.datasets.corpora.newstest import newstest
 from bytenet.datasets.parallel import Pairs
 from bytenet.experiments.corpus_files import number_words, within
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.plots import handles_of, legend_below, new_figure, save
 from bytenet.experiments.verdict import Verdict, compare, statement
 
 _NEWSTEST = Needs(corpus="NewsTest 2014, 2015", time={"smoke": "10 s", "cpu": "10 s", "thesis": "10 s"})
@@ -82,20 +83,31 @@ def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ]  # fmt: skip
 
 
-def _plot_lengths(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
+# Characters, in the thesis.
+_PRINTED_PEAK = (75, 80)
+_PRINTED_LONGEST = {"in the figure": 465, "in the text": 400}
 
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+
+def _plot_lengths(table: Table, path: Path) -> None:
+    figure = new_figure(4.2)
     axes = figure.subplots()
     length = [row["length"] for row in table]
     for number, (side, name) in enumerate((("source", "source (German)"), ("target", "target (English)"))):
         density = [row[f"{side}_density"] for row in table]
-        axes.plot(length, density, color=f"C{number}", label=name)
+        peak = length[int(np.argmax(density))]
+        longest = max(row["length"] for row in table if row[f"{side}_sentences"])
+        axes.plot(length, density, color=f"C{number}", label=f"{name}, here: peak at {peak}, longest {longest}")
         axes.fill_between(length, density, color=f"C{number}", alpha=0.15, linewidth=0)
-    axes.set(xlabel="characters a sentence", ylabel="density", xlim=(0, None), ylim=(0, None))
+    low, high = _PRINTED_PEAK
+    axes.axvspan(low, high, color="grey", alpha=0.4, linewidth=0, label=f"thesis, peaks: {low} to {high}")
+    for (where, printed), style in zip(_PRINTED_LONGEST.items(), ("--", ":"), strict=True):
+        label = f"thesis, longest {where}: {printed}"
+        axes.axvline(printed, color="black", linestyle=style, linewidth=1.1, label=label)
+    axes.set(xlabel="length of a sentence, characters", ylabel="density, share a character")
+    axes.set(xlim=(0, None), ylim=(0, None))
     axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=100)
+    legend_below(figure, handles_of([axes]))
+    save(figure, path)
 
 
 # Tables 3.1.1 and 3.1.2

@@ -6,8 +6,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from bytenet.experiments.curves import WATCHED, Panel, collect_curves, first_values, plot_curves, settled
+from bytenet.experiments.curve_plots import Panel, plot_curves
+from bytenet.experiments.curves import WATCHED, collect_curves, first_values, settled
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.thesis_curves import DIGITS
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import RATE, Verdict, compare, difference, statement
 
@@ -109,7 +111,7 @@ def _figure(
         return judge(table, others or {}, scale)
 
     def plot(table: Table, path: Path, others: dict[str, Table] | None = None) -> None:
-        plot_curves(table, path, _PANELS, alpha)
+        plot_curves(table, path, _PANELS, alpha, published=DIGITS[variant])
 
     return Experiment(
         name=name, title=title, thesis=thesis, needs=Needs(time=_TIME), basis=_BASIS, runs=runs, measure=measure,

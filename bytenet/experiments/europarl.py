@@ -10,12 +10,11 @@ from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
 from bytenet.experiments.corpus_files import as_files, joined, number_words, shuffled, within
+from bytenet.experiments.curve_plots import Panel, plot_curves
 from bytenet.experiments.curves import (
     NOT_LEARNT,
     SPIKE,
-    Panel,
     collect_curves,
-    plot_curves,
     series,
     settled,
     worst_spikes,
@@ -23,6 +22,7 @@ from bytenet.experiments.curves import (
 from bytenet.experiments.digits import SELU_WEIGHTS
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.memorise import AS_THESIS
+from bytenet.experiments.thesis_curves import EUROPARL
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import RATE, Verdict, clip, compare, statement, student_t
 
@@ -115,7 +115,9 @@ def _figure(
 
     def plot(table: Table, path: Path) -> None:
         panels = (Panel("bleu"), Panel("sentence_cross_entropy", clip=clip))
-        plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True)
+        runs = dict.fromkeys(row["run"] for row in table)
+        published = [value for run in runs for value in EUROPARL.get(run, ())]
+        plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True, published=published)
 
     return Experiment(
         name=name, title=title, thesis=thesis, needs=_NEEDS, basis=_BASIS, measure=measure, verdicts=verdicts,

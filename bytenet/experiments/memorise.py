@@ -8,9 +8,11 @@ import numpy as np
 
 from bytenet.evaluation import smooth
 from bytenet.experiments.corpus_files import as_files, number_words, within
-from bytenet.experiments.curves import WATCHED, Panel, collect_curves, first_values, plot_curves, series, settled
+from bytenet.experiments.curve_plots import Panel, plot_curves
+from bytenet.experiments.curves import WATCHED, collect_curves, first_values, series, settled
 from bytenet.experiments.digits import SELU_WEIGHTS
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.thesis_curves import MEMORISED
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, compare, statement
 
@@ -96,7 +98,9 @@ def _figure(
 
     def plot(table: Table, path: Path) -> None:
         panels = [Panel(measure, (0, 100) if measure == _BLEU else None) for measure in measures]
-        plot_curves(table, path, panels, alpha, colour_by="run" if len(variants) > 1 else "split")
+        colour_by = "run" if len(variants) > 1 else "split"
+        published = [value for variant in variants for value in MEMORISED[variant]]
+        plot_curves(table, path, panels, alpha, colour_by, published=published)
 
     return Experiment(
         name=name,

@@ -7,6 +7,8 @@ on the validation set. The test set is looked at once.
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
+from typing import Any
 
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.experiments.monolingual_captions_runs import (
@@ -20,6 +22,7 @@ from bytenet.experiments.monolingual_captions_runs import (
     training_of,
     validation_of,
 )
+from bytenet.experiments.plots import handles_of, legend_below, new_figure, save
 from bytenet.experiments.verdict import Verdict, by_trial, paired_differences, student_t
 
 _SEEDS = 3
@@ -143,25 +146,28 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
 
 def _plot(table: Table, path: Path) -> None:
     """A panel a score: each seed with its bootstrap interval, the mean over seeds as a line."""
-    from matplotlib.figure import Figure
-
     ways = list(dict.fromkeys(row["way"] for row in table))
-    figure = Figure(figsize=(11, 1.2 + 0.45 * len(ways)), layout="constrained")
-    for axes, (key, name) in zip(figure.subplots(1, 2, sharey=True), _SCORES.items(), strict=True):
+    figure = new_figure(1.6 + 0.5 * len(ways))
+    all_axes = figure.subplots(1, 2, sharey=True)
+    for axes, (key, name) in zip(all_axes, _SCORES.items(), strict=True):
         for place, way in enumerate(ways):
-            rows = [row for row in table if row["way"] == way]
-            for number, row in enumerate(rows):
-                shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
-                if row[f"{key}_low"] != "":
-                    interval = [row[f"{key}_low"], row[f"{key}_high"]]
-                    axes.plot(interval, [shifted, shifted], "-", color=f"C{place}", alpha=0.4)
-                axes.plot(row[key], shifted, "o", color=f"C{place}", markersize=4)
-            axes.plot(fmean(row[key] for row in rows), place, "|", color="k", markersize=16)
-        axes.set_xlabel(f"{name} on the test set")
+            _draw_way(axes, [row for row in table if row["way"] == way], key, place)
+        axes.set_xlabel(f"{name} on the test set, 0 to 100")
         axes.grid(alpha=0.3)
-    figure.axes[0].set_yticks(range(len(ways)), ways)
-    figure.axes[0].invert_yaxis()
-    figure.savefig(path, dpi=100)
+    all_axes[0].set_yticks(range(len(ways)), [fill(way, 26) for way in ways])
+    all_axes[0].invert_yaxis()
+    legend_below(figure, handles_of(all_axes))
+    save(figure, path)
+
+
+def _draw_way(axes: Any, rows: Table, key: str, place: int) -> None:
+    for number, row in enumerate(rows):
+        shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
+        if row[f"{key}_low"] != "":
+            interval = [row[f"{key}_low"], row[f"{key}_high"]]
+            axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
+        axes.plot(row[key], shifted, "o", color="C0", markersize=4, label="a training")
+    axes.plot(fmean(row[key] for row in rows), place, "|", color="black", markersize=16, label="mean of trainings")
 
 
 EXPERIMENTS = (

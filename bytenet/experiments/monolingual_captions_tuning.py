@@ -12,6 +12,7 @@ from bytenet.experiments.monolingual_captions_runs import (
     training_of,
     validation_of,
 )
+from bytenet.experiments.plots import new_figure, save
 from bytenet.experiments.verdict import Verdict
 
 
@@ -67,19 +68,18 @@ def _words(choice: Choice) -> str:
 
 
 def _plot_tries(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 1 + 0.35 * len(table)), layout="constrained")
-    axes = figure.subplots()
-    labels = [f"{row['way']}: {_words(_choice(row))}" for row in table]
-    colours = {way: f"C{number}" for number, way in enumerate(dict.fromkeys(row["way"] for row in table))}
-    for place, row in enumerate(table):
-        axes.plot(row["val_chrf"], place, "o", color=colours[row["way"]])
-    axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_xlabel("chrF on the validation set, greedy")
-    axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=100)
+    ways = list(dict.fromkeys(row["way"] for row in table))
+    figure = new_figure(1 + 0.3 * len(table) + 0.25 * len(ways))
+    all_axes = figure.subplots(len(ways), sharex=True, squeeze=False)[:, 0]
+    for axes, way in zip(all_axes, ways, strict=True):
+        rows = [row for row in table if row["way"] == way]
+        axes.plot([row["val_chrf"] for row in rows], range(len(rows)), "o", color="C0")
+        axes.set_yticks(range(len(rows)), [_words(_choice(row)) for row in rows])
+        axes.set(ylim=(len(rows) - 0.5, -0.5))
+        axes.set_title(way, fontsize="medium", loc="left")
+        axes.grid(alpha=0.3)
+    all_axes[-1].set_xlabel("chrF on the validation set, 0 to 100, translated greedily; a training each")
+    save(figure, path)
 
 
 EXPERIMENTS = (

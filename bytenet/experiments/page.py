@@ -60,17 +60,15 @@ def write_pages(path: Path, results: Path) -> None:
     Args:
         path: of the page on all results.
         results: the folder that `bytenet reproduce` left its files in.
-
-    Raises:
-        InputError: a verdict that a conclusion rests on has changed, see `bytenet.experiments.conclusions`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     all_results = [_read_result(experiment, results) for experiment in all_experiments()]
     shown = [result for result in all_results if result.scale is not None]
     common = _common_conditions(shown)
     folder = f"{_relative(results, path.parent)}/"
-    links = {result.experiment.name: result.link(folder) for result in all_results}
+    links = {result.experiment.name: result.link(folder) for result in shown}
     verdicts = {result.experiment.name: result.verdicts for result in shown}
+    chapters = [chapter for chapter in CHAPTERS if any(chapter is chapter_of(one.experiment.name) for one in shown)]
     sections = [
         "# Reproduction of the thesis",
         _INTRODUCTION,
@@ -78,7 +76,7 @@ def write_pages(path: Path, results: Path) -> None:
         "## Findings that contradict the thesis",
         _findings(shown, folder),
         "## Figures and tables, by chapter",
-        _chapter_list(folder),
+        _chapter_list(chapters, folder),
         "## How to read the verdicts",
         _EXPLANATION,
         "## All verdicts",
@@ -86,7 +84,7 @@ def write_pages(path: Path, results: Path) -> None:
         _verdict_table(all_results, folder),
     ]
     write_text_atomic(path, "\n\n".join(filter(None, sections)) + "\n")
-    for chapter in CHAPTERS:
+    for chapter in chapters:
         of_chapter = [result for result in shown if chapter_of(result.experiment.name) is chapter]
         write_text_atomic(results / chapter.file_name, _chapter_page(chapter, of_chapter, path, results, common))
     write_text_atomic(path.with_name("thesis-and-code.md"), differences_page())
@@ -170,8 +168,8 @@ def _conditions_text(
     return "\n\n".join(lines)
 
 
-def _chapter_list(folder: str) -> str:
-    return "\n".join(f"- [{chapter.title}]({folder}{chapter.file_name})" for chapter in CHAPTERS)
+def _chapter_list(chapters: Sequence[Chapter], folder: str) -> str:
+    return "\n".join(f"- [{chapter.title}]({folder}{chapter.file_name})" for chapter in chapters) or "None so far."
 
 
 def _findings(results: Sequence[_Result], folder: str) -> str:

@@ -12,6 +12,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.experiments.corpus_files import as_files, number_words
 from bytenet.experiments.curves import NOT_LEARNT, SPIKE, WATCHED, series, steps_per_epoch, worst_spikes
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.plots import handles_of, legend_below, new_figure, save
 from bytenet.experiments.training_runs import TrainingRun
 from bytenet.experiments.verdict import Verdict, statement, student_t
 
@@ -162,24 +163,28 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _plot(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator, NullFormatter
 
-    figure = Figure(figsize=(11, 5.2), layout="constrained")
-    training, validation = figure.subplots(1, 2)
+    figure = new_figure(5.4)
+    training, validation = all_axes = figure.subplots(1, 2, sharey=True)
     for axes, kind in ((training, "batch"), (validation, "epoch")):
         rows = [row for row in table if row["kind"] == kind]
         for number, label in enumerate(LADDER):
-            for seed, (epochs, values) in series(rows, label, "loss").items():
+            for epochs, values in series(rows, label, "loss").values():
                 axes.plot(
-                    epochs, values, "o-" if kind == "epoch" else "-", color=f"C{number}", linewidth=1, markersize=4,
-                    label=label if seed == min(row["seed"] for row in rows) else None,
+                    epochs, values, "o-" if kind == "epoch" else "-", color=f"C{number}", linewidth=1.2, markersize=4,
+                    label=label.replace("thesis recipe", "the thesis's recipe"),
                 )  # fmt: skip
-        axes.set(xlabel="epoch", ylim=(0.5, 4))
-        axes.grid(alpha=0.3)
-    training.set(ylabel="cross entropy, nats a character", title="random training batches")
-    validation.set_title("validation set")
-    figure.legend(*validation.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize="small")
-    figure.savefig(path, dpi=100)
+        axes.set_xlabel("epoch")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.grid(alpha=0.3, which="both")
+    training.set(yscale="log", ylabel="cross entropy, nats a character")
+    training.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
+    training.yaxis.set_minor_formatter(NullFormatter())
+    training.set_title("random training batches", fontsize="medium")
+    validation.set_title("validation set", fontsize="medium")
+    legend_below(figure, handles_of(all_axes), "all trained here")
+    save(figure, path)
 
 
 EXPERIMENTS = (

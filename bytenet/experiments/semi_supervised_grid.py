@@ -7,6 +7,7 @@ from statistics import fmean
 
 from bytenet.experiments.attention_baseline import FORMS, PRINTED, attention_values
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.experiments.plots import SMALL, handles_of, legend_below, new_figure, save, shown_name
 from bytenet.experiments.semi_supervised_runs import (
     LABELLED,
     SETTINGS,
@@ -329,11 +330,9 @@ def _ratios(rows: Sequence[dict], labelled: int, column: str) -> dict[int, float
 
 
 def _plot_errors(table: Table, path: Path, beside: dict[str, Table]) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 6.5), layout="constrained")
+    figure = new_figure(6)
     grid = figure.subplots(len(SETTINGS), len(LABELLED), sharex=True, sharey=True)
-    for line, (settings, words) in zip(grid, SETTINGS.items(), strict=True):
+    for line, settings in zip(grid, SETTINGS, strict=True):
         for axes, labelled in zip(line, LABELLED, strict=True):
             for number, weight in enumerate(WEIGHTS):
                 for rows, whose, place, style in (
@@ -348,22 +347,19 @@ def _plot_errors(table: Table, path: Path, beside: dict[str, Table]) -> None:
                 if own := attention_values(beside[ATTENTION], form, labelled):
                     label = f"attention baseline here, {FORMS[form].words}"
                     axes.axhline(fmean(own), color="black", ls=style, lw=1, label=label)
-            axes.set(title=f"{labelled} labelled, {words}")
-            axes.set_ylim(bottom=0)
             axes.grid(alpha=0.3)
-        line[0].set_ylabel("misclassification rate")
+        line[0].set_ylabel(f"{shown_name(settings)}\nmisclassification rate", fontsize=SMALL)
+    grid[0][0].set_ylim(0, 1.05 * grid[0][0].get_ylim()[1])
     _finish(figure, grid, path)
 
 
 def _plot_times(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 4), layout="constrained")
+    figure = new_figure(4)
     (line,) = grid = figure.subplots(1, len(LABELLED), sharex=True, sharey=True, squeeze=False)
     drawn = {"thesis, two GPUs": thesis_rows()}
-    for name, words in SETTINGS.items():
+    for name in SETTINGS:
         rows = _of(table, name)
-        drawn[f"{words}, {' and '.join(dict.fromkeys(row['processor'] for row in rows))}"] = rows
+        drawn[f"{shown_name(name)}, {' and '.join(dict.fromkeys(row['processor'] for row in rows))}"] = rows
     for axes, labelled in zip(line, LABELLED, strict=True):
         for number, (label, rows) in enumerate(drawn.items()):
             minutes = [
@@ -376,8 +372,9 @@ def _plot_times(table: Table, path: Path) -> None:
             ]
             colour = f"C{number - 1}" if number else "grey"
             _draw(axes, minutes, 0.1 * (number - 1), label, color=colour, ls="-" if number else ":")
-        axes.set(title=f"{labelled} labelled", yscale="log")
+        axes.set(yscale="log")
         axes.grid(alpha=0.3, which="both")
+    line[0].yaxis.set_major_formatter("{x:g}")
     line[0].set_ylabel("minutes a training")
     _finish(figure, grid, path)
 
@@ -396,15 +393,13 @@ def _draw(axes, values: Sequence[Sequence[float]], place: float, label: str, **s
 
 
 def _finish(figure, grid, path: Path) -> None:
+    for axes, labelled in zip(grid[0], LABELLED, strict=True):
+        axes.set_title(f"{labelled} labelled pairs", fontsize="medium")
     for axes in grid[-1]:
         axes.set_xticks(range(len(UNLABELLED)), [f"{size:,}" for size in UNLABELLED])
-        axes.set_xlabel("unlabelled")
-    handles = {}
-    for axes in grid.flat:  # not every one has all of them, when a part is drawn
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=4, fontsize="small")
-    figure.savefig(path, dpi=100)
+        axes.set_xlabel("unlabelled sequences")
+    legend_below(figure, handles_of(grid.flat), "points: means over trainings, bars: 95 % intervals")
+    save(figure, path)
 
 
 _NEEDS = Needs(

@@ -3,10 +3,12 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 
 from bytenet.experiments.digits import greedy_scores
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.experiments.semi_supervised_runs import TRIALS, Cell, final_values, grid_run
+from bytenet.experiments.plots import SMALL, handles_of, legend_below, new_figure, save
+from bytenet.experiments.semi_supervised_runs import TRIALS, Cell, final_values, grid_run, thesis_rows
 from bytenet.experiments.training_runs import Start, TrainingRun
 from bytenet.experiments.verdict import Verdict, by_trial, paired, paired_differences, student_t
 from bytenet.experiments.verdict_text import interval_text
@@ -161,24 +163,33 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     return found
 
 
-def _plot(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
+# The thesis's, of the pairs, text and weight that are compared here; on its own test set.
+_THESIS_CELL = Cell(128, 1024, 0.2)
 
+
+def _plot(table: Table, path: Path) -> None:
     labels = list(dict.fromkeys(row["run"] for row in table))
-    figure = Figure(figsize=(8, 1 + 0.4 * len(labels)), layout="constrained")
+    figure = new_figure(1.6 + 0.42 * len(labels))
     axes = figure.subplots()
     for place, label in enumerate(labels):
         values = list(by_trial(table, "misclassification", run=label).values())
-        axes.plot(values, [place] * len(values), "o", color="C0", alpha=0.4, markersize=4)
+        axes.plot(values, [place] * len(values), "o", color="C0", alpha=0.4, markersize=4, label="a training")
         interval = student_t(values)
         if interval is not None:
-            axes.plot(interval, [place, place], "-", color="C0")
-        axes.plot(fmean(values), place, "|", color="C0", markersize=14)
-    axes.set_yticks(range(len(labels)), labels)
+            axes.plot(interval, [place, place], "-", color="C0", label="95 % interval")
+        axes.plot(fmean(values), place, "|", color="C0", markersize=14, label="mean")
+    for cell, style in ((_THESIS_CELL.without_text, ":"), (_THESIS_CELL, "--")):
+        printed = fmean(by_trial(thesis_rows(), "misclassification", **cell._asdict()).values())
+        words = f"with {cell.unlabelled:,} texts" if cell.unlabelled else "without unlabelled text"
+        label = f"thesis, 128 pairs, {words}, on its test set: {printed:.3f}"
+        axes.axvline(printed, color="black", linestyle=style, linewidth=1.1, label=label)
+    names = [fill(f"{label}, here" if label == _THESIS else label, 40) for label in labels]
+    axes.set_yticks(range(len(labels)), names, fontsize=SMALL)
     axes.invert_yaxis()
-    axes.set_xlabel("misclassification rate on validation pairs, trials, mean and 95 % interval")
+    axes.set_xlabel("misclassification rate on validation pairs")
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=100)
+    legend_below(figure, handles_of([axes]))
+    save(figure, path)
 
 
 EXPERIMENTS = (

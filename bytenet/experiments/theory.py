@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bytenet.experiments.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.experiments.plots import handles_of, legend_below, new_figure, save
 from bytenet.experiments.verdict import Verdict, compare, statement
 
 _NEEDS = Needs(time={"smoke": "15 s", "cpu": "15 s", "thesis": "15 s"})
@@ -128,10 +129,11 @@ def _normalised_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _plot_densities(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
 
     inputs = list(dict.fromkeys(str(row["input"]) for row in table))
-    figure = Figure(figsize=(6.4, 0.9 + 1.7 * len(inputs)), layout="constrained")
+    figure = new_figure(1.4 + 1.6 * len(inputs))
     grid = figure.subplots(len(inputs), 1, sharex=True, sharey=True)
     for axes, label in zip(grid, inputs, strict=True):
         shown = dict.fromkeys(row["variable"] for row in table if row["input"] == label)
@@ -139,17 +141,22 @@ def _plot_densities(table: Table, path: Path) -> None:
             columns = _columns(table, input=label, variable=variable)
             superseded = variable == "sigmoid" and "normalised sigmoid" in shown
             style = {"color": "grey", "linestyle": ":"} if superseded else {"color": f"C{min(colour, 1)}"}
-            axes.plot(columns["x"], columns["density"], label=variable, **style)
+            axes.plot(columns["x"], columns["density"], label=_VARIABLES[variable], **style)
             if superseded:
                 continue
             x, below = columns["x"][::10], columns["sampled_below"][::10]
             heights, middles = np.diff(below) / np.diff(x), (x[1:] + x[:-1]) / 2
             axes.bar(middles, heights, np.diff(x), color=style["color"], alpha=0.2, linewidth=0)
-        axes.set(title=f"z from {label}", xlim=(-2, 2), ylim=(0, 2.5), ylabel="density")
+        axes.set(xlim=(-2, 2), ylim=(0, 2.5), ylabel="density")
+        axes.set_title(f"z from {label}", fontsize="medium")
         axes.grid(alpha=0.3)
-    grid[-1].set_xlabel("x      (lines: formula; bars: random numbers)")
-    grid[0].legend(loc="upper left", fontsize="small")
-    figure.savefig(path, dpi=100)
+    grid[-1].set_xlabel("value of z or of its sigmoid, no unit; N(mean, standard deviation)")
+    samples = {"by formula": Line2D([], [], color="grey"), "random numbers": Patch(color="grey", alpha=0.3)}
+    legend_below(figure, handles_of(grid) | samples)
+    save(figure, path)
+
+
+_VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
 
 
 # Table 2.4.1
@@ -283,18 +290,17 @@ def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _plot_activations(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
-
     columns = _columns(table)
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    figure = new_figure(4)
     axes = figure.subplots()
     axes.plot(columns["x"], columns["relu"], label="ReLU")
     axes.plot(columns["x"], columns["selu"], label="SELU")
-    axes.axhline(-_ALPHA * _LAMBDA, color="grey", linewidth=0.8, linestyle=":", label="-λα")
-    axes.set(xlabel="x", ylabel="activation", xlim=(-5, 5))
+    limit = -_ALPHA * _LAMBDA
+    axes.axhline(limit, color="grey", linewidth=0.8, linestyle=":", label=f"-λα = {limit:.3f}, by the constants")
+    axes.set(xlabel="input, no unit", ylabel="activation, no unit", xlim=(-5, 5))
     axes.grid(alpha=0.3)
-    axes.legend()
-    figure.savefig(path, dpi=100)
+    legend_below(figure, handles_of([axes]))
+    save(figure, path)
 
 
 EXPERIMENTS = (

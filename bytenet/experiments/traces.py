@@ -25,7 +25,7 @@ from bytenet.files import write_text_atomic
 from bytenet.profiling.breakdown import Breakdown, DeviceTime, GroupTime
 from bytenet.profiling.grouping import LEVELS
 from bytenet.profiling.nesting import union_seconds
-from bytenet.profiling.plots import Span, Timeline, draw_grouped, draw_timeline, timeline
+from bytenet.profiling.plots import KnownStep, Span, Timeline, draw_grouped, draw_timeline, timeline
 
 BATCH_SIZE = 16
 """Sentences a device."""
@@ -225,6 +225,30 @@ def _models_devices(names: Sequence[str]) -> list[str]:
     return [name for name in names if name.startswith("GPU")] or list(names)
 
 
+# Of one card in the thesis, off its figures: seconds of a step, those it is busy with by group, and a word on these.
+_THESIS_STEPS: dict[tuple[str, int], tuple[float, dict[str, float], str]] = {
+    ("bytenet", 1): (0.86, {"backward": 0.150, "other": 0.232 - 0.150}, "backward 0.150 s, then all other"),
+    ("bytenet", _THESIS_DEVICES): (1.15, {"backward": 0.23, "other": 0.33 - 0.23}, "backward 0.23 s, then all other"),
+    ("simplified", _THESIS_DEVICES): (
+        0.96, {"pre-normalization": 0.75 * 0.13, "other": 0.25 * 0.13}, "pre-normalization some ¾, then all other",
+    ),
+    ("selu", _THESIS_DEVICES): (0.50, {"other": 0.14}, "all groups; conv-dilated takes most"),
+}  # fmt: skip
+
+
+def _known_step(captured: Captured) -> KnownStep:
+    """The thesis's step that a picture is of."""
+    step, seconds, words = _THESIS_STEPS[captured.variant, captured.devices]
+    cards = "1 Titan X" if captured.devices == 1 else f"each of {captured.devices} Titan X"
+    return KnownStep(f"thesis, {cards} (cards of 2017)", seconds, step, words)
+
+
+def _busy_text(table: Table) -> str:
+    busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
+    told = ", ".join(f"{device} {share:.0%}" for device, share in busy.items())
+    return f"here, busy other than with communication: {told} of {table[0]['step_ms']:,.0f} ms"
+
+
 def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) -> Experiment:
     """A raw trace; `idle` is the share of a step in which the thesis's devices do nothing, off its figures."""
 
@@ -245,7 +269,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) ->
         return [Verdict(quantity=quantity, printed=idle, measured=measured, note=note)]
 
     def plot(table: Table, path: Path) -> None:
-        draw_timeline(timeline_of(table), path)
+        draw_timeline(timeline_of(table), path, [_busy_text(table), _known_step(captured).text])
 
     return _experiment(name, title, thesis, measure, verdicts, plot)
 
@@ -265,7 +289,7 @@ def _grouped(
         return [judge(of_model) for judge in judges]
 
     def plot(table: Table, path: Path) -> None:
-        draw_grouped(devices_of(table), table[0]["step_seconds"], path)
+        draw_grouped(devices_of(table), table[0]["step_seconds"], path, _known_step(captured))
 
     return _experiment(name, title, thesis, measure, verdicts, plot)
 

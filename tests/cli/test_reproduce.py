@@ -10,7 +10,7 @@ import pytest
 
 from bytenet.cli.reproduce import reproduce
 from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.experiments import Experiment, Needs, TrainingRun
+from bytenet.experiments import Basis, Experiment, Needs, TrainingRun
 from bytenet.experiments.registry import all_experiments  # the real one, before it is replaced
 from bytenet.experiments.verdict import compare
 
@@ -27,11 +27,15 @@ def judge(table, scale):
     return [compare("value", 6, [row["value"] for row in table], lower_is_better=True)]
 
 
+BASIS = Basis("computed")
+CHAPTER = "beyond-the-thesis.md"
 FIGURE = Experiment(
     name="fig-1.1.1", title="A figure", thesis="It has six.", measure=count, plot=draw, verdicts=judge,
-    needs=Needs(time={"smoke": "1 s", "cpu": "2 s", "thesis": "3 s"}), seeds={"cpu": 3},
+    needs=Needs(time={"smoke": "1 s", "cpu": "2 s", "thesis": "3 s"}), basis=BASIS, seeds={"cpu": 3},
 )  # fmt: skip
-TABLE = Experiment(name="tab-1.1.1", title="A table", thesis="As well.", measure=count, needs=Needs(corpus="text"))
+TABLE = Experiment(
+    name="tab-1.1.1", title="A table", thesis="As well.", measure=count, needs=Needs(corpus="text"), basis=BASIS
+)
 
 
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
@@ -42,7 +46,7 @@ def count_finished(work):
 
 
 PARTLY = Experiment(
-    name="fig-1.1.3", title="Many trainings", thesis="x", needs=Needs(), measure=count_finished, plot=draw,
+    name="fig-1.1.3", title="Many trainings", thesis="x", needs=Needs(), basis=BASIS, measure=count_finished, plot=draw,
     verdicts=judge, runs=lambda scale: [RUN], seeds={"cpu": 3},
     labels=lambda scale: [{"run": "one"}],
 )  # fmt: skip
@@ -75,7 +79,7 @@ def test_an_experiment_leaves_data_picture_and_verdicts(invoke, tmp_path):
     assert {"command", "git_commit", "machine", "versions", "differs_from_the_thesis"} <= set(record)
     assert record["verdicts"][0]["measured"] == 2
     (line,) = [line for line in result.stdout.splitlines() if "value" in line]
-    assert line.split() == ["fig-1.1.1", "value", "6", "2", "-0.484", "to", "4.48", "3", "agrees"]
+    assert line.split() == ["fig-1.1.1", "value", "6", "2", "-0.484", "to", "4.48", "3", "better"]
     assert result.stderr.splitlines()[-1].startswith("fig-1.1.1: ")
 
 
@@ -183,7 +187,7 @@ def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
         record.write_text(json.dumps(json.loads(record.read_text()) | {"git_commit": f"commit of {place}"}))
     assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",1,1.0\n"one",3,3.0\n'
     assert "fig-1.1.3: kept 1 of the results that were there" in result.stderr.split("\n")
-    assert "- joined with results of: commit of here on " in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "- joined with results of: commit of here on " in (tmp_path / CHAPTER).read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("partly_trained")
@@ -196,7 +200,8 @@ def test_a_part_is_measured_without_training(invoke, tmp_path):
     assert result.stderr.splitlines()[0] == "fig-1.1.3: 1 of 3 trainings are finished"
     page = tmp_path / "page.md"
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path, "--page", page)
-    part, whole = (page.read_text(encoding="utf-8").partition(f"## {name}: ")[2] for name in ("fig-1.1.3", "fig-1.1.1"))
+    chapter = (tmp_path / CHAPTER).read_text(encoding="utf-8")
+    part, whole = (chapter.partition(f"## {name}: ")[2] for name in ("fig-1.1.3", "fig-1.1.1"))
     assert "trainings finished so far: 1 of 3" in part
     assert "trainings finished so far" not in whole.partition("## fig-1.1.3")[0]
     # Drawn again, it is still known for a part.
@@ -234,7 +239,7 @@ def test_trainings_with_other_settings_are_left_out_of_a_part_and_told(invoke, t
 def test_the_page_is_written(invoke, tmp_path):
     page = tmp_path / "docs" / "reproduction.md"
     invoke(reproduce, "--all", "--out", tmp_path / "docs" / "reproduction", "--page", page)
-    assert "[fig-1.1.1](#fig-111-a-figure)" in page.read_text(encoding="utf-8")
+    assert f"[fig-1.1.1](reproduction/{CHAPTER}#fig-111-a-figure)" in page.read_text(encoding="utf-8")
     page.unlink()
     result = invoke(reproduce, "--out", tmp_path / "docs" / "reproduction", "--page", page)
     assert page.is_file()

@@ -95,3 +95,21 @@ def test_the_pairs_that_the_thesis_shows_are_looked_for(work, monkeypatch):
     verdicts = {verdict.quantity: verdict for verdict in corpora._news_verdicts(table, "cpu")}
     assert verdicts["of the pairs shown, found in the corpus"].outcome == "agrees"
     assert verdicts["pairs of NewsTest 2015"].contradicts
+
+
+def test_the_picture_of_lengths_has_the_thesis_s_peak_and_longest_sentences(tmp_path, figures):
+    table = [
+        {
+            "length": length, "source_sentences": 1, "source_density": 0.1 - abs(length - 4) / 100,
+            "target_sentences": int(length < 8), "target_density": 0.1 - abs(length - 3) / 100,
+        }
+        for length in range(10)
+    ]  # fmt: skip
+    corpora._plot_lengths(table, tmp_path / "picture.png")
+    assert [text.get_text() for text in figures[0].legends[0].get_texts()] == [
+        "source (German), here: peak at 4, longest 9",
+        "target (English), here: peak at 3, longest 7",
+        "thesis, peaks: 75 to 80",
+        "thesis, longest in the figure: 465",
+        "thesis, longest in the text: 400",
+    ]

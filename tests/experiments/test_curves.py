@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from bytenet.experiments.curves import Panel, collect_curves, plot_curves, series, settled
+from bytenet.experiments.curves import collect_curves, series, settled
 from bytenet.experiments.experiment import Work
 from bytenet.experiments.training_runs import TrainingRun, run_folder_of
-
-PNG = b"\x89PNG"
 
 
 def row(run, seed, epoch, train, test):
@@ -39,20 +37,6 @@ def test_curves_settle_at_the_mean_of_their_end():
     assert settled(table, "a", "train_misclassification") == [9.5, 10.5]  # the last two of ten points
     assert settled(table, "a", "train_misclassification", share=0.3) == [9, 10]
     assert settled(table[:1], "a", "train_misclassification") == [1]
-
-
-@pytest.mark.parametrize("colour_by", ["split", "run"])
-def test_curves_are_drawn(curves, colour_by, tmp_path):
-    path = tmp_path / "curves.png"
-    panels = [Panel("misclassification", limits=(0, 1)), Panel("bleu", clip=30)]
-    plot_curves(curves, path, panels, alpha=0.3, colour_by=colour_by, epoch_lines=True)
-    assert path.read_bytes().startswith(PNG)
-
-
-def test_a_picture_follows_from_its_table_alone(curves, tmp_path):
-    for name in ("one.png", "two.png"):
-        plot_curves(curves, tmp_path / name, [Panel("bleu")], alpha=0.3)
-    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 
 
 def test_curves_are_collected_from_finished_runs(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 
 from bytenet.errors import InputError
 from bytenet.experiments import reproduction
-from bytenet.experiments.experiment import SCALES, Experiment, Needs
+from bytenet.experiments.experiment import SCALES, Basis, Experiment, Needs
 from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.results import ResultFiles, read_table
 from bytenet.experiments.training_runs import Start, Training, TrainingRun, marker_in
@@ -29,7 +29,8 @@ def measure(work):
 
 
 EXPERIMENT = Experiment(
-    name="sizes", title="Sizes", thesis="Nothing.", needs=Needs(), is_thesis=False, seeds={"cpu": 2}, measure=measure,
+    name="sizes", title="Sizes", thesis="Nothing.", needs=Needs(), basis=Basis("computed"), is_thesis=False,
+    seeds={"cpu": 2}, measure=measure,
     runs=lambda scale: list(RUNS.values()), labels=lambda scale: [{"size": label} for label in RUNS],
     verdicts=lambda table, scale: [Verdict(quantity="rows", printed="", measured=len(table))],
 )  # fmt: skip

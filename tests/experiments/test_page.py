@@ -151,10 +151,11 @@ def test_the_largest_scale_is_shown_and_smoke_never(pages, result, scales, shown
     for scale in scales:
         result("fig-2.1", scale)
     texts = pages()
-    assert "smoke" not in texts["chapter-2.md"]
-    assert (f"fig-2.1-{shown}.png" in texts["chapter-2.md"]) == (shown is not None)
-    assert texts["chapter-2.md"].count("\n## fig-2.1") == (shown is not None)
-    if evidence:
+    assert ("chapter-2.md" in texts) == (shown is not None)
+    if shown:
+        assert "smoke" not in texts["chapter-2.md"]
+        assert f"fig-2.1-{shown}.png" in texts["chapter-2.md"]
+        assert texts["chapter-2.md"].count("\n## fig-2.1") == 1
         assert evidence in row_of(texts[""], FIGURE)
 
 
@@ -203,7 +204,7 @@ def test_every_link_leads_somewhere(pages, result, tmp_path):
                 headings = re.findall("(?m)^#+ (.*)$", path.read_text(encoding="utf-8"))
                 assert link[1] in map(anchor, headings)
             number += 1
-    assert number > 20
+    assert number > 10
 
 
 @given(text=st.text(), longest=st.none() | st.integers(1, 20))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bytenet.experiments.conclusions import NOT_JUDGED
 from bytenet.experiments.page import write_pages
 from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.reproduction import judge, settings_that_differ
@@ -32,3 +33,7 @@ def test_the_pages_show_them(tmp_path):
     for name in written:
         page = (DOCS / name).read_text(encoding="utf-8")
         assert page == (tmp_path / name).read_text(encoding="utf-8"), "Write it again: bytenet reproduce --page ..."
+
+
+def test_every_conclusion_is_judged_on_the_published_results():
+    assert NOT_JUDGED not in (DOCS / "reproduction.md").read_text(encoding="utf-8")

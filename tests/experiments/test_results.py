@@ -84,7 +84,14 @@ def test_verdicts_and_facts_are_read_back(tmp_path):
     assert read_record(files) is None
     verdicts = [
         Verdict(quantity="error ≤ 1", printed=0.3, measured=0.31, interval=(0.29, 0.33), seeds=5, outcome="agrees"),
-        Verdict(quantity="effect", printed="there", measured="nowhere", outcome="not shown", contradicts=True),
+        Verdict(
+            quantity="effect",
+            printed="there",
+            measured="nowhere",
+            outcome="not shown",
+            contradicts=True,
+            source="a.tex:1",
+        ),
     ]
     write_record(files, verdicts, {"scale": "cpu", "seeds": 5})
     assert read_record(files) == (verdicts, {"scale": "cpu", "seeds": 5})

@@ -313,7 +313,9 @@ def test_the_figure_has_the_thesis_s_intervals_and_the_baseline(monkeypatch, tmp
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, dpi: drawn.append(figure))
     ERRORS.plot(table(0.8), tmp_path / "picture.png", NO_BASELINE)
     axes = drawn[0].axes
-    assert [one.get_title() for one in axes[:3]] == [f"{size} labelled, thesis settings" for size in LABELLED]
+    assert [one.get_title() for one in axes[:3]] == [f"{size} labelled pairs" for size in LABELLED]
+    settings = [one.get_ylabel().partition("\n")[0] for one in axes[::3]]
+    assert settings == ["here, the thesis's settings", "here, our defaults"]
     for one, size in zip(axes, 2 * LABELLED, strict=True):
         labelled = {container.get_label(): container for container in one.containers}
         assert set(labelled) == {f"weight {weight}, {whose}" for weight in WEIGHTS for whose in ("thesis", "here")}

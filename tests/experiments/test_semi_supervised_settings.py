@@ -83,3 +83,11 @@ def test_times_of_two_processors_are_not_compared():
 def test_the_picture_is_drawn_of_a_part(tmp_path):
     EXPERIMENT.plot([row("plain", 1, 0.2), row("beam 10", 1, 0.19), row("beam 10", 2, 0.2)], tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_has_the_thesis_s_values_and_calls_ours_ours(tmp_path, figures):
+    EXPERIMENT.plot([row("the thesis's settings", 1, 0.2), row("plain", 1, 0.19)], tmp_path / "picture.png")
+    (axes,) = figures[0].axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["the thesis's settings, here", "plain"]
+    printed = [line.get_xdata()[0] for line in axes.lines if line.get_label().startswith("thesis, 128 pairs")]
+    assert printed == pytest.approx([0.289, 0.207], abs=0.001)  # as in figure 3.6.1

@@ -75,3 +75,12 @@ def test_the_csv_is_enough_for_picture_and_verdicts(tmp_path):
     assert selu_verdicts(read, "cpu") == selu_verdicts(rows, "cpu")
     plot_rates(read, tmp_path / "rows.png")
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_thesis_s_rates_are_drawn_beside_ours(tmp_path, figures):
+    plot_rates(table(bytenet=(10, 12), simplified=(20, 21)), tmp_path / "rates.png")
+    one, several = figures[0].axes
+    dashed = [[line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"] for axes in (one, several)]
+    assert dashed == [[18.5, 23.9], [55.7, 66.6]]
+    assert [text.get_text() for text in several.texts] == ["55.7", "66.6"]
+    assert several.get_title() == "here 2 logical CPUs; thesis 4 Titan X cards"

@@ -20,7 +20,7 @@ from bytenet.experiments.traces import (
     timeline_table,
 )
 from bytenet.profiling.breakdown import Breakdown, DeviceTime, Gaps, GroupTime
-from bytenet.profiling.plots import Span, Timeline
+from bytenet.profiling.plots import KnownStep, Span, Timeline
 
 SHOWN = Timeline(
     step=7,
@@ -94,6 +94,22 @@ def test_groups_through_csv(tmp_path):
     assert devices_of(table) == result.devices
     find_experiment("fig-3.3.6").plot(table, tmp_path / "grouped.png")
     assert (tmp_path / "grouped.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["fig-3.3.6", "fig-3.4.3", "fig-3.5.5", "fig-d.1.2"])
+def test_the_thesis_s_seconds_stand_below_ours(name, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(traces, "draw_grouped", lambda *arguments: drawn.append(arguments))
+    result = breakdown_of(**{"CPU:0": {("forward", "encoder", "reduce-dim", "dense"): 0.25}})
+    experiment = find_experiment(name)
+    experiment.plot(grouped_table(result), tmp_path / "grouped.png")
+    (known,) = [argument for argument in drawn[0] if isinstance(argument, KnownStep)]
+    busy, step = {
+        "fig-3.3.6": (0.33, 1.15), "fig-3.4.3": (0.13, 0.96), "fig-3.5.5": (0.14, 0.5), "fig-d.1.2": (0.232, 0.86),
+    }[name]  # fmt: skip
+    assert known.step_seconds == step
+    assert sum(known.seconds.values()) == pytest.approx(busy)
+    assert f"busy {busy:g} s of a step of {step:g} s" in known.text
 
 
 def test_the_backward_share_leaves_out_what_is_in_no_pass():
