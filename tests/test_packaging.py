@@ -54,7 +54,7 @@ def test_an_install_is_complete(wheel_names):
         modules |= {f"bytenet/{path.relative_to(ROOT)}" for path in (ROOT / linked).rglob("*.py")}
     presets = {f"bytenet/presets/{path.name}" for path in (ROOT / "bytenet" / "presets").glob("*.yaml")}
     assert len(presets) >= 6
-    tables = {"bytenet/experiments/semi_supervised_grid.csv"}
+    tables = {"bytenet/experiments/semi_supervised_grid.csv", "bytenet/experiments/differences.yaml"}
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (
         modules | presets | tables
     )
