@@ -173,7 +173,7 @@ How to read a row:
   or nothing.
 - "this code": what this project does. What we only conclude or suppose stands here, and says so.
 - "setting": what changes it. "-": nothing does.
-- "eq. 3.5.1" is an equation, "3.5.1" a section. Both are numbered as in the thesis's PDF.
+- "eq. 3.5.2" is an equation, "3.5.2" a section. Both are numbered as in the thesis's PDF.
 
 `model.settings: thesis` gives the network the choices of the thesis's code, all at once: `model.mask_padding`,
 `model.initializer`, `model.norm_epsilon`, `model.batch_norm_momentum` and `model.length_rule`. It also lets the
@@ -182,5 +182,5 @@ searches write any symbol. The preset `digits-thesis` does the same for a whole 
 The thesis and its code: <{THESIS_REPOSITORY}>. Paths that begin with `code/` are in that repository."""
 
 _ABOUT_LINES = """Below each place stands the line of its LaTeX, such as result-setup.tex:5. Lines are counted in
-these versions, the last ones that we could read. A few sentences may have been polished later. One equation was removed
-from section 2.2 later, so its equations have other numbers in this LaTeX."""
+these versions, the last ones that we could read. A few sentences may have been polished later. In section 2.2 the
+numbers of the last equations are lower by one in the PDF than in this LaTeX, so there must be a later version."""
