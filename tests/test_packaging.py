@@ -55,7 +55,9 @@ def test_an_install_is_complete(wheel_names):
         modules |= {f"bytenet/{path.relative_to(ROOT)}" for path in (ROOT / linked).rglob("*.py")}
     presets = {f"bytenet/presets/{path.name}" for path in (ROOT / "bytenet" / "presets").glob("*.yaml")}
     assert len(presets) >= 6
-    tables = {"bytenet/experiments/semi_supervised_grid.csv", "bytenet/experiments/differences.yaml"}
+    data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "experiments").glob(f"*.{kind}")]
+    tables = {f"bytenet/experiments/{path.name}" for path in data}
+    assert len(tables) >= 3
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (
         modules | presets | tables
     )
