@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import copy2, copytree, ignore_patterns
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
@@ -54,7 +55,9 @@ def test_an_install_is_complete(wheel_names):
         modules |= {f"bytenet/{path.relative_to(ROOT)}" for path in (ROOT / linked).rglob("*.py")}
     presets = {f"bytenet/presets/{path.name}" for path in (ROOT / "bytenet" / "presets").glob("*.yaml")}
     assert len(presets) >= 6
-    tables = {"bytenet/experiments/semi_supervised_grid.csv"}
+    data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "experiments").glob(f"*.{kind}")]
+    tables = {f"bytenet/experiments/{path.name}" for path in data}
+    assert len(tables) >= 3
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (
         modules | presets | tables
     )
@@ -99,3 +102,16 @@ def test_the_gpu_extra_brings_the_cuda_libraries_of_the_same_tensorflow():
     (gpu,) = requirements("gpu")
     (tensorflow,) = [requirement for requirement in requirements() if requirement.name == "tensorflow"]
     assert (gpu.name, gpu.extras, gpu.specifier) == ("tensorflow", {"and-cuda"}, tensorflow.specifier)
+
+
+def test_the_citation_names_this_version_and_the_thesis():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["cff-version"], citation["type"], citation["title"]) == ("1.2.0", "software", "bytenet")
+    assert citation["version"] == bytenet.__version__
+    assert citation["license"] == "MIT"
+    assert citation["message"]
+    assert citation["authors"] == [{"name": "bytenet contributors"}]
+    (thesis,) = citation["references"]
+    assert thesis["type"] == "thesis"
+    assert thesis["year"] == 2017
+    assert thesis["url"] in (ROOT / "README.md").read_text(encoding="utf-8")
