@@ -172,7 +172,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             tolerance=0.5,
             note=f"{unmasked('bytenet', 400) / 1e6:.1f} in the blocks if the decoder's masked taps are counted, too",
             contradicts=abs(millions - 27) > 0.5,
-            source="theory/gradient-based-optimization.tex:6",
+            source="gradient-based-optimization.tex:6",
         ),
         compare(
             "weights of ByteNet, d = 20, blocks",

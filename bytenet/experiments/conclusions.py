@@ -13,10 +13,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bytenet.errors import InputError
+from bytenet.experiments.differences import source_links
 from bytenet.experiments.registry import find_experiment
 from bytenet.experiments.verdict import Outcome, Verdict
 from bytenet.experiments.verdict_text import number_text
-from bytenet.markdown import cell, code, table
+from bytenet.markdown import cell, table
 
 _FILE = "conclusions.yaml"
 
@@ -36,7 +37,7 @@ class Conclusion(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     claim: str
-    source: Annotated[str, Field(pattern=r"^[\w/-]+\.tex:\d+(, [\w/-]+\.tex:\d+)*$")]
+    source: Annotated[str, Field(pattern=r"^[\w-]+\.tex:\d+(, [\w-]+\.tex:\d+)*$")]
     stands: Literal["yes", "in part", "no", "open"]
     because: str
     rests_on: dict[str, dict[str, Outcome]] = {}
@@ -88,7 +89,7 @@ def _row(
         "; ".join(dict.fromkeys(kinds)),
         cell(because),
         ", ".join(links.get(name, name) for name in conclusion.rests_on),
-        code(conclusion.source),
+        source_links(conclusion.source),
     )
 
 

@@ -130,6 +130,18 @@ def differences() -> Differences:
     return parse_differences((resources.files(__package__) / "differences.yaml").read_text(encoding="utf-8"))
 
 
+def source_links(source: str) -> str:
+    """Links to lines of the thesis's LaTeX.
+
+    Args:
+        source: "result-setup.tex:5", several with ", " between them.
+
+    Raises:
+        KeyError: for a file that is not under `files` of differences.yaml.
+    """
+    return ", ".join(f"[{place}]({_address(differences(), place)})" for place in source.split(", "))
+
+
 def differences_page() -> str:
     """The page, in Markdown: a table for each subject."""
     found = differences()

@@ -9,7 +9,7 @@ from typing import Any
 
 from bytenet.experiments.chapters import CHAPTERS, Chapter, chapter_of
 from bytenet.experiments.conclusions import conclusions_table
-from bytenet.experiments.differences import differences_page
+from bytenet.experiments.differences import differences_page, source_links
 from bytenet.experiments.experiment import Experiment, Scale, Table
 from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.reproduction import reproduce_command
@@ -185,7 +185,7 @@ def _findings(results: Sequence[_Result], folder: str) -> str:
                 note = f"; {cell(verdict.note)}" if verdict.note else ""
                 lines.append(
                     f"- {result.link(folder)}, {cell(verdict.quantity)}: the thesis has {_quoted(verdict.printed)} "
-                    f"({code(verdict.source)}); measured {cell(number_text(verdict.measured))} "
+                    f"({source_links(verdict.source)}); measured {cell(number_text(verdict.measured))} "
                     f"({', '.join(evidence)}){note}."
                 )
     return "\n".join(lines) or "None so far."

@@ -161,7 +161,7 @@ _VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoi
 
 # Table 2.4.1
 
-_TABLE = "theory/improving-convergence-speed.tex:128"
+_TABLE = "improving-convergence-speed.tex:128"
 _INVARIANT = {
     ("batch", "weight matrix re-scaling"): True,
     ("batch", "weight matrix re-centring"): False,

@@ -4,11 +4,13 @@ import pytest
 
 from bytenet.experiments import conclusions
 from bytenet.experiments.conclusions import Conclusion, conclusions_table, read_conclusions
+from bytenet.experiments.differences import source_links
 from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.verdict import Verdict
 
 CONCLUSION = Conclusion(
-    claim="It learns.", source="a.tex:1, theory/b.tex:22", stands="in part", because="The error is {0}, then {1}.",
+    claim="It learns.", source="conclusion.tex:12, bytenet.tex:53", stands="in part",
+    because="The error is {0}, then {1}.",
     rests_on={"fig-3.3.1": {"first": "agrees", "second": "not shown"}},
 )  # fmt: skip
 VERDICTS = [
@@ -28,7 +30,7 @@ def test_a_row_has_the_numbers_the_evidence_and_the_place(one):
     row = one(VERDICTS).split("\n")[-1]
     assert row == (
         "| It learns. | **in part** | trained, same size; rescored | The error is 0.31, then 0.25. | [fig-3.3.1](x) | "
-        "`a.tex:1, theory/b.tex:22` |"
+        f"{source_links('conclusion.tex:12, bytenet.tex:53')} |"
     )
 
 

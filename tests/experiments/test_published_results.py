@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bytenet.experiments.conclusions import NOT_JUDGED
+from bytenet.experiments.differences import source_links
 from bytenet.experiments.page import write_pages
 from bytenet.experiments.registry import all_experiments
 from bytenet.experiments.reproduction import judge, settings_that_differ
@@ -21,6 +22,9 @@ def test_verdicts_follow_from_the_data(experiment):
     again = f"Judge it again: bytenet reproduce {experiment.name} --plot-only --out docs/reproduction --page ..."
     assert verdicts == judge(experiment, read_table(files.data), files), again
     assert facts["differs_from_the_thesis"] == settings_that_differ(experiment, "cpu")
+    for verdict in verdicts:
+        if verdict.source:
+            assert source_links(verdict.source)
 
 
 def test_the_pages_show_them(tmp_path):
