@@ -109,6 +109,8 @@ def _conditions(facts: dict[str, Any]) -> dict[str, str]:
         "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
         "versions": cell(versions),
     }
+    if "training_commits" in facts:
+        conditions["commits of the trainings"] = ", ".join(facts["training_commits"])
     if "trainings" in facts:
         conditions[_TRAININGS] = facts["trainings"]
     if "joined_with" in facts:
@@ -154,7 +156,8 @@ bytenet reproduce fig-3.3.1 --scale cpu       # trains, then writes data, pictur
   "better", "worse" or "no difference" compares settings of ours that are not the thesis's.
 - **Verdict** on a statement: "shown" or "not shown".
 - "no claim": too few trainings, another size, or nothing printed to compare with.
-- **Commit** is the version that measured the results. Each training's folder names the commit that trained it."""
+- **Commit** is the version that measured the results. "commits of the trainings" are the versions that trained; results
+  that were measured before this was recorded do not name them. A "+" marks a working tree with changes."""
 
 
 def _conditions_text(

@@ -126,7 +126,11 @@ def _measure(
         seeds = max(seeds, *(row["trial"] for row in table))
         facts = earlier.places(environment, own, table)
         facts |= _facts_of_a_part(experiment, work, seeds, len(own), len(table))
+        if len(table) > len(own):
+            facts["training_commits"] = earlier.facts.get("training_commits", [])
     facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
+    if commits := _training_commits(experiment, work):
+        facts["training_commits"] = sorted({*commits, *facts.get("training_commits", ())})
     write_table(files.data, table)
     write_record(files, [], facts)  # what vouches for other rows does not outlive them, whatever fails below
     table = read_table(files.data)  # as it will be drawn again
@@ -134,6 +138,13 @@ def _measure(
     write_record(files, verdicts, facts)
     work.say(f"{experiment.name}: {files.data}" + (f", {files.picture}" if experiment.plot else ""))
     return verdicts
+
+
+def _training_commits(experiment: Experiment, work: Work) -> set[str]:
+    """The commits that the measured trainings were made with, as far as their folders say."""
+    folders = [folder for run in experiment.runs(work.scale) for _, folder in work.finished(run)]
+    found = [folder.environment().get("git_commit") for folder in folders if folder.environment_path.is_file()]
+    return set(filter(None, found))
 
 
 def _facts_of_a_part(experiment: Experiment, work: Work, seeds: int, measured: int, shown: int) -> dict[str, Any]:

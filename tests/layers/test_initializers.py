@@ -6,6 +6,7 @@ import pytest
 from keras.ops import convert_to_numpy
 
 from bytenet.layers import ResidualStack, ThesisCodeUniform, initializers_for
+from bytenet.layers.initializers import JointGlorotUniform, OpenGates
 
 DILATED, RECOVER = (5, 200, 200), (1, 200, 400)
 
@@ -75,3 +76,32 @@ def test_serialised_initialiser_draws_the_same():
     initializer = ThesisCodeUniform()
     copy = keras.initializers.get(keras.initializers.serialize(initializer))
     np.testing.assert_array_equal(copy((2, 3, 4)), initializer((2, 3, 4)))
+
+
+def test_thesis_selu_is_the_thesis_code_times_the_root_of_three():
+    initializers = initializers_for("thesis_selu", "selu", num_blocks=15)
+    for make in (initializers.hidden, initializers.residual, initializers.head):
+        assert_uniform(make()(DILATED), 3**0.5 * (5 * 200 * 200) ** -0.25)
+    assert_uniform(initializers.embedding()((299, 400)), 299**-0.5)
+
+
+def test_joint_bounds_of_a_gru_are_those_of_its_matrices_in_tensorflow_1():
+    # Inputs of 50, state of 200: gates come from (250, 400), the candidate from (250, 200).
+    values = convert_to_numpy(JointGlorotUniform(250, (400, 200))((50, 600)))
+    assert_uniform(values[:, :400], (6 / 650) ** 0.5)
+    assert_uniform(values[:, 400:], (6 / 450) ** 0.5)
+    recurrent = convert_to_numpy(JointGlorotUniform(250, (400, 200))((200, 600)))
+    assert not np.array_equal(values, recurrent[:50])
+
+
+def test_gates_begin_open():
+    np.testing.assert_array_equal(convert_to_numpy(OpenGates()((6,))), [1, 1, 1, 1, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("initializer", "shape"),
+    [(JointGlorotUniform(250, (400, 200)), (5, 600)), (ThesisCodeUniform(gain=2.0), (5, 600)), (OpenGates(), (600,))],
+)
+def test_initialisers_are_saved(initializer, shape):
+    again = keras.initializers.get(keras.initializers.serialize(initializer))
+    np.testing.assert_array_equal(convert_to_numpy(again(shape)), convert_to_numpy(initializer(shape)))

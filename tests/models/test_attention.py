@@ -357,3 +357,29 @@ def test_build_model_with_defaults_and_with_the_settings_of_the_thesis():
     assert (config["head"], config["mask_padding"], config["length_rule"]) == ("bounded", False, "pair")
     masked = build_model(ModelConfig(family="attention", settings="thesis", mask_padding=True), 11)
     assert masked.mask_padding
+
+
+@pytest.mark.parametrize("kind", ["dense", "bounded"])
+def test_first_weights_of_the_thesis_s_code(kind):
+    model = build_model(ModelConfig(family="attention", variant=kind, initializer="thesis_code"), 28)
+    by_path = {weight.path: convert_to_numpy(weight) for weight in model.trainable_weights}
+    grus = [path.rpartition("/")[0] for path in by_path if path.endswith("gru/bias") or "head/cell/bias" in path]
+    assert len(grus) == (3 if kind == "bounded" else 2)
+    for path in grus:
+        kernel, recurrent, bias = (by_path[f"{path}/{name}"] for name in ("kernel", "recurrent_kernel", "bias"))
+        units = recurrent.shape[0]
+        np.testing.assert_array_equal(bias, [1] * 2 * units + [0] * units)
+        rows = kernel.shape[0] + units
+        for matrix in (kernel, recurrent):
+            gates, candidate = np.abs(matrix[:, : 2 * units]).max(), np.abs(matrix[:, 2 * units :]).max()
+            assert 0.9 * (6 / (rows + 2 * units)) ** 0.5 < gates <= (6 / (rows + 2 * units)) ** 0.5
+            assert 0.9 * (6 / (rows + units)) ** 0.5 < candidate <= (6 / (rows + units)) ** 0.5
+    again = type(model).from_config(model.get_config())
+    assert again.get_config() == model.get_config()
+
+
+def test_only_bytenet_has_the_other_initialisers():
+    with pytest.raises(ValueError, match="'attention' has no initializer he"):
+        ModelConfig(family="attention", initializer="he")
+    with pytest.raises(ValueError, match="Unknown initializer 'he'"):
+        AttentionModel(vocab_size=28, initializer="he")
