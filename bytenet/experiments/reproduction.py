@@ -1,5 +1,6 @@
 """Running an experiment from its trainings to its files."""
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from bytenet.experiments.experiment import Experiment, Scale, Table, Work
 from bytenet.experiments.joining import EarlierResults, join, read_earlier, settings_of
 from bytenet.experiments.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.experiments.training_jobs import num_cores, train_all
-from bytenet.experiments.training_runs import TrainingRun
+from bytenet.experiments.training_runs import TrainingRun, marker_in, run_folder_of
 from bytenet.experiments.verdict import Verdict
 
 _NOT_WORTH_TELLING = ("training.seed", "training.jit_compile", "evaluation.", "training.checkpoint", "data.validation_")
@@ -141,9 +142,10 @@ def _measure(
 
 
 def _training_commits(experiment: Experiment, work: Work) -> set[str]:
-    """The commits that the measured trainings were made with, as far as their folders say."""
-    folders = [folder for run in experiment.runs(work.scale) for _, folder in work.finished(run)]
-    found = [folder.environment().get("git_commit") for folder in folders if folder.environment_path.is_file()]
+    """The commits that the finished trainings were made with, as far as their folders say."""
+    folders = [run_folder_of(run, seed, work.runs) for run in experiment.runs(work.scale) for seed in work.seeds]
+    files = [folder / "environment.json" for folder in folders if marker_in(folder).exists()]
+    found = [json.loads(path.read_text(encoding="utf-8")).get("git_commit") for path in files if path.is_file()]
     return set(filter(None, found))
 
 
