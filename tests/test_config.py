@@ -117,7 +117,7 @@ def test_each_family_has_variants_of_its_own_of_which_the_first_is_taken():
         ),
         (
             ["model.family=attention", "model.num_sets=2", "model.initializer=he", "model.join=add"],
-            "model: family 'attention' has no num_sets, join, initializer he; leave out what only ByteNet has, or set it",
+            "model: family 'attention' has no num_sets, join, initializer he; leave out what only ByteNet has, or set",
         ),
         (["model.family=attention", "model.norm_epsilon=1.0e-3"], "family 'attention' has no norm_epsilon;"),
         (["model.family=lstm"], "model.family is 'lstm', but should be 'bytenet' or 'attention'."),

@@ -184,7 +184,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         ),
         statement(
             "weights of Simplified to ByteNet, both of d = 20, as on Synthetic Digits",
-            "fewer parameters and non-linear transformations, the likely reason why it overfits less there",
+            "likely because the simplified ByteNet model has fewer parameters and non-linear transformations",
             holds=small < full,
             measured=small / full,
             note=f"{whole_small:,} against {whole_full:,} in the whole networks; both have d = 20 in the scripts",

@@ -89,7 +89,7 @@ def test_a_run_leaves_two_run_folders_that_later_commands_can_use(semi_config, p
         assert np.isfinite(metrics[name]).all(), name
     assert np.isnan(metrics["target_marginal"]).all()
     assert metrics["val_backward_loss"] != metrics["val_loss"]
-    assert read_csv_log(folder.path / "continuous.csv")["step"] == [2, 4]
+    assert read_csv_log(folder.path / "continuous.csv")["step"] == [0, 2, 4]  # also before the first step
     of_backward = read_csv_log(backward.metrics_path)
     assert of_backward["loss"] == metrics["backward_loss"]
     for name in ("step", "seconds", "learning_rate"):

@@ -50,7 +50,7 @@ def test_a_run_leaves_all_that_later_commands_need(smallest_config, tmp_path):
     assert all(np.isfinite(metrics["loss"]))
     assert all(np.isfinite(metrics["val_loss"]))
     continuous = read_csv_log(folder.path / "continuous.csv")
-    assert continuous["step"] == [2, 4, 6]
+    assert continuous["step"] == [0, 2, 4, 6]  # also before the first step
     raw, smooth = continuous["cross_entropy"], continuous["cross_entropy_smoothed"]
     keep = 1 - config.evaluation.smoothing
     assert smooth[0] == pytest.approx(raw[0], rel=1e-5)
