@@ -28,6 +28,7 @@ _WORDS = {"sentence_cross_entropy": "cross entropy", "misclassification": "miscl
 _SPLITS = {"train": "training pairs", "test": "test pairs"}
 _MARGIN = 0.03  # of the y-axis, so that curves at its ends are not hidden by the frame
 _FAR = 3
+_STEEP = 20  # times the middle value: above that an axis is logarithmic
 """A value of the thesis so many times our highest does not stretch the axis; it is written at its top."""
 _LINE = 0.1  # of the y-axis, for each value that is written at its top
 
@@ -151,7 +152,8 @@ def _draw_row(
         notes.append([pair for pair, is_far in zip(known, far, strict=True) if is_far])
     # Not before all of the row is drawn, as its axes share their limits.
     if drawn:
-        _set_limits(drawn[0][0], panel, max(map(len, notes)))
+        middle = np.median([np.median(values) for axes, _ in drawn for values in _raw_values(axes)])
+        _set_limits(drawn[0][0], panel, max(map(len, notes)), float(middle))
     for (axes, near), far_ones in zip(drawn, notes, strict=True):
         write_beside(axes, [(one.value, one.text, colour) for one, colour in near if one.kind != "point"])
         _write_above(axes, far_ones)
@@ -202,11 +204,23 @@ def _draw_published(axes: "Axes", one: Published, colour: str) -> None:
             axes.axhline(edge, color=colour, linewidth=0.8, **style)
 
 
-def _set_limits(axes: "Axes", panel: Panel, num_notes: int) -> None:
-    """Those of the y-axis of a row, with room for `num_notes` lines at the top."""
+def _raw_values(axes: "Axes") -> list[np.ndarray]:
+    """The values of the curves that are drawn."""
+    return [np.asarray(line.get_ydata(), float) for line in axes.lines if len(line.get_ydata()) > 2]
+
+
+def _set_limits(axes: "Axes", panel: Panel, num_notes: int, middle: float) -> None:
+    """Those of the y-axis of a row, with room for `num_notes` lines at the top.
+
+    Where the highest value is many times the middle one, as in SELU's first steps, the axis is logarithmic above 10.
+    """
     low, high = panel.limits or (0.0, axes.get_ylim()[1])
-    height = high - low
-    axes.set_ylim(low - _MARGIN * height, high + (_MARGIN + _LINE * num_notes) * height)
+    if panel.limits is None and high > _STEEP * max(middle, 1.0):
+        axes.set_yscale("symlog", linthresh=10)
+        axes.set_ylim(0, high * 4 ** (1 + num_notes))
+    else:
+        height = high - low
+        axes.set_ylim(low - _MARGIN * height, high + (_MARGIN + _LINE * num_notes) * height)
     axes.set_ylabel(_LABELS[panel.measure])
     axes.tick_params(labelleft=True)
 

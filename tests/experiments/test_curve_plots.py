@@ -109,3 +109,15 @@ def test_a_picture_follows_from_its_table_alone(tmp_path):
     for name in ("one.png", "two.png"):
         plot_curves(curves("bytenet"), tmp_path / name, [Panel("bleu")], alpha=0.3, published=DIGITS["bytenet"])
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+
+
+@pytest.mark.parametrize(("first", "scale"), [(1.0, "linear"), (500.0, "symlog")])
+def test_a_steep_beginning_makes_the_axis_logarithmic(draw, first, scale):
+    table = curves("selu", seeds=(1,))
+    table[0]["train_misclassification"] = first
+    axes = draw(table, Panel("misclassification")).axes[0]
+    assert axes.get_yscale() == scale
+    low, high = axes.get_ylim()
+    assert low <= 0
+    assert high > first
+    assert draw(table, Panel("misclassification", limits=(0, 1))).axes[0].get_yscale() == "linear"

@@ -18,6 +18,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("experiment", all_experiments(), ids=lambda experiment: experiment.name)
 def test_verdicts_follow_from_the_data(experiment):
     files = ResultFiles(DOCS / "reproduction", experiment.name, "cpu")
+    if not files.data.is_file():  # the page says so
+        assert f"| {experiment.name} | " in (DOCS / "reproduction.md").read_text(encoding="utf-8")
+        return
     verdicts, facts = read_record(files)
     again = f"Judge it again: bytenet reproduce {experiment.name} --plot-only --out docs/reproduction --page ..."
     assert verdicts == judge(experiment, read_table(files.data), files), again
