@@ -31,9 +31,9 @@ _FULL = (
 SETTINGS = ("thesis", "default")
 _OF_CODE = "code"
 
-#: First weights for the thesis's SELU runs: eq. 3.5.2 with the fan of its code. Of those tried (also the code's own, and
-#: eq. 3.5.2 itself) they alone give the first cross entropy of figure D.3.1. Which ones the thesis used is not known:
-#: the published code has none of SELU's own.
+#: First weights for the thesis's SELU runs: eq. 3.5.2 with the fan of its code. Of those tried (also the code's own,
+#: and eq. 3.5.2 itself) they alone give the first cross entropy of figure D.3.1. Which ones the thesis used is not
+#: known: the published code has none of SELU's own.
 SELU_WEIGHTS = "model.initializer=thesis_selu"
 
 

@@ -20,7 +20,7 @@ _NAMES = {
     "selu": "SELU ByteNet",
     "no_norm": "without normalisation",
     "thesis": "here, the thesis's settings",
-    "code": "here, the first weights of its published code",
+    "code": "here, its code's first weights",
     "default": "here, our defaults",
 }
 _LETTER, _HANDLE = 0.56, 4.2  # widths in a legend, in sizes of its letters

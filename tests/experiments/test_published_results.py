@@ -28,6 +28,8 @@ def test_verdicts_follow_from_the_data(experiment):
     for verdict in verdicts:
         if verdict.source:
             assert source_links(verdict.source)
+        if verdict.interval and "misclassification" in verdict.quantity and "minus" not in verdict.quantity:
+            assert 0 <= verdict.interval[0] <= verdict.interval[1] <= 1
 
 
 def test_the_pages_show_them(tmp_path):
