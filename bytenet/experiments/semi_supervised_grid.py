@@ -153,7 +153,7 @@ def _of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> 
 
 
 def _effect_of_text(rows: Table, words: str, remark: str) -> list[Verdict]:
-    """In how many cells unlabelled text lowers the error (5 %, paired over trials), without and with Holm's correction."""
+    """In how many cells unlabelled text lowers the error (paired, 5 %), without and with Holm's correction."""
     probabilities = _chances_of_no_gain(rows)
     if not probabilities:
         return []
