@@ -185,7 +185,7 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
             note="the filter of the thesis's code where none is given; perhaps the number was taken from here",
         ),
         statement(
-            "characters of the longest sentence of both",
+            "characters of the longest sentence, NewsTest 2014 and 2015",
             "no sentence in the WMT NewsTest dataset is longer than 500 characters",
             holds=longest <= 500,
             measured=longest,

@@ -211,7 +211,7 @@ def _simplified(table: Table, scale: Scale) -> list[Verdict]:
     return [
         statement(
             "test cross entropy of Simplified minus ByteNet, nats a sentence",
-            "337 against 136 in the figures", holds=min(gaps) > 0, measured=fmean(gaps), values=gaps,
+            "higher (337 against 136 in the figures)", holds=min(gaps) > 0, measured=fmean(gaps), values=gaps,
         ),
         statement(
             "how much wider the gap between test and training cross entropy of Simplified is, nats a sentence",
@@ -225,8 +225,8 @@ def _simplified(table: Table, scale: Scale) -> list[Verdict]:
 def _selu(table: Table, scale: Scale) -> list[Verdict]:
     ratios = worst_spikes(table, "selu", "train_sentence_cross_entropy")
     ends = {run: settled(table, run, "train_sentence_cross_entropy") for run in ("bytenet", "selu")}
-    gaps = [mine / theirs for mine, theirs in zip(ends["selu"], ends["bytenet"], strict=True)]
-    return [
+    gaps = [own / other for own, other in zip(ends["selu"], ends["bytenet"], strict=True)]
+    found = [
         statement(
             "highest over median training cross entropy of SELU, second half of the training", "spikes on occasion",
             source="result-selu-bytenet.tex:98", holds=max(ratios) > SPIKE, measured=fmean(ratios), values=ratios,
@@ -235,8 +235,10 @@ def _selu(table: Table, scale: Scale) -> list[Verdict]:
             "training cross entropy of SELU over that of ByteNet, at the end", "learns extremely poorly",
             source="result-selu-bytenet.tex:96", holds=min(gaps) > NOT_LEARNT, measured=fmean(gaps), values=gaps,
         ),
-        *_against_printed(table, "selu", scale, test_bleu=0.4, train_bleu=5.7),
     ]  # fmt: skip
+    if scale != "thesis":
+        found = [verdict.unjudged("a small sample of the corpus") for verdict in found]
+    return found + _against_printed(table, "selu", scale, test_bleu=0.4, train_bleu=5.7)
 
 
 def _bytenet_runs(scale: Scale) -> dict[str, TrainingRun]:
@@ -261,13 +263,14 @@ EXPERIMENTS = (
     _figure(
         "fig-3.4.4", _beside_bytenet("simplified"), "Simplified ByteNet on Europarl, tested on NewsTest 2015",
         "BLEU on random test batches gets to about 3, on training batches to 17.5, cross entropies 337 and 78; scored "
-        "at the end with beam search it is .55 only. 2.96 days on four GPUs.",
+        "at the end with beam search it is .55 only. By the figure 2.96 days on four GPUs; the text "
+        "has “almost 24 hours less” than ByteNet.",
         _simplified, clip=None,
     ),
     _figure(
         "fig-3.5.6", _beside_bytenet("selu"), "SELU ByteNet on Europarl, tested on NewsTest 2015",
         "It learns extremely poorly: BLEU .4 on test batches and 5.7 on training batches. The cross entropy spikes on "
-        "occasion (the figure cuts it at 50,000).",
+        "occasion (the figure cuts it at 50,000). (Here the first weights are eq. 3.5.2 with the fan of the code.)",
         _selu, clip=50_000,
     ),
 )  # fmt: skip

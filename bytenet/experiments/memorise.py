@@ -158,9 +158,9 @@ def _learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
     loss = settled(table, "bytenet", f"train_{_CROSS_ENTROPY}")
     share = _share_of_loss_when_bleu_rises(table, "bytenet", 0.3)
     return [
-        compare("train BLEU", 100, train_bleu, tolerance=3),
-        compare("test BLEU", 0, test_bleu, tolerance=1),
-        compare("train cross entropy, nats a sentence", 0, loss, tolerance=3),
+        _at_size(scale, compare("train BLEU", 100, train_bleu, tolerance=3)),
+        _at_size(scale, compare("test BLEU", 0, test_bleu, tolerance=1)),
+        _at_size(scale, compare("train cross entropy, nats a sentence", 0, loss, tolerance=3)),
         statement(
             "train cross entropy, as a share of the first, when train BLEU passes 50",
             "BLEU rises only when the cross entropy nears zero",
@@ -169,6 +169,11 @@ def _learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
         ),
         *_rising_test_loss(table, scale),
     ]  # fmt: skip
+
+
+def _at_size(scale: Scale, verdict: Verdict) -> Verdict:
+    """The verdict, which is none where the training is smaller than the thesis's."""
+    return verdict if scale == "thesis" else verdict.unjudged("fewer pairs, a narrower model, fewer steps")
 
 
 def _against_bytenet(
@@ -181,7 +186,7 @@ def _against_bytenet(
         ends = settled(table, variant, "train_bleu")
         when = [f"epoch {fmean(values):.0f}" if np.isfinite(values).all() else "never" for values in (own, other)]
         return [
-            compare(f"train BLEU of {variant}", thesis_bleu, ends, tolerance=5),
+            _at_size(scale, compare(f"train BLEU of {variant}", thesis_bleu, ends, tolerance=5)),
             statement(
                 f"train BLEU passes 50: {variant}, ByteNet", printed,
                 holds=all(holds(mine, theirs) for mine, theirs in zip(own, other, strict=True)),
@@ -198,7 +203,7 @@ def _with_first_loss(variant: str, *arguments):
     judge = _against_bytenet(variant, *arguments)
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
-        found = judge(table, scale)
+        found = [_at_size(scale, verdict) for verdict in judge(table, scale)]  # a short training shows nothing of SELU
         first = first_values(table, variant, f"train_{_CROSS_ENTROPY}")
         if not first:
             return found
@@ -220,14 +225,16 @@ def _no_norm(table: Table, scale: Scale) -> list[Verdict]:
     gaps = [with_norm - without for with_norm, without in zip(ends["bytenet"], ends["no_norm"], strict=True)]
     loss = settled(table, "no_norm", f"train_{_CROSS_ENTROPY}")
     return [
-        compare("train BLEU without normalisation", 80, ends["no_norm"], tolerance=5),
+        _at_size(scale, compare("train BLEU without normalisation", 80, ends["no_norm"], tolerance=5)),
         statement(
             "train BLEU of ByteNet minus that without normalisation, at the end",
-            "without normalisation it does not get there: 77 to 82, ByteNet about 100",
+            "never completely memorizes the training dataset",
             holds=min(gaps) > 3, measured=fmean(gaps), values=gaps,
             contradicts=scale == "thesis" and min(gaps) <= 3, source="result-selu-bytenet.tex:14",
         ),
-        compare("train cross entropy without normalisation, nats a sentence", 1.5, loss, tolerance=1.5),
+        _at_size(
+            scale, compare("train cross entropy without normalisation, nats a sentence", 1.5, loss, tolerance=1.5)
+        ),
     ]  # fmt: skip
 
 
@@ -264,8 +271,11 @@ def _samples(name: str, split: str, title: str, thesis: str) -> Experiment:
                 )
             ]  # fmt: skip
         ratio = float(table[0]["length_ratio_of_all"])
+        highest = max(float(row["BLEU"]) for row in table)
         return [
-            statement("share of test samples translated exactly", "BLEU of 0", right == 0, right),
+            statement(
+                "highest BLEU of the test samples", "0.00", highest == 0, highest, source="result-bytenet.tex:62"
+            ),
             statement(
                 "characters of the translations of all test sentences over those of the references",
                 "in general a bit longer than the target sequences", ratio > 1, ratio, source="result-bytenet.tex:108",
@@ -281,7 +291,7 @@ def _samples(name: str, split: str, title: str, thesis: str) -> Experiment:
 EXPERIMENTS = (
     _figure(
         "fig-2.2.1", ("bytenet",), "Overfitting: cross entropy of ByteNet that learns NewsTest 2014 by heart",
-        "The cross entropy on the training pairs goes to zero; that on the test pairs (NewsTest 2015) falls to about "
+        "By the figure, the cross entropy on the training pairs goes to zero; that on the test pairs falls to about "
         "120 nats a sentence and then rises to about 600.",
         (_CROSS_ENTROPY,), 0.3, _rising_test_loss,
     ),
@@ -302,14 +312,14 @@ EXPERIMENTS = (
     ),
     _figure(
         "fig-3.5.1", ("bytenet", "no_norm"), "ByteNet without normalisation learns NewsTest 2014 by heart",
-        "Without normalisation the model learns, but slower: after 301 epochs its BLEU on training pairs is 77 to 82 "
-        "and its cross entropy about 1.5, where ByteNet needs 121 epochs for 100.",
+        "It never completely memorizes the training dataset. By the figure, its BLEU on training pairs is 77 to 82 "
+        "after 301 epochs and its cross entropy about 1.5; ByteNet's BLEU is 100 after 121 epochs.",
         (_BLEU, _CROSS_ENTROPY), 0.1, _no_norm,
     ),
     _figure(
         "fig-3.5.3", ("bytenet", "selu"), "SELU ByteNet learns NewsTest 2014 by heart",
-        "SELU ByteNet starts at a very high cross entropy (75,000 to 89,000 nats a sentence), its BLEU rises after 75 "
-        "epochs and is 100 by 130: later than ByteNet, but all the way.",
+        "By the figure, its cross entropy starts at 75,000 to 89,000 nats a sentence. Its BLEU rises after 75 epochs "
+        "and is 100 by epoch 130, after ByteNet's. (Here the first weights are eq. 3.5.2 with the fan of the code.)",
         (_BLEU, _CROSS_ENTROPY), 0.3,
         _with_first_loss(
             "selu", "after 75 epochs it improves very fast", lambda own, other: other < own < np.inf, 100,

@@ -151,11 +151,12 @@ bytenet reproduce fig-3.3.1 --scale cpu       # trains, then writes data, pictur
   the thesis had GPUs. "trained, beyond the thesis": experiments that the thesis does not have.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
   Intervals of rates end at 0 and 1.
-- **Verdict** on a value: "agrees" if the thesis's single run could be one more of at least five of ours (95 %), or is
-  as near as a plot can be read; otherwise "not reproduced". "same score" or "other score" for rescored translations.
-  "better", "worse" or "no difference" compares settings of ours that are not the thesis's.
+- **Verdict** on a value. "agrees": the thesis's value comes from one training; it lies where one more of our trainings
+  (at least five) would lie with 95 % probability, or it is no farther off than a plot can be read. Otherwise "not
+  reproduced". "same score" or "other score" is for rescored translations. "better", "worse" or "no difference" compares
+  settings of ours that are not the thesis's.
 - **Verdict** on a statement: "shown" or "not shown".
-- "no claim": too few trainings, another size, or nothing printed to compare with.
+- "no claim": too few trainings, another size or machine, or the thesis gives nothing to compare with.
 - **Commit** is the version that measured the results. "commits of the trainings" are the versions that trained; results
   that were measured before this was recorded do not name them. A "+" marks a working tree with changes."""
 
@@ -187,7 +188,7 @@ def _findings(results: Sequence[_Result], folder: str) -> str:
                     evidence.append(f"{seeds} seed{'' if seeds == '1' else 's'}")
                 note = f"; {cell(verdict.note)}" if verdict.note else ""
                 lines.append(
-                    f"- {result.link(folder)}, {cell(verdict.quantity)}: the thesis has {_quoted(verdict.printed)} "
+                    f"- {result.link(folder)}, {cell(verdict.quantity)}: the thesis says {_quoted(verdict.printed)} "
                     f"({source_links(verdict.source)}); measured {cell(number_text(verdict.measured))} "
                     f"({', '.join(evidence)}){note}."
                 )

@@ -286,7 +286,9 @@ def _grouped(
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         devices = {device.device: device for device in devices_of(table)}
         of_model = [devices[name] for name in _models_devices(list(devices))]
-        return [judge(of_model) for judge in judges]
+        found = [judge(of_model) for judge in judges]
+        on_cpu = of_model[0].device.startswith("CPU")
+        return [verdict.unjudged("CPUs, not GPUs") if on_cpu else verdict for verdict in found]
 
     def plot(table: Table, path: Path) -> None:
         draw_grouped(devices_of(table), table[0]["step_seconds"], path, _known_step(captured))

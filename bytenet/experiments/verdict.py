@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 _UPPER = 0.975  # quantile at the upper end of a 95 % interval
@@ -72,6 +72,11 @@ class Verdict:
     def __post_init__(self):
         if self.contradicts and not self.source:
             raise ValueError(f"{self.quantity!r} contradicts the thesis but names no line of it.")
+
+    def unjudged(self, why: str) -> "Verdict":
+        """The same numbers without a judgement, because of other hardware or another size."""
+        note = f"{why}; {self.note}" if self.note else why
+        return replace(self, outcome="no claim", contradicts=False, note=note)
 
 
 Limits = tuple[float, float]

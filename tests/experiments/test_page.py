@@ -125,7 +125,7 @@ def test_where_nothing_is_trained_there_are_no_seeds(pages, result):
     result("tab-3.1.2", verdicts=[finding])
     texts = pages()
     assert f"| {TABLE} | count | 1596 | 2169 |  |  | 64 pairs | counted |" in texts[""]
-    assert f"- {TABLE}, count: the thesis has 1596 ({COUNTED}); measured 2169 (counted).\n" in texts[""]
+    assert f"- {TABLE}, count: the thesis says 1596 ({COUNTED}); measured 2169 (counted).\n" in texts[""]
     assert "`bytenet reproduce tab-3.1.2 --scale cpu`\n" in texts["section-3.1.md"]
 
 
@@ -138,9 +138,9 @@ def test_contradictions_are_findings(pages, result):
     ])  # fmt: skip
     findings = pages()[""].partition("## Findings that contradict the thesis\n\n")[2].partition("\n\n##")[0]
     assert findings.split("\n") == [
-        f"- {FIGURE}, a: the thesis has 1 ({FIRST}); measured 2 (trained, smaller, 95 % interval 1.5 to 2.5, "
+        f"- {FIGURE}, a: the thesis says 1 ({FIRST}); measured 2 (trained, smaller, 95 % interval 1.5 to 2.5, "
         "3 seeds); so.",
-        f"- {FIGURE}, c: the thesis has “little” ({SECOND}); measured much (trained, smaller, 1 seed).",
+        f"- {FIGURE}, c: the thesis says “little” ({SECOND}); measured much (trained, smaller, 1 seed).",
     ]
 
 

@@ -49,12 +49,20 @@ def test_a_small_advantage_of_selu_contradicts_the_thesis_and_says_why(scale, co
 
 
 def test_simplified_is_compared_with_the_text_and_with_both_rates():
-    faster, one, several, _ = simplified_verdicts(table(bytenet=(10, 10), simplified=(11.5, 21)), "cpu")
+    on_gpu = table("GPU", bytenet=(10, 10), simplified=(11.5, 21))
+    faster, one, several, _ = simplified_verdicts(on_gpu, "thesis")
     assert (faster.measured, faster.outcome) == (pytest.approx(0.15), "shown")
     assert (one.printed, one.outcome) == (pytest.approx(23.9 / 18.5), "not reproduced")
     assert (several.printed, several.outcome) == (pytest.approx(66.6 / 55.7), "not reproduced")
     assert "0.500 of ByteNet's weights" in one.note
-    assert simplified_verdicts(table(bytenet=(10, 10), simplified=(21, 21)), "cpu")[0].outcome == "not shown"
+    assert simplified_verdicts(table("GPU", bytenet=(10, 10), simplified=(21, 21)), "thesis")[0].outcome == "not shown"
+
+
+def test_ratios_on_cpus_are_measured_and_not_judged():
+    on_cpu = table(bytenet=(10, 10), simplified=(11.5, 21), selu=(12, 21))
+    for found in (simplified_verdicts(on_cpu, "cpu"), selu_verdicts(on_cpu, "cpu")):
+        assert {verdict.outcome for verdict in found} == {"no claim"}
+        assert found[0].note.startswith("CPUs, not GPUs; ")
 
 
 def test_several_gpus_are_judged_and_logical_cpus_are_not():
