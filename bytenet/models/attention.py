@@ -46,7 +46,7 @@ class AttentionModel(TranslationModel):
         mask_padding: see above.
         initializer: "auto" or "thesis_code", see above.
         length_rule: "unfold" (at most ⌈unfold_scale · n + unfold_offset⌉ characters for a source of n) or "pair" (as
-            many as the source has after padding, as in the thesis).
+            many as the source has after padding, as in the thesis's code).
         unfold_scale, unfold_offset: of the "unfold" rule.
 
     Reference:

@@ -59,12 +59,12 @@ class ByteNet(TranslationModel):
         activation: "relu" or "selu".
         join: "concat" or "add", how encoder output and target embedding meet.
         dropout: share of hidden units dropped in each block while training.
-        mask_padding: see above; false as in the thesis lets padding into convolutions and statistics.
-        initializer: "auto", "he", "lecun" or "thesis_code", see `initializers_for`.
+        mask_padding: see above; false, as in the thesis's code, lets padding into convolutions and statistics.
+        initializer: "auto", "he", "lecun", "thesis_code" or "thesis_selu", see `initializers_for`.
         norm_epsilon: added to variances.
         batch_norm_momentum: share of the old running statistics kept in a training step.
         length_rule: "unfold" (⌈unfold_scale · n + unfold_offset⌉ characters for a source of n) or "pair" (as
-            many as the source has after padding, as in the thesis).
+            many as the source has after padding, as in the thesis's code).
         unfold_scale, unfold_offset: of the "unfold" rule.
 
     Reference:

@@ -27,7 +27,7 @@ class LengthRule:
 
 
 PAIR_LENGTH = LengthRule(scale=1.0, offset=0)
-"""The thesis's rule: the target is as long as the source, which was padded to the length of the pair."""
+"""The rule of the thesis's code: the target is as long as the source, which was padded to the length of the pair."""
 
 
 def make_length_rule(name: str, scale: float, offset: int) -> LengthRule:

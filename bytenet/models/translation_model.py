@@ -53,7 +53,7 @@ class TranslationModel(keras.Model):
     def needs_pair_length(self) -> bool:
         """Whether a target is never longer than its padded source.
 
-        In measuring, a source is then padded to the length of its pair, as in the thesis.
+        In measuring, a source is then padded to the length of its pair, as in the thesis's code.
         """
         return self.length_rule is PAIR_LENGTH
 
