@@ -236,23 +236,29 @@ def _more_text(rows: Table, words: str) -> list[Verdict]:
 
 
 def _below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
-    """How many cells have a lower mean than the attention baseline with as many pairs: the thesis's, and ours."""
+    """How many cells with text have a lower mean than the attention baseline of as many pairs: the author's, ours.
+
+    The thesis's statement is about its own form of the baseline; nothing is claimed of others.
+    """
     cells = [cell for cell in _cells_in(rows) if cell.unlabelled]
     if not cells:
         return []
-    below = {"the thesis's": sum(_mean(rows, cell) < PRINTED[cell.labelled] for cell in cells)}
-    for form in FORMS:
-        lines = {labelled: attention_values(attention, form, labelled) for labelled in LABELLED}
-        if all(lines.values()):
-            below[f"ours, {FORMS[form].words}"] = sum(_mean(rows, cell) < fmean(lines[cell.labelled]) for cell in cells)
-    return [
-        statement(
-            f"cells with unlabelled text whose mean is below the attention baseline, {words}",
-            "improvement over ... an attention-based baseline model",
-            holds=min(below.values()) == len(cells), measured=min(below.values()), source="conclusion.tex:28",
-            note=f"of {len(cells)}; by baseline {', '.join(f'{name}: {count}' for name, count in below.items())}",
-        )
-    ]  # fmt: skip
+    baselines = {"the author's": PRINTED}
+    for form, trained in FORMS.items():
+        means = {size: fmean(own) for size in LABELLED if (own := attention_values(attention, form, size))}
+        if len(means) == len(LABELLED):
+            baselines[f"ours, {trained.words}"] = means
+    found = []
+    for name, rates in baselines.items():
+        below = sum(_mean(rows, cell) < rates[cell.labelled] for cell in cells)
+        verdict = statement(
+            f"cells with unlabelled text whose mean is below the attention baseline ({name}), {words}",
+            "improvement over ... an attention-based baseline model", holds=below == len(cells), measured=below,
+            source="conclusion.tex:28", note=f"of {len(cells)}",
+        )  # fmt: skip
+        is_thesis = name == "the author's" or name.endswith(FORMS["thesis"].words)
+        found.append(verdict if is_thesis else verdict.unjudged("not the thesis's baseline"))
+    return found
 
 
 def _mean(rows: Sequence[dict], cell: Cell) -> float:
