@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bytenet.experiments.chapters import CHAPTERS, Chapter, chapter_of
 from bytenet.experiments.conclusions import conclusions_table
@@ -74,7 +74,9 @@ def write_pages(path: Path, results: Path) -> None:
         _INTRODUCTION,
         conclusions_table(verdicts, links),
         "## Findings that contradict the thesis",
-        _findings(shown, folder),
+        _findings(shown, folder, "contradicts"),
+        "## Findings that qualify its results",
+        _findings(shown, folder, "qualifies"),
         "## Figures and tables, by chapter",
         _chapter_list(chapters, folder),
         "## How to read the verdicts",
@@ -176,11 +178,11 @@ def _chapter_list(chapters: Sequence[Chapter], folder: str) -> str:
     return "\n".join(f"- [{chapter.title}]({folder}{chapter.file_name})" for chapter in chapters) or "None so far."
 
 
-def _findings(results: Sequence[_Result], folder: str) -> str:
+def _findings(results: Sequence[_Result], folder: str, kind: Literal["contradicts", "qualifies"]) -> str:
     lines = []
     for result in results:
         for verdict in result.verdicts:
-            if verdict.contradicts:
+            if getattr(verdict, kind):
                 evidence = [verdict.evidence or result.experiment.basis_at(result.scale).evidence]
                 if verdict.interval is not None:
                     evidence.append(f"95 % interval {interval_text(verdict.interval)}")

@@ -54,6 +54,8 @@ class Verdict:
             that are not the thesis's; "shown" or "not shown" for a statement; "no claim" where nothing can be judged.
         note: what else the reader should know.
         contradicts: whether this contradicts what the thesis says. The page lists such verdicts as findings.
+        qualifies: whether this puts a result of the thesis in another light without contradicting its words. The page
+            lists such verdicts, too.
         source: where the thesis says it, "file.tex:line" of its LaTeX; a finding needs one.
         evidence: what it rests on, where that is not the experiment's own evidence.
     """
@@ -66,12 +68,13 @@ class Verdict:
     outcome: Outcome = "no claim"
     note: str = ""
     contradicts: bool = False
+    qualifies: bool = False
     source: str = ""
     evidence: Evidence | None = None
 
     def __post_init__(self):
-        if self.contradicts and not self.source:
-            raise ValueError(f"{self.quantity!r} contradicts the thesis but names no line of it.")
+        if (self.contradicts or self.qualifies) and not self.source:
+            raise ValueError(f"{self.quantity!r} is a finding on the thesis but names no line of it.")
 
     def unjudged(self, why: str) -> "Verdict":
         """The same numbers without a judgement, because of other hardware or another size."""

@@ -133,15 +133,18 @@ def test_contradictions_are_findings(pages, result):
     result("fig-2.1", verdicts=[
         Verdict(quantity="a", printed=1.0, measured=2.0, interval=(1.5, 2.5), seeds=3, note="so", contradicts=True,
                 source=SOURCES[0]),
-        Verdict(quantity="b", printed=1.0, measured=2.0),
+        Verdict(quantity="b", printed=1.0, measured=2.0, qualifies=True, source=SOURCES[0]),
         Verdict(quantity="c", printed="little", measured="much", contradicts=True, source=SOURCES[1]),
     ])  # fmt: skip
-    findings = pages()[""].partition("## Findings that contradict the thesis\n\n")[2].partition("\n\n##")[0]
+    text = pages()[""]
+    findings = text.partition("## Findings that contradict the thesis\n\n")[2].partition("\n\n##")[0]
     assert findings.split("\n") == [
         f"- {FIGURE}, a: the thesis says 1 ({FIRST}); measured 2 (trained, smaller, 95 % interval 1.5 to 2.5, "
         "3 seeds); so.",
         f"- {FIGURE}, c: the thesis says “little” ({SECOND}); measured much (trained, smaller, 1 seed).",
     ]
+    qualifying = text.partition("## Findings that qualify its results\n\n")[2].partition("\n\n##")[0]
+    assert qualifying == f"- {FIGURE}, b: the thesis says 1 ({FIRST}); measured 2 (trained, smaller, 1 seed)."
 
 
 @pytest.mark.parametrize(

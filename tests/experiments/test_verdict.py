@@ -103,7 +103,7 @@ def test_scores_of_the_author_s_translations_are_no_agreement(score, outcome):
 
 
 def test_a_finding_names_its_source():
-    with pytest.raises(ValueError, match="names no line"):
+    with pytest.raises(ValueError, match="names no line of it"):
         statement("effect", "there is one", False, 1.0, contradicts=True)
 
 
