@@ -142,7 +142,8 @@ def _against_bytenet(table: Table, form: str, num_pairs: int, column: str = "mis
     return Verdict(
         quantity=f"test misclassification, {num_pairs} pairs, attention ({FORMS[form].words}) minus ByteNet, "
         f"{epochs:,} epochs",
-        printed="improvement over ... an attention-based baseline model", measured=fmean(ours) - fmean(bytenet), interval=interval, seeds=len(ours),
+        printed="improvement over ... an attention-based baseline model",
+        measured=fmean(ours) - fmean(bytenet), interval=interval, seeds=len(ours),
         outcome=outcome if form == "thesis" else "no claim", source="conclusion.tex:28",
         qualifies=form != "thesis" and interval[1] < 0,
         note=f"{fmean(ours):.3f} against {fmean(bytenet):.3f}, the mean of the thesis's {len(bytenet)} trainings of "
