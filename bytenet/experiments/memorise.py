@@ -203,7 +203,8 @@ def _with_first_loss(variant: str, *arguments):
     judge = _against_bytenet(variant, *arguments)
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
-        found = [_at_size(scale, verdict) for verdict in judge(table, scale)]  # a short training shows nothing of SELU
+        end, passes = judge(table, scale)
+        found = [end, _at_size(scale, passes)]  # a short training shows nothing of SELU
         first = first_values(table, variant, f"train_{_CROSS_ENTROPY}")
         if not first:
             return found

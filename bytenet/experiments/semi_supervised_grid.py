@@ -114,11 +114,9 @@ def _compare_cells(
                 trials.append(len(own))
     if not outcomes:
         return None
-    order = ("not reproduced", "agrees") if reproduces else ("worse", "no difference", "better")
+    order = ("not reproduced", "agrees") if reproduces else ("worse", "better", "no difference")
     counts = {kind: outcomes.count(kind) for kind in order}
     overall = next(kind for kind, count in counts.items() if count)
-    if not reproduces and counts["better"] and not counts["worse"]:
-        overall = "better"
     told = ", ".join(f"{kind} in {count}" for kind, count in counts.items() if count)
     weights = " ".join(_short(weight).rstrip("0") for weight in WEIGHTS)
     verdict = Verdict(
@@ -171,7 +169,7 @@ def _effect_of_text(rows: Table, words: str, remark: str) -> list[Verdict]:
         )
         notes = [
             "paired t-test over trials against the same weight without text, p < .05", f"by weight {by_weight}",
-            _trials(trials), *([remark] if remark else []),
+            _trials(trials), *([remark] if remark and not name else []),
         ]  # fmt: skip
         verdict = statement(
             what + name, "some improvement by using unlabeled observations, but nothing outstanding",
@@ -243,20 +241,19 @@ def _below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]
     cells = [cell for cell in _cells_in(rows) if cell.unlabelled]
     if not cells:
         return []
-    baselines = {"the author's": PRINTED}
+    baselines = [("the author's", PRINTED, True)]
     for form, trained in FORMS.items():
         means = {size: fmean(own) for size in LABELLED if (own := attention_values(attention, form, size))}
         if len(means) == len(LABELLED):
-            baselines[f"ours, {trained.words}"] = means
+            baselines.append((f"ours, {trained.words}", means, form == "thesis"))
     found = []
-    for name, rates in baselines.items():
+    for name, rates, is_thesis in baselines:
         below = sum(_mean(rows, cell) < rates[cell.labelled] for cell in cells)
         verdict = statement(
             f"cells with unlabelled text whose mean is below the attention baseline ({name}), {words}",
             "improvement over ... an attention-based baseline model", holds=below == len(cells), measured=below,
             source="conclusion.tex:28", note=f"of {len(cells)}",
         )  # fmt: skip
-        is_thesis = name == "the author's" or name.endswith(FORMS["thesis"].words)
         found.append(verdict if is_thesis else verdict.unjudged("not the thesis's baseline"))
     return found
 
