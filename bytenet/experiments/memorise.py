@@ -124,11 +124,11 @@ def epoch_of_bleu(table: Table, run: str, threshold: float, alpha: float, column
     return found
 
 
-def _share_of_loss_when_bleu_rises(table: Table, run: str, alpha: float) -> list[float]:
-    """By seed, the training cross entropy, as a share of its first value, where the smoothed BLEU passes 50."""
+def _share_of_loss_at_bleu(table: Table, run: str, threshold: float, alpha: float) -> list[float]:
+    """By seed, where the smoothed BLEU passes `threshold`: the training cross entropy as a share of its first value."""
     shares = []
     losses = series(table, run, f"train_{_CROSS_ENTROPY}")
-    for (epochs, values), epoch in zip(losses.values(), epoch_of_bleu(table, run, 50, alpha), strict=True):
+    for (epochs, values), epoch in zip(losses.values(), epoch_of_bleu(table, run, threshold, alpha), strict=True):
         if np.isfinite(epoch):
             smoothed = smooth(values, alpha)
             shares.append(float(smoothed[np.searchsorted(epochs, epoch)] / values[0]))
@@ -156,16 +156,17 @@ def _learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
     train_bleu = settled(table, "bytenet", "train_bleu")
     test_bleu = settled(table, "bytenet", "test_bleu")
     loss = settled(table, "bytenet", f"train_{_CROSS_ENTROPY}")
-    share = _share_of_loss_when_bleu_rises(table, "bytenet", 0.3)
+    begins, middle = (_share_of_loss_at_bleu(table, "bytenet", threshold, 0.3) for threshold in (5, 50))
     return [
         _at_size(scale, compare("train BLEU", 100, train_bleu, tolerance=3)),
         _at_size(scale, compare("test BLEU", 0, test_bleu, tolerance=1)),
         _at_size(scale, compare("train cross entropy, nats a sentence", 0, loss, tolerance=3)),
         statement(
-            "train cross entropy, as a share of the first, when train BLEU passes 50",
-            "BLEU rises only when the cross entropy nears zero",
-            holds=bool(share) and max(share) < 0.15,
-            measured=fmean(share) if share else "BLEU never passes 50", values=share,
+            "train cross entropy, as a share of the first, when train BLEU passes 5",
+            "BLEU begins to rise only when the cross entropy nears 0",
+            holds=bool(begins) and max(begins) < 0.15,
+            measured=fmean(begins) if begins else "BLEU never passes 5", values=begins,
+            note=f"{fmean(middle):.3f} when it passes 50" if middle else "", source="result-bytenet.tex:100",
         ),
         *_rising_test_loss(table, scale),
     ]  # fmt: skip

@@ -282,6 +282,18 @@ def test_times():
     assert "64: 5.51, 128: 5.65, 256: 5.67" in ratio.note
 
 
+def test_times_with_more_texts():
+    same = verdict(TIMES.verdicts(table(), "cpu"), "1,024 unlabelled texts over one with 512, defaults")
+    assert (same.seeds, same.outcome) == (5, "shown")
+    assert same.measured == pytest.approx(1.0, abs=0.02)  # the author's own times
+    slower = table()
+    for row in slower:
+        row["step_ms"] *= 1.2 if row["unlabelled"] == 1024 else 1
+    slower = verdict(TIMES.verdicts(slower, "cpu"), "1,024 unlabelled texts over one with 512, defaults")
+    assert slower.outcome == "not shown"
+    assert slower.measured == pytest.approx(1.2 * same.measured)
+
+
 def test_times_of_two_processors_are_told_and_not_compared():
     rows = table(settings=["default"])
     for row in rows:
@@ -289,7 +301,7 @@ def test_times_of_two_processors_are_told_and_not_compared():
             row |= {"processor": "fast", "step_ms": row["step_ms"] / 10}
     found = TIMES.verdicts(rows, "cpu")
     assert verdict(found, "hours").note.startswith("2 at a time on fast and slow;")
-    ratio = verdict(found, "time of a step")
+    ratio = verdict(found, "time of a step with unlabelled text over one without, defaults")
     assert ratio.seeds == 4  # of the second trial nothing can be said
     assert ratio.measured == pytest.approx(5.6, abs=0.1)
 
