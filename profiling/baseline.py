@@ -69,7 +69,7 @@ class StockByteNet(keras.Model):
     """The function of a ByteNet, in stock layers and with weights of its own.
 
     Args:
-        model: whose sizes are taken; a length rule of "unfold" or "pair", `mask_padding` on or off.
+        model: whose sizes are taken, with any length policy.
 
     Input: dict of `source_ids` and `target_ids`, int32 `(batch, length)`. Output: float32 logits
     `(batch, length, vocab_size)`.
@@ -77,26 +77,26 @@ class StockByteNet(keras.Model):
 
     def __init__(self, model: ByteNet):
         super().__init__(name="stock_keras")
-        config = model.get_config()
-        self.length_rule = model.length_rule
-        self.mask_padding = config["mask_padding"]
-        self.source_embedding = keras.layers.Embedding(config["vocab_size"], config["dim"])
-        self.target_embedding = keras.layers.Embedding(config["vocab_size"], config["dim"])
-        self.join = keras.layers.Concatenate() if config["join"] == "concat" else keras.layers.Add()
+        config = model.config
+        self.max_target_length = model.length_policy.max_target_length
+        self.mask_padding = config.mask_padding
+        self.source_embedding = keras.layers.Embedding(model.vocab_size, config.dim)
+        self.target_embedding = keras.layers.Embedding(model.vocab_size, config.dim)
+        self.join = keras.layers.Concatenate() if config.join == "concat" else keras.layers.Add()
 
         def stack(dim, half, padding):
             return [
                 StockBlock(
-                    dim, config[f"{half}_kernel_size"], rate, padding, config["block_size"],
-                    config[f"{half}_normalization"], config["activation"], config["dropout"],
-                    config["norm_epsilon"], config["batch_norm_momentum"],
+                    dim, getattr(config, f"{half}_kernel_size"), rate, padding, config.block_size,
+                    getattr(config, f"{half}_normalization"), config.activation, config.dropout,
+                    config.norm_epsilon, config.batch_norm_momentum,
                 )
-                for rate in config["dilations"] * config["num_sets"]
+                for rate in config.dilations * config.num_sets
             ]  # fmt: skip
 
         self.encoder = stack(model.dim, "encoder", "same")
         self.decoder = stack(model.decoder_dim, "decoder", "causal")
-        self.head = keras.layers.Dense(config["vocab_size"])
+        self.head = keras.layers.Dense(model.vocab_size)
 
     def call(self, inputs, training=False):
         source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
@@ -114,12 +114,12 @@ class StockByteNet(keras.Model):
 
     def _embed_source(self, source_ids):
         """Embedded source, as long as the encoder goes on, and which of its steps are real."""
-        length = self.length_rule(ops.shape(source_ids)[1])
+        length = self.max_target_length(ops.shape(source_ids)[1])
         embedded = _fit(_embed(self.source_embedding, source_ids), length)
         if not self.mask_padding:
             return embedded, None
         source_lengths = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1)
-        real_lengths = ops.where(source_lengths > 0, self.length_rule(source_lengths), 0)
+        real_lengths = ops.where(source_lengths > 0, self.max_target_length(source_lengths), 0)
         return embedded, ops.arange(length)[None, :] < real_lengths[:, None]
 
     def layers_like(self, model: ByteNet) -> Iterator[tuple[keras.layers.Layer, keras.layers.Layer]]:

@@ -4,7 +4,7 @@
 | --- | --- |
 | 0 pass | forward, backward, optimiser, input, other |
 | 1 half | encoder, decoder, other |
-| 2 part | pre-normalization, reduce-dim, conv-dilated, recover-dim, recurrent, attention, embedding, other |
+| 2 part | embedding, other, and those of the model's family (ByteNet: pre-normalization, reduce-dim, ...) |
 | 3 kind | normalisation, activation, convolution, dense, optimiser, data movement, ... |
 
 As in the thesis, the normalisation and activation that follow a map belong to that map's part (`reduce-dim` is map,
@@ -15,8 +15,12 @@ Reference:
 """
 
 import re
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from bytenet.models.translation_model import ProfilePart
 
 LEVELS = ("pass", "half", "part", "kind")
 
@@ -47,25 +51,7 @@ _WRAPPER = re.compile(
 )
 _NUMBERED = re.compile(r"(_\d+)+$")
 
-_PARTS = {
-    "pre_normalization": "pre-normalization",
-    "reduce_dim": "reduce-dim",
-    "reduce_dim_normalization": "reduce-dim",
-    "conv_dilated": "conv-dilated",
-    "conv_dilated_normalization": "conv-dilated",
-    "recover_dim": "recover-dim",
-    "forward": "recurrent",
-    "backward": "recurrent",
-    "lower_gru": "recurrent",
-    "upper_gru": "recurrent",
-    "attention_keys": "attention",
-    "attention_context": "attention",
-    "attention_vector": "attention",
-    "source_embedding": "embedding",
-    "target_embedding": "embedding",
-}
 _OPTIMISERS = {"adam", "adamw", "sgd", "rmsprop", "momentum", "optimizer", "optimiser", "Adam", "SGD", "RMSprop"}
-_DENSE_SCOPES = {"reduce_dim", "recover_dim", "head", "dense", "attention_keys", "attention_vector"}
 
 _ACTIVATION = re.compile(r"_?(Mkl|Fused)?(Relu|Relu6|Selu|Elu|Gelu|LeakyRelu|Tanh|Sigmoid)(Grad)?$", re.IGNORECASE)
 _CONVOLUTION = re.compile(r"Conv[123]D|^convolution", re.IGNORECASE)
@@ -81,6 +67,16 @@ _MOVEMENT = re.compile(
     r"dynamic-update-slice|concatenate|broadcast|bitcast|copy-start|copy-done|convert|reverse)$",
     re.IGNORECASE,
 )
+
+
+@cache
+def parts_of_layers() -> Mapping[str, "ProfilePart"]:
+    """The parts of the layers of all families, and of the embeddings and the head, which all have."""
+    from bytenet.models.registry import profile_parts
+    from bytenet.models.translation_model import ProfilePart
+
+    embeddings = dict.fromkeys(("source_embedding", "target_embedding"), ProfilePart("embedding"))
+    return embeddings | dict.fromkeys(("head", "dense"), ProfilePart("other", "dense")) | profile_parts()
 
 
 def replica_of(path: str) -> int:
@@ -119,7 +115,8 @@ def place_of(path: str, kind: str) -> Place:
     is_communication = bool(_COMMUNICATION.search(kind))
     if any(scope in _OPTIMISERS for scope in scopes):
         return Place("optimiser", "other", "other", "communication" if is_communication else "optimiser")
-    part = next((_PARTS[scope] for scope in reversed(scopes) if scope in _PARTS), "other")
+    parts = parts_of_layers()
+    part = next((parts[scope].part for scope in reversed(scopes) if scope in parts), "other")
     half = next((scope for scope in scopes if scope in ("encoder", "decoder")), "other")
     if half == "other" and part not in ("other", "embedding"):
         half = "decoder"  # where a block is called by itself, it takes a step, and only the decoder has steps
@@ -144,10 +141,10 @@ def _kind(scopes: list[str], kind: str) -> str:
         return "gather"
     if _MOVEMENT.match(kind):
         return "data movement"
-    if "conv_dilated" in scopes:
-        return "convolution"
-    if any(scope in _DENSE_SCOPES for scope in scopes):
-        return "dense"
+    parts = parts_of_layers()
+    declared = next((parts[scope].kind for scope in scopes if scope in parts), "other")
+    if declared != "other":
+        return declared
     if "compile_loss" in scopes:
         return "loss"
     return "other"

@@ -105,7 +105,7 @@ def measure_in_this_process(case: TrainingCase) -> MemoryCost:
     has_gpu = bool(tf.config.list_physical_devices("GPU"))
     return MemoryCost(
         case=case.name,
-        variant=case.config.model.variant_name,
+        variant=case.config.model.variant,
         dim=case.dim,
         batch_size=case.batch_size,
         length=case.length,

@@ -4,11 +4,13 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from bytenet.errors import InputError
 from bytenet.profiling.breakdown import Breakdown, DeviceTime
-from bytenet.profiling.grouping import LEVELS
+from bytenet.profiling.grouping import LEVELS, parts_of_layers
 from bytenet.profiling.trace import Step, Trace
 
 # One colour for a group wherever it comes up; what belongs to no group is grey.
@@ -16,12 +18,13 @@ _COLOURS = {
     "forward": "#4e79a7", "backward": "#e15759", "optimiser": "#b07aa1", "input": "#76b7b2",
     "encoder": "#59a14f", "decoder": "#f28e2b",
     "pre-normalization": "#edc948", "reduce-dim": "#4e79a7", "conv-dilated": "#e15759", "recover-dim": "#59a14f",
-    "embedding": "#76b7b2", "recurrent": "#9c755f", "attention": "#b07aa1",
+    "embedding": "#76b7b2",
     "normalisation": "#edc948", "activation": "#f28e2b", "convolution": "#e15759", "dense": "#4e79a7",
     "data movement": "#9c755f", "dropout": "#59a14f", "gather": "#86bcb6", "loss": "#d37295",
     "sum of gradients": "#ff9da7", "communication": "#499894", "input pipeline": "#76b7b2",
     "other": "#bab0ac", "runtime": "#d9d5d2",
 }  # fmt: skip
+_PART_COLOURS = ("#9c755f", "#b07aa1", "#d37295", "#499894", "#8cd17d", "#f1ce63")
 _LEAST_SHARE = 0.002
 """Share of a step below which a thread is left out."""
 # Inches and points: a page shows a picture at about its own size.
@@ -267,4 +270,11 @@ def _shortened(thread: str) -> str:
 
 
 def _colour(group: str) -> str:
-    return _COLOURS.get(group, _COLOURS["other"])
+    return _COLOURS.get(group) or _part_colours().get(group, _COLOURS["other"])
+
+
+@cache
+def _part_colours() -> dict[str, str]:
+    """Colours of the parts of all families that have none above."""
+    parts = dict.fromkeys(place.part for place in parts_of_layers().values())
+    return dict(zip((part for part in parts if part not in _COLOURS), cycle(_PART_COLOURS), strict=False))

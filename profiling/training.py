@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.models import variant_arguments
+from bytenet.config.families import DEFAULT_FAMILY
 from bytenet.profiling.baseline import make_stock_model, stock_dataset
 from bytenet.profiling.flops import training_step_flops
 from bytenet.profiling.measurement import Spread, calls_a_turn, refuse_semi_supervised
@@ -52,13 +52,13 @@ class TrainingCase:
     @property
     def dim(self) -> int:
         """Width of the encoder."""
-        return self.config.model.dim or variant_arguments(self.config.model)["dim"]
+        return self.config.model.dim
 
     @property
     def name(self) -> str:
         """For people: what differs between the cases of a run."""
         model = self.config.model
-        variant = model.variant_name if model.family == "bytenet" else f"{model.family} {model.variant_name}"
+        variant = model.variant if model.family == DEFAULT_FAMILY else f"{model.family} {model.variant}"
         parts = [
             "stock Keras" if self.stock else variant,
             f"d={self.dim}",
@@ -187,7 +187,7 @@ class _Trainee:
         turns = zip(rates, self.peaks, strict=True)
         return TrainingCost(
             case=case.name,
-            variant=case.config.model.variant_name,
+            variant=case.config.model.variant,
             dim=case.dim,
             batch_size=case.batch_size,
             length=case.length,

@@ -25,7 +25,7 @@ def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary) -> tuple[int, 
     With the thesis's settings they may choose all; but for padding, if the model does not read it.
     """
     if model.settings == "thesis":
-        return (PAD_ID,) if model.masks_padding else ()
+        return (PAD_ID,) if model.mask_padding else ()
     return _not_text(vocabulary)
 
 

@@ -83,7 +83,7 @@ def evaluate_run(
         batch_size=batch_size,
         jit_compile=jit_compile,
     )
-    knows_lengths = translator.model.needs_pair_length
+    knows_lengths = translator.model.length_policy.pads_to_pair
     began = time.perf_counter()
     best = _translate(translator, pairs, knows_lengths, progress)
     seconds = time.perf_counter() - began

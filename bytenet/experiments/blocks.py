@@ -27,12 +27,12 @@ _NETWORKS = (  # variant, width, number of ids: on digits and on Europarl
 
 def _measure_blocks(work: Work) -> Table:
     """The maps of a block of each kind, in the order in which they are called, and the weights of whole networks."""
-    from bytenet.models import ByteNet
+    from bytenet.config.families.bytenet import ByteNetConfig
+    from bytenet.models import build_model
 
     rows: Table = []
     for variant, dim, vocab_size in _NETWORKS:
-        model = ByteNet.from_variant(variant, vocab_size, thesis=True, dim=dim)
-        model.build({"source_ids": (None, None), "target_ids": (None, None)})
+        model = build_model(ByteNetConfig(variant=variant, settings="thesis", dim=dim), vocab_size)
         for part in ("encoder", "decoder"):
             blocks = getattr(model, part).blocks
             if dim == _DIMS[variant]:

@@ -244,14 +244,9 @@ def _where(names: Sequence[str], of_all: int) -> str:
 
 
 def _settings(run: TrainingRun) -> dict[str, Any]:
-    """Every setting worth telling, by its dotted key, the variant's own where the run has none."""
-    from bytenet.models.build import variant_arguments
-
+    """Every setting worth telling, by its dotted key."""
     config = run.config(seed=1)
     found = config.settings()
-    for key, value in variant_arguments(config.model).items():
-        if found.get(f"model.{key}", value) is None:
-            found[f"model.{key}"] = value
     if config.data.bucketing != "optimal":
         del found["data.num_buckets"]  # which only counts there
     return {

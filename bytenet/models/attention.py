@@ -1,18 +1,14 @@
 """The recurrent network with attention that ByteNet was compared with."""
 
+from typing import ClassVar
+
 import keras
 from keras import ops
 
+from bytenet.config.families.attention import AttentionConfig
 from bytenet.layers import AttentionCell, BidirectionalEncoder, ThesisCodeUniform, ZeroPaddedEmbedding
 from bytenet.layers.recurrent import cell_initializers
-from bytenet.models.length import make_length_rule
-from bytenet.models.translation_model import TranslationModel, memory_of_targets
-
-VARIANTS = {"dense": {"dim": 20, "head": "dense"}, "bounded": {"dim": 20, "head": "bounded"}}
-"""The repaired form and the thesis's own, as arguments of `AttentionModel`."""
-
-THESIS_SETTINGS = {"mask_padding": False, "length_rule": "pair"}
-"""What the thesis's code does wherever it differs from this project's defaults."""
+from bytenet.models.translation_model import ProfilePart, TranslationModel
 
 _UNATTENDED = -3e4  # finite in float16, too
 
@@ -38,53 +34,30 @@ class AttentionModel(TranslationModel):
     1.1's, whose GRUs begin with gates biased by 1, and embeddings as in `ThesisCodeUniform`.
 
     Args:
+        config: the hyper-parameters, see `AttentionConfig`. `dropout` is the share of the embedded inputs, and of the
+            attention before the head, that is set to zero in training.
         vocab_size: number of ids V, padding, end and unknown symbols counted.
-        dim: width d of the embeddings and of the encoder's RNNs.
-        num_layers: RNNs in each direction of the encoder.
-        head: "dense" or "bounded", see above.
-        dropout: share of the embedded inputs, and of the attention before the head, set to zero in training.
-        mask_padding: see above.
-        initializer: "auto" or "thesis_code", see above.
-        length_rule: "unfold" (at most ⌈unfold_scale · n + unfold_offset⌉ characters for a source of n) or "pair" (as
-            many as the source has after padding, as in the thesis's code).
-        unfold_scale, unfold_offset: of the "unfold" rule.
 
     Reference:
         Madsen 2017, section 3.6; Luong et al. 2015.
     """
 
-    family = "attention"
-    variants = VARIANTS
-    thesis_settings = THESIS_SETTINGS
+    config_class = AttentionConfig
+    profile_parts: ClassVar = {
+        "forward": ProfilePart("recurrent"),
+        "backward": ProfilePart("recurrent"),
+        "lower_gru": ProfilePart("recurrent"),
+        "upper_gru": ProfilePart("recurrent"),
+        "attention_keys": ProfilePart("attention", "dense"),
+        "attention_context": ProfilePart("attention"),
+        "attention_vector": ProfilePart("attention", "dense"),
+    }
 
-    def __init__(
-        self,
-        vocab_size: int,
-        dim: int = 20,
-        num_layers: int = 3,
-        head: str = "dense",
-        dropout: float = 0.0,
-        mask_padding: bool = True,
-        initializer: str = "auto",
-        length_rule: str = "unfold",
-        unfold_scale: float = 1.2,
-        unfold_offset: int = 24,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        if head not in ("dense", "bounded"):
-            raise ValueError(f"Unknown head {head!r}; known are dense, bounded.")
-        self._config = {
-            "vocab_size": vocab_size, "dim": dim, "num_layers": num_layers, "head": head, "dropout": dropout,
-            "mask_padding": mask_padding, "initializer": initializer, "length_rule": length_rule,
-            "unfold_scale": unfold_scale, "unfold_offset": unfold_offset,
-        }  # fmt: skip
-        self.vocab_size = vocab_size
-        self.dim = dim
-        self.is_bounded = head == "bounded"
-        self.mask_padding = mask_padding
-        self.length_rule = make_length_rule(length_rule, unfold_scale, unfold_offset)
-
+    def __init__(self, config: AttentionConfig, vocab_size: int, **kwargs):
+        super().__init__(config, vocab_size, **kwargs)
+        self.dim = dim = config.dim
+        initializer, dropout = config.initializer, config.dropout
+        self.is_bounded = config.head == "bounded"
         # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
         policy = self.dtype_policy
         self.source_embedding, self.target_embedding = (
@@ -97,7 +70,7 @@ class AttentionModel(TranslationModel):
         self.source_dropout = keras.layers.Dropout(dropout, name="source_dropout", dtype=policy)
         self.target_dropout = keras.layers.Dropout(dropout, name="target_dropout", dtype=policy)
         self.head_dropout = keras.layers.Dropout(dropout, name="head_dropout", dtype=policy)
-        self.encoder = BidirectionalEncoder(dim, num_layers, initializer, name="encoder", dtype=policy)
+        self.encoder = BidirectionalEncoder(dim, config.num_layers, initializer, name="encoder", dtype=policy)
         self.decoder = keras.layers.RNN(
             AttentionCell(2 * dim, initializer, name="cell", dtype=policy),
             return_sequences=True,
@@ -112,26 +85,31 @@ class AttentionModel(TranslationModel):
         else:
             self.head = keras.layers.Dense(vocab_size, name="head", dtype="float32")
 
-    def build(self, input_shape):
-        source_shape = tuple(input_shape["source_ids"])
-        target_shape = tuple(input_shape["target_ids"])
-        self.source_embedding.build(source_shape)
-        self.target_embedding.build(target_shape)
-        self.encoder.build((*source_shape, self.dim))
-        self.decoder.build((*target_shape, self.dim))
-        self.head.build((*target_shape, 2 * self.dim))
+    @property
+    def parts(self):
+        embedded, attended = (self.dim,), (2 * self.dim,)
+        return {
+            "source_embedding": (), "target_embedding": (), "encoder": embedded, "decoder": embedded, "head": attended
+        }  # fmt: skip
 
-    def call(self, inputs, training=False):
-        target_ids = inputs["target_ids"]
-        memory = memory_of_targets(self._encode(inputs["source_ids"], training), inputs["source_ids"], target_ids)
-        previous_ids = ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
+    def encode(self, source_ids, training=False):
+        """The encoded source, its keys, and what is added to the scores of its steps."""
+        is_real = source_ids != 0
+        embedded = self.source_dropout(self.source_embedding(source_ids), training=training)
+        encoded = self.encoder(embedded, mask=is_real if self.config.mask_padding else None)  # (batch, S, 2 * dim)
+        with keras.name_scope("decoder"):
+            keys = self.decoder.cell.key_map(encoded)
+        offsets = ops.zeros_like(keys[..., 0])
+        if self.config.mask_padding:
+            # Finite, so that a row of padding only (which fills up a batch) has a softmax as well.
+            offsets = ops.where(is_real, offsets, ops.full_like(offsets, _UNATTENDED))
+        return {"encoded": encoded, "keys": keys, "score_offsets": offsets}
+
+    def decode(self, memory, previous_ids, training=False):
         embedded = self.target_dropout(self.target_embedding(previous_ids), training=training)
         first = self.initial_state(memory, max_length=0)
         attention = self.decoder(embedded, initial_state=_cell_states(first, memory))  # (batch, T, 2 * dim)
         return self.head(self.head_dropout(attention, training=training))
-
-    def encode(self, source_ids):
-        return self._encode(source_ids, training=False)
 
     def initial_state(self, memory, max_length):
         batch_size = ops.shape(memory["encoded"])[0]
@@ -150,19 +128,6 @@ class AttentionModel(TranslationModel):
             return self.head(attention), new_state
         logits, _ = self.head.cell(attention, [state["logits"]])
         return logits, new_state | {"logits": logits}
-
-    def _encode(self, source_ids, training):
-        """int32 `(batch, S)` → the encoded source, its keys, and what is added to the scores of its steps."""
-        is_real = source_ids != 0
-        embedded = self.source_dropout(self.source_embedding(source_ids), training=training)
-        encoded = self.encoder(embedded, mask=is_real if self.mask_padding else None)  # (batch, S, 2 * dim)
-        with keras.name_scope("decoder"):
-            keys = self.decoder.cell.key_map(encoded)
-        offsets = ops.zeros_like(keys[..., 0])
-        if self.mask_padding:
-            # Finite, so that a row of padding only (which fills up a batch) has a softmax as well.
-            offsets = ops.where(is_real, offsets, ops.full_like(offsets, _UNATTENDED))
-        return {"encoded": encoded, "keys": keys, "score_offsets": offsets}
 
 
 def _cell_states(state: dict, memory: dict) -> list:

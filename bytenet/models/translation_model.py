@@ -2,12 +2,25 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from types import MappingProxyType
-from typing import Any, Self
+from typing import ClassVar, NamedTuple, Self
 
 import keras
 
-from bytenet.models.length import PAIR_LENGTH, LengthRule
+from bytenet.config import ModelConfig
+
+
+class ProfilePart(NamedTuple):
+    """Where a profile counts the operations of a layer.
+
+    Attributes:
+        part: of the network, a name shared by layers that belong together.
+        kind: what its operations count as where their own types do not say.
+    """
+
+    part: str
+    kind: str = "other"
 
 
 class TranslationModel(keras.Model):
@@ -17,47 +30,42 @@ class TranslationModel(keras.Model):
     `step` over time gives the same logits as `call`. The first axis of every tensor in `memory` and `state`
     is the batch; `select` lets hypotheses go on from each other's states, and that is all that a beam needs.
 
+    A family gives `config_class`, `parts`, `encode`, `decode`, `initial_state` and `step`, and keeps the promise by
+    the tests of all families.
+
+    Args:
+        config: all hyper-parameters, of the family's class.
+        vocab_size: number of ids V, the same for source and target; padding, end and unknown symbols counted.
+
     Attributes:
-        vocab_size: number of ids V, the same for source and target.
-        length_rule: how long a target may be, see `bytenet.models.length`.
-        family: name of the family of models, for messages.
-        variants: its named variants, as arguments of the class.
-        thesis_settings: what the thesis's code does wherever it differs from this project's defaults.
+        config_class: the family's configuration.
+        profile_parts: the parts of the network in profiles, by the names of the layers.
+        length_policy: how long a target may be, and how sources are padded.
     """
 
-    vocab_size: int
-    length_rule: LengthRule
-    family: str = ""
-    variants: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
-    thesis_settings: Mapping[str, Any] = MappingProxyType({})
+    config_class: ClassVar[type[ModelConfig]]
+    profile_parts: ClassVar[Mapping[str, ProfilePart]] = MappingProxyType({})
 
-    @classmethod
-    def from_variant(cls, variant: str, vocab_size: int, thesis: bool = False, **overrides) -> Self:
-        """Make a named variant of the family.
-
-        Args:
-            variant: a key of `variants`.
-            vocab_size: number of ids V.
-            thesis: take the thesis's choices instead of this project's, see `thesis_settings`.
-            **overrides: arguments of the class that win over both.
-
-        Raises:
-            ValueError: for an unknown variant.
-        """
-        if variant not in cls.variants:
-            raise ValueError(f"Unknown {cls.family} variant {variant!r}; known are {', '.join(cls.variants)}.")
-        settings = {**cls.variants[variant], **(cls.thesis_settings if thesis else {}), **overrides}
-        return cls(vocab_size=vocab_size, **settings)
+    def __init__(self, config: ModelConfig, vocab_size: int, **kwargs):
+        super().__init__(**kwargs)
+        if not isinstance(config, self.config_class):
+            raise TypeError(
+                f"{type(self).__name__} takes a {self.config_class.__name__}; found a {type(config).__name__}."
+            )
+        self.config = config
+        self.vocab_size = vocab_size
+        self.length_policy = config.length_policy
 
     @property
-    def needs_pair_length(self) -> bool:
-        """Whether a target is never longer than its padded source.
+    def parts(self) -> Mapping[str, tuple[int, ...]]:
+        """The layers by the name of their attribute, each with the shape of its input after batch and length."""
+        return {}
 
-        In measuring, a source is then padded to the length of its pair, as in the thesis's code.
-        """
-        return self.length_rule is PAIR_LENGTH
+    def build(self, input_shape):
+        """Make the weights of all parts, in their order."""
+        for name, shape in self.parts.items():
+            getattr(self, name).build((None, None, *shape))
 
-    @abstractmethod
     def call(self, inputs, training=False):
         """Logits of all target characters at once, each from the true characters before it.
 
@@ -70,10 +78,27 @@ class TranslationModel(keras.Model):
         Returns:
             float32 `(batch, T, vocab_size)`, a row for each target.
         """
+        source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
+        memory = memory_of_targets(self.encode(source_ids, training=training), source_ids, target_ids)
+        previous_ids = keras.ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
+        return self.decode(memory, previous_ids, training=training)
 
     @abstractmethod
-    def encode(self, source_ids):
+    def encode(self, source_ids, training: bool = False):
         """int32 `(batch, S)` → memory, a nest of tensors whose first axis is the batch."""
+
+    @abstractmethod
+    def decode(self, memory, previous_ids, training: bool = False):
+        """Logits of all steps at once.
+
+        Args:
+            memory: as given by `encode`.
+            previous_ids: int32 `(batch, T)`, at each step the character before it; 0 at the first.
+            training: as in `call`.
+
+        Returns:
+            float32 `(batch, T, vocab_size)`.
+        """
 
     @abstractmethod
     def initial_state(self, memory, max_length: int):
@@ -120,15 +145,22 @@ class TranslationModel(keras.Model):
 
     def max_target_length(self, source_length: int) -> int:
         """Longest target, end symbol counted, for a source of so many symbols, end symbol counted."""
-        return int(self.length_rule(source_length))
+        return int(self.length_policy.max_target_length(source_length))
 
     def compute_output_shape(self, input_shape):
         """`(batch, T, vocab_size)` for the shapes of `call`'s inputs by name."""
         return (*input_shape["target_ids"], self.vocab_size)
 
     def get_config(self):
-        """The arguments to make it again with."""
-        return super().get_config() | self._config
+        """The vocabulary's size and all values of the configuration, from which `from_config` makes the model again."""
+        values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self.config).items()}
+        return super().get_config() | {"vocab_size": self.vocab_size} | values
+
+    @classmethod
+    def from_config(cls, config) -> Self:
+        names = {field.name for field in fields(cls.config_class)}
+        values = {key: value for key, value in config.items() if key in names}
+        return cls(cls.config_class(**values), **{key: value for key, value in config.items() if key not in names})
 
 
 def memory_of_targets(memory, source_ids, target_ids):

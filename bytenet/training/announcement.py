@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from bytenet.datasets import BatchPlan
-from bytenet.models import PAIR_LENGTH, TranslationModel, length_rule_of
+from bytenet.models import TranslationModel
 from bytenet.training.environment import num_trainable
 from bytenet.training.monolingual import Side, directions_taught, weighted_texts
 from bytenet.training.optimizers import translators_of
@@ -85,7 +85,7 @@ def _warn_of_long_targets(
     """Say when the length rule cuts off translations such as those of the training pairs, in either direction."""
     directions: tuple[tuple[Side, Side], ...] = (("target", "source"), ("source", "target"))
     for model, (this, that) in zip(translators, directions, strict=False):  # a supervised model has the first
-        if model.needs_pair_length:
+        if model.length_policy.pads_to_pair:
             continue
         read, places = np.unique(lengths[that], return_inverse=True)
         limits = np.array([model.max_target_length(int(length)) for length in read])[places]
@@ -99,7 +99,7 @@ def _warn_of_long_targets(
 
 def _warn_of_short_searches(progress: ProgressLine, run: Preparation) -> None:
     """Say when the length rule "pair" cuts off what is found for text, as no pair tells how long it should be."""
-    if length_rule_of(run.config.model) is not PAIR_LENGTH:
+    if not run.config.model.length_policy.pads_to_pair:
         return
     for text in run.texts:
         other: Side = "source" if text.side == "target" else "target"

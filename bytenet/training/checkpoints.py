@@ -25,6 +25,9 @@ from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
+# Of the configuration of a model: what changes neither its weights nor what it computes with them. (Variant and settings
+# choose other values, which are compared.)
+_MAY_DIFFER = ("name", "dtype", "dropout", "variant", "settings")
 _PROCESS_WIDE_NUMBER = re.compile(r"seed_generator_\d+/")
 
 
@@ -167,8 +170,11 @@ def _load_start(model: keras.Model, folder: RunFolder, vocabulary: Vocabulary) -
         )
     start = folder.load_model()
     own, given = model.get_config(), start.get_config()
-    changed = [f"{key} {given.get(key)!r} there, {own[key]!r} here" for key in own if own[key] != given.get(key)]
-    changed = [text for text in changed if not text.startswith(("name ", "dtype ", "dropout "))]
+    changed = [
+        f"{key} {given.get(key)!r} there, {own[key]!r} here"
+        for key in own
+        if key not in _MAY_DIFFER and own[key] != given.get(key)
+    ]
     if changed:
         raise InputError(f"The model of the run in {folder.path} is another: {'; '.join(changed)}.")
     named = {weight.path.partition("/")[2]: weight for weight in start.weights}

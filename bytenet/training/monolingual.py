@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import tensorflow as tf
 
-from bytenet.config import Config, SemiSupervisedConfig
+from bytenet.config import Config, LengthPolicy, SemiSupervisedConfig
 from bytenet.datasets import (
     BatchPlan,
     Corpus,
@@ -21,7 +21,6 @@ from bytenet.datasets import (
 )
 from bytenet.datasets.pipeline import Loss
 from bytenet.errors import InputError
-from bytenet.models import PAIR_LENGTH, LengthRule, length_rule_of
 
 Side = Literal["source", "target"]
 
@@ -109,27 +108,23 @@ def monolingual_texts(
                 "data.min_length or data.max_length, or give text that is more like the pairs."
             )
         plan = plan_from_config(text_lengths(selected.texts, vocabulary), config.data, replicas, **settings)
-        search_lengths = _search_lengths(plan, lengths[side], lengths[other], length_rule_of(config.model))
+        search_lengths = _search_lengths(plan, lengths[side], lengths[other], config.model.length_policy)
         found.append(MonolingualText(side, selected, plan, config.training.seed + stream, search_lengths))
     return found
 
 
-def _search_lengths(plan: BatchPlan, these: np.ndarray, others: np.ndarray, rule: LengthRule) -> dict[int, int]:
+def _search_lengths(plan: BatchPlan, these: np.ndarray, others: np.ndarray, policy: LengthPolicy) -> dict[int, int]:
     """As long as the longest translation that a training pair has for a text no longer, by padded length.
 
     Args:
         plan: of the texts.
         these, others: lengths of the texts' side of each pair, and of the other.
-        rule: of the model.
-
-    A model with the length rule "pair" writes as many symbols as its padded source has, as in the thesis.
+        policy: of the model, see `LengthPolicy.search_length`.
     """
-    if rule is PAIR_LENGTH:
-        return {length: length for length in plan.padded_lengths}
     limits = {}
     for length in plan.padded_lengths:
         of_such = others[these <= max(length, these.min())]
-        limits[length] = min(rule(length), int(of_such.max()))
+        limits[length] = policy.search_length(length, int(of_such.max()))
     return limits
 
 

@@ -108,8 +108,9 @@ class Validator:
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
         # Where a sentence's result depends on its batch, batches have to be such as the training has.
-        depends = self._statistics == "batch" or not config.model.masks_padding
-        self._padded_lengths = padded_lengths if depends else None
+        by_batch = self._statistics == "batch"
+        policy = config.model.length_policy
+        self._padded_lengths = padded_lengths if by_batch else policy.lengths_to_pad_to(padded_lengths)
         limit = config.evaluation.max_sentences
         # Hypotheses are in NFC, so references are compared so.
         pairs = Pairs(pairs.source, [*map(normalise, pairs.target)])
@@ -182,7 +183,7 @@ class Validator:
     def _translate(self, decoder: Decoder, source_ids: tf.Tensor) -> np.ndarray:
         """Best hypotheses, int32 `(batch, length)`; rows without a source stay empty."""
         lengths = np.count_nonzero(source_ids, axis=1)
-        if self._model.needs_pair_length:  # the sources are padded to the longest pair of the batch
+        if self._model.length_policy.pads_to_pair:  # the sources are padded to the longest pair of the batch
             lengths = np.where(lengths > 0, source_ids.shape[1], 0)
         limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
         return decoder(source_ids, length_limits=limits).ids.numpy()[:, 0]

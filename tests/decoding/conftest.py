@@ -1,22 +1,36 @@
 """Small models that keep the promise of `TranslationModel`, and a search by brute force to compare with."""
 
 import itertools
+from typing import ClassVar
 
 import keras
 import numpy as np
 import pytest
 from keras import ops
 
+from bytenet.config import ModelConfig
+from bytenet.config.checks import checked
 from bytenet.models.translation_model import TranslationModel
+
+
+@checked
+class NoConfig(ModelConfig):
+    """Of models that have no hyper-parameters."""
+
+    VARIANTS: ClassVar = {"plain": {}}
+
+    family: str = "test"
+    variant: str = "plain"
 
 
 class TableModel(TranslationModel):
     """Probabilities that depend on the place and on the character before: `tables[place][before]`."""
 
+    config_class = NoConfig
+
     def __init__(self, tables):
-        super().__init__()
+        super().__init__(NoConfig(), vocab_size=np.shape(tables)[-1])
         self.log_tables = np.log(np.array(tables, np.float32))  # (places, vocab_size, vocab_size)
-        self.vocab_size = self.log_tables.shape[-1]
 
     def call(self, inputs, training=False):
         raise NotImplementedError
@@ -38,9 +52,10 @@ class TableModel(TranslationModel):
 class RecurrentModel(TranslationModel):
     """Random weights; each character depends on the real source characters and on all before it."""
 
+    config_class = NoConfig
+
     def __init__(self, vocab_size, hidden=6, seed=0, end_bias=0.0, extra_length=0):
-        super().__init__()
-        self.vocab_size = vocab_size
+        super().__init__(NoConfig(), vocab_size)
         self.hidden = hidden
         self.extra_length = extra_length
         rng = np.random.default_rng(seed)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from bytenet.config.families.attention import AttentionConfig
 from bytenet.decoding import Decoder, beam_search
 from bytenet.models import AttentionModel
 
@@ -112,11 +113,11 @@ def test_the_search_stops_when_nothing_can_change_any_more(recurrent_model, n_be
 
 
 def test_the_weights_of_each_call_count():
-    model = AttentionModel(6, dim=4)
+    model = AttentionModel(AttentionConfig(dim=4), 6)
     model({"source_ids": SOURCES, "target_ids": SOURCES})
     decoder = Decoder(model, beam_size=3)
     for symbol in (4, 5):
-        model.head.bias.assign(50.0 * np.eye(6)[symbol])
+        model.head.bias.assign(50.0 * (np.eye(6)[symbol] - np.eye(6)[1]))  # no hypothesis ends
         np.testing.assert_array_equal(decoder(SOURCES, max_length=5).ids, np.full((len(SOURCES), 1, 5), symbol))
 
 

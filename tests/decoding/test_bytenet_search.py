@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.decoding import Decoder
 from bytenet.models import ByteNet
 
@@ -12,7 +13,7 @@ SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]],
 
 @pytest.fixture(scope="module")
 def model():
-    model = ByteNet(9, dim=8, num_sets=1, dilations=(1, 2, 4))
+    model = ByteNet(ByteNetConfig(dim=8, num_sets=1, dilations=(1, 2, 4)), 9)
     model.build({"source_ids": (None, None), "target_ids": (None, None)})
     random = np.random.default_rng(5)
     for weight in model.trainable_weights:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bytenet.config import ModelConfig, load_config
+from bytenet.config import load_config
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.decoding import Decoder, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_size
@@ -204,7 +205,7 @@ def test_a_run_that_reads_padding_is_translated_and_scored_with_as_much_as_in_tr
     ],
 )
 def test_padding_is_written_by_models_that_read_it_only(settings, forbidden):
-    assert forbidden_symbols(ModelConfig(**settings), VOCABULARY) == forbidden
+    assert forbidden_symbols(ByteNetConfig(**settings), VOCABULARY) == forbidden
 
 
 def test_pad_batch():

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 from keras.ops import convert_to_numpy
 
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
 
 NARROW = {"vocab_size": 11, "dim": 8, "num_sets": 1, "dilations": (1, 2, 4)}
@@ -68,7 +69,9 @@ def randomize(model: ByteNet, seed: int = 0) -> None:
 
 @cache
 def _narrow_bytenet(variant: str, overrides: tuple[tuple[str, object], ...]) -> NumpyByteNet:
-    model = ByteNet.from_variant(variant, **(NARROW | dict(overrides)))
+    settings = NARROW | {"variant": variant} | dict(overrides)
+    vocab_size, policy = settings.pop("vocab_size"), settings.pop("dtype", None)
+    model = ByteNet(ByteNetConfig(**settings), vocab_size, dtype=policy)
     model.build({"source_ids": (None, None), "target_ids": (None, None)})
     randomize(model)
     return NumpyByteNet(model)

@@ -10,18 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.config import ModelConfig
+from bytenet.config.families.attention import AttentionConfig
 from bytenet.decoding import Decoder
 from bytenet.models import AttentionModel, build_model
 from bytenet.training.losses import sentence_cross_entropy
 
-NARROW = {"vocab_size": 11, "dim": 6}
-ANY_LENGTH = {"source_ids": (None, None), "target_ids": (None, None)}
+NARROW = {"dim": 6}
 KINDS = {
     "dense": {"variant": "dense"},
     "bounded": {"variant": "bounded"},
-    "dense-thesis": {"variant": "dense", "thesis": True},
-    "bounded-thesis": {"variant": "bounded", "thesis": True},
+    "dense-thesis": {"variant": "dense", "settings": "thesis"},
+    "bounded-thesis": {"variant": "bounded", "settings": "thesis"},
     "one-layer": {"variant": "dense", "num_layers": 1},
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -29,10 +28,11 @@ masked_kind = pytest.mark.parametrize("kind", ["dense", "bounded"])
 LENGTH = st.integers(1, 14)
 
 
-def make_model(kind: str, **overrides) -> AttentionModel:
+def make_model(kind: str, vocab_size: int = 11, dtype: str | None = None, **overrides) -> AttentionModel:
     """A narrow model with random weights everywhere, no bias zero."""
-    model = AttentionModel.from_variant(**(NARROW | KINDS[kind] | overrides))
-    model.build(ANY_LENGTH)
+    config = AttentionConfig(**(NARROW | KINDS[kind] | overrides))
+    model = AttentionModel(config, vocab_size, dtype=dtype)
+    model.build({"source_ids": (None, None), "target_ids": (None, None)})
     random = np.random.default_rng(0)
     for weight in model.weights:
         scale = 0.5 if weight.name in ("bias", "table") else 1.5 * weight.shape[0] ** -0.5
@@ -138,7 +138,7 @@ def test_equals_the_network_in_numpy_with_padding(random_sentences, padded, kind
     """With masks, as if there were none; without, as if padding were characters."""
     net = traced(kind)
     source, target = random_sentences([5, 8])
-    read = source if net.model.mask_padding else [*source, 0, 0, 0]
+    read = source if net.model.config.mask_padding else [*source, 0, 0, 0]
     logits = net.logits(padded([source], 8), padded([target], 10))[0]
     np.testing.assert_allclose(logits[:8], Reference(net.model).logits(read, target), atol=1e-5)
 
@@ -234,7 +234,7 @@ def test_gradients_are_the_same_compiled_in_a_wider_bucket_and_beside_rows_that_
     compiled_losses, compiled = gradients(model, padded(sources), padded(targets), jit_compile=True)
     np.testing.assert_allclose(compiled_losses, losses, rtol=1e-5)
     found = [compiled]
-    if model.mask_padding:
+    if model.config.mask_padding:
         wide = padded([*sources, [], []], 12), padded([*targets, [], []], 12)
         found.append(gradients(model, *wide, jit_compile=True)[1])
     for each in found:
@@ -267,9 +267,7 @@ def test_bounded_logits_cap_what_can_be_learned(random_sentences):
     ],
 )
 def test_number_of_weights(kind, weights):
-    model = AttentionModel.from_variant(kind, 28)
-    model.build(ANY_LENGTH)
-    assert model.count_params() == weights
+    assert build_model(AttentionConfig(variant=kind), 28).count_params() == weights
 
 
 @pytest.mark.parametrize(("kind", "dtype"), [("dense", None), ("bounded-thesis", None), ("bounded", "mixed_bfloat16")])
@@ -322,46 +320,9 @@ def test_searches_find_the_log_probabilities_of_the_whole_forward_pass(padded, b
             assert float(found) == pytest.approx(chosen.sum(), abs=1e-4)
 
 
-def test_length_rules():
-    assert AttentionModel(11).max_target_length(7) == 33  # 1.2 * 7 + 24, rounded up
-    assert not AttentionModel(11).needs_pair_length
-    pair = AttentionModel(11, length_rule="pair")
-    assert pair.max_target_length(7) == 7
-    assert pair.needs_pair_length
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"head": "sharp"}, "Unknown head 'sharp'; known are dense, bounded"),
-        ({"length_rule": "double"}, "Unknown length_rule 'double'; known are unfold, pair"),
-    ],
-)
-def test_wrong_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        AttentionModel(11, **arguments)
-
-
-def test_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match="Unknown attention variant 'soft'; known are dense, bounded"):
-        AttentionModel.from_variant("soft", 11)
-
-
-def test_build_model_with_defaults_and_with_the_settings_of_the_thesis():
-    default = build_model(ModelConfig(family="attention"), 11)
-    assert default.get_config() == AttentionModel(11, name="attention").get_config()
-    given = {"dim": 8, "dropout": 0.2, "unfold_scale": 1.5, "unfold_offset": 3}
-    thesis = build_model(ModelConfig(family="attention", variant="bounded", settings="thesis", **given), 11)
-    config = thesis.get_config()
-    assert {name: config[name] for name in given} == given
-    assert (config["head"], config["mask_padding"], config["length_rule"]) == ("bounded", False, "pair")
-    masked = build_model(ModelConfig(family="attention", settings="thesis", mask_padding=True), 11)
-    assert masked.mask_padding
-
-
 @pytest.mark.parametrize("kind", ["dense", "bounded"])
 def test_first_weights_of_the_thesis_s_code(kind):
-    model = build_model(ModelConfig(family="attention", variant=kind, initializer="thesis_code"), 28)
+    model = build_model(AttentionConfig(variant=kind, initializer="thesis_code"), 28)
     by_path = {weight.path: convert_to_numpy(weight) for weight in model.trainable_weights}
     grus = [path.rpartition("/")[0] for path in by_path if path.endswith("gru/bias") or "head/cell/bias" in path]
     assert len(grus) == (3 if kind == "bounded" else 2)
@@ -376,10 +337,3 @@ def test_first_weights_of_the_thesis_s_code(kind):
             assert 0.9 * (6 / (rows + units)) ** 0.5 < candidate <= (6 / (rows + units)) ** 0.5
     again = type(model).from_config(model.get_config())
     assert again.get_config() == model.get_config()
-
-
-def test_only_bytenet_has_the_other_initialisers():
-    with pytest.raises(ValueError, match="'attention' has no initializer he"):
-        ModelConfig(family="attention", initializer="he")
-    with pytest.raises(ValueError, match="Unknown initializer 'he'"):
-        AttentionModel(vocab_size=28, initializer="he")

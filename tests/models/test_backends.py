@@ -18,7 +18,9 @@ sys.modules["tensorflow"] = None  # an import of it fails, whether it is install
 import keras
 import numpy as np
 
-from bytenet.models import VARIANTS, AttentionModel, ByteNet
+from bytenet.config.families.attention import AttentionConfig
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.schedules import WarmupDecay
@@ -34,16 +36,16 @@ for row in range(4):  # some padding
     ids["target_ids"][row, 5 + row :] = 0
 
 models = {
-    variant: ByteNet.from_variant(
-        variant, 9, dim=8, num_sets=1, dilations=(1, 2), thesis=variant == "simplified", dropout=0.1
+    variant: build_model(
+        ByteNetConfig(variant=variant, dim=8, num_sets=1, dilations=(1, 2), dropout=0.1,
+                      settings="thesis" if variant == "simplified" else "default"), 9
     )
-    for variant in VARIANTS
+    for variant in ByteNetConfig.VARIANTS
 }
-models["dense"] = AttentionModel(9, dim=8, dropout=0.1)
-models["bounded"] = AttentionModel(9, dim=8, head="bounded", mask_padding=False)
+models["dense"] = build_model(AttentionConfig(dim=8, dropout=0.1), 9)
+models["bounded"] = build_model(AttentionConfig(dim=8, head="bounded", mask_padding=False), 9)
 
 for variant, model in models.items():
-    model.build({name: (None, None) for name in ids})
     model.compile(keras.optimizers.Adam(WarmupDecay(1e-2, "cosine", 3, 40, 1e-3)),
                   SentenceCrossEntropy(0.1), metrics=[CharacterError()])
     history = model.fit(ids, ids["target_ids"], sample_weight=np.full(8, 0.1, "float32"), batch_size=8,
@@ -53,7 +55,7 @@ for variant, model in models.items():
     logits = to_numpy(model(ids))
     assert logits.dtype == "float32" and logits.shape == (8, 11, 9)
     alone = {name: values[:1, : 3 if name == "source_ids" else 5] for name, values in ids.items()}
-    if model.mask_padding:
+    if model.config.mask_padding:
         np.testing.assert_allclose(logits[:1, :5], to_numpy(model(alone)), atol=1e-5)
     memory = model.encode(ids["source_ids"])
     state = model.initial_state(memory, 11)

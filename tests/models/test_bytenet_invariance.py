@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.models import VARIANTS, ByteNet
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import ByteNet
 from bytenet.training.losses import sentence_cross_entropy
 
-KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
+KINDS = {variant: {"variant": variant} for variant in ByteNetConfig.VARIANTS} | {
     "add": {"join": "add"},
     "pair": {"length_rule": "pair"},
     "simplified-add-pair": {"variant": "simplified", "join": "add", "length_rule": "pair"},

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
-from bytenet.models import VARIANTS
+from bytenet.config.families.bytenet import ByteNetConfig
 
 
 class Reference:
@@ -76,8 +76,8 @@ class Reference:
         return y
 
 
-KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
-    f"{variant}-thesis": {"variant": variant, "thesis": True} for variant in ("bytenet", "simplified", "selu")
+KINDS = {variant: {"variant": variant} for variant in ByteNetConfig.VARIANTS} | {
+    f"{variant}-thesis": {"variant": variant, "settings": "thesis"} for variant in ("bytenet", "simplified", "selu")
 } | {
     "add": {"join": "add"}, "two-sets": {"num_sets": 2}, "short targets": {"unfold_scale": 0.5, "unfold_offset": 0},
 }  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
-from bytenet.models import VARIANTS
+from bytenet.config.families.bytenet import ByteNetConfig
 
 LOAD = """
 import sys
@@ -29,8 +29,8 @@ for path in sorted(folder.glob("*.keras")):
              **{weight.path: keras.ops.convert_to_numpy(weight) for weight in model.weights})
 """
 
-MODELS = {variant: {"variant": variant} for variant in VARIANTS} | {
-    "thesis": {"variant": "simplified", "thesis": True},
+MODELS = {variant: {"variant": variant} for variant in ByteNetConfig.VARIANTS} | {
+    "thesis": {"variant": "simplified", "settings": "thesis"},
     "dropout": {"variant": "selu", "dropout": 0.2, "join": "add", "unfold_scale": 1.5},
     # Where it is loaded, mixed precision is not the default.
     "bfloat16": {"variant": "bytenet", "dtype": "mixed_bfloat16"},

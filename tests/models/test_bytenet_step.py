@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.models import VARIANTS, ByteNet
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import ByteNet
 
-KINDS = {variant: {"variant": variant} for variant in VARIANTS} | {
+KINDS = {variant: {"variant": variant} for variant in ByteNetConfig.VARIANTS} | {
     "add": {"join": "add"},
     "simplified-add": {"variant": "simplified", "join": "add"},
     "pair": {"length_rule": "pair"},
-    "thesis": {"thesis": True},
+    "thesis": {"settings": "thesis"},
     "unfold-half": {"unfold_scale": 0.5, "unfold_offset": 0},
     "one-tap": {"decoder_kernel_size": 1},
     "two-taps": {"decoder_kernel_size": 2},
@@ -94,9 +95,9 @@ def test_memory_is_as_long_as_the_length_rule_says(narrow_bytenet, random_senten
     pair = narrow_bytenet(length_rule="pair")
     assert pair.encode(source_ids)["encoded"].shape == (2, 7, 8)
     assert pair.model.max_target_length(7) == 7
-    assert pair.model.needs_pair_length
+    assert pair.model.length_policy.pads_to_pair
     unfolding = narrow_bytenet(unfold_scale=1.2, unfold_offset=10)
-    assert not unfolding.model.needs_pair_length
+    assert not unfolding.model.length_policy.pads_to_pair
     assert unfolding.encode(source_ids)["encoded"].shape == (2, 19, 8)  # 1.2 * 7 + 10, rounded up
     assert unfolding.model.max_target_length(7) == 19
     assert type(unfolding.model.max_target_length(7)) is int
@@ -113,16 +114,16 @@ def test_mixed_precision_steps_equal_calls_and_logits_are_float32(random_sentenc
     source_ids = np.array(random_sentences([6], seed=1), "int32")
     target_ids = np.array(random_sentences([9], seed=2), "int32")
     inputs = {"source_ids": source_ids, "target_ids": target_ids}
-    arguments = {"vocab_size": 11, "dim": 8, "num_sets": 1, "dilations": (1, 2)}
+    config = ByteNetConfig(dim=8, num_sets=1, dilations=(1, 2))
     keras.mixed_precision.set_global_policy("mixed_bfloat16")
     try:
-        model = ByteNet(**arguments)
+        model = ByteNet(config, 11)
         model(inputs)
     finally:
         keras.mixed_precision.set_global_policy("float32")
     assert model.compute_dtype == "bfloat16"
     assert all(weight.dtype == "float32" for weight in model.weights)
-    exact = ByteNet(**arguments)
+    exact = ByteNet(config, 11)
     exact(inputs)
     exact.set_weights(model.get_weights())
 

@@ -5,16 +5,12 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
-from bytenet.config import ModelConfig
-from bytenet.models import VARIANTS, ByteNet, build_model
-
-ANY_LENGTH = {"source_ids": (None, None), "target_ids": (None, None)}
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import ByteNet, build_model
 
 
 def build(variant, vocab_size, **overrides):
-    model = ByteNet.from_variant(variant, vocab_size, **overrides)
-    model.build(ANY_LENGTH)
-    return model
+    return build_model(ByteNetConfig(variant=variant, **overrides), vocab_size)
 
 
 # Madsen's code, code/model/bytenet.py: norms of encoder and decoder, activation, block, sets, encoder kernel, d.
@@ -31,7 +27,7 @@ def build(variant, vocab_size, **overrides):
     ],
 )
 def test_variants_are_those_of_the_thesis(variant, norms, activation, size, num_sets, kernel_size, dim):
-    model = ByteNet.from_variant(variant, 11)  # has no weights yet
+    model = ByteNet(ByteNetConfig(variant=variant), 11)  # has no weights yet
     for stack, norm, taps, causal, width in [
         (model.encoder, norms[0], kernel_size, False, dim),
         (model.decoder, norms[1], 3, True, 2 * dim),
@@ -45,7 +41,7 @@ def test_variants_are_those_of_the_thesis(variant, norms, activation, size, num_
 
 
 def test_every_variant_was_listed():
-    assert len(VARIANTS) == 7
+    assert len(ByteNetConfig.VARIANTS) == 7
 
 
 @pytest.mark.parametrize(
@@ -53,12 +49,12 @@ def test_every_variant_was_listed():
     [("bytenet", 20, 28, 60_428), ("simplified", 20, 28, 106_028), ("bytenet", 400, 300, 22_733_500)],
 )
 def test_number_of_trainable_weights(variant, dim, vocab_size, weights):
-    model = build(variant, vocab_size, thesis=True, dim=dim)
+    model = build(variant, vocab_size, settings="thesis", dim=dim)
     assert sum(int(np.prod(weight.shape)) for weight in model.trainable_weights) == weights
 
 
 def test_first_weights_with_the_settings_of_the_thesis():
-    model = build("bytenet", 28, thesis=True, dim=20)
+    model = build("bytenet", 28, settings="thesis", dim=20)
     kinds = set()
     for weight in model.weights:
         kinds.add(weight.name)
@@ -100,29 +96,8 @@ def test_receptive_field_of_three_sets(variant):
     assert seeing.tolist() == list(range(middle + 1, middle + 188))  # 187 steps
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"join": "multiply"}, "Unknown join 'multiply'; known are concat, add"),
-        ({"length_rule": "double"}, "Unknown length_rule 'double'; known are unfold, pair"),
-        ({"dim": 21}, "dim must be even, as blocks halve it; found 21"),
-        ({"initializer": "xavier"}, "Unknown initializer 'xavier'"),
-        ({"block_size": "tiny"}, "Unknown block size 'tiny'"),
-        ({"encoder_kernel_size": 4}, "odd kernel_size, not 4"),
-    ],
-)
-def test_wrong_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        ByteNet(11, **arguments)
-
-
-def test_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match="Unknown ByteNet variant 'bitnet'; known are bytenet, simplified, selu"):
-        ByteNet.from_variant("bitnet", 11)
-
-
 def test_configuration_round_trip():
-    model = ByteNet.from_variant("selu", 11, thesis=True, dim=8, dilations=(1, 3), join="add", dropout=0.1)
+    model = build("selu", 11, settings="thesis", dim=8, dilations=(1, 3), join="add", dropout=0.1)
     copy = ByteNet.from_config(model.get_config())
     assert copy.get_config() == model.get_config()
     assert copy.compute_output_shape({"source_ids": (2, 9), "target_ids": (2, 7)}) == (2, 7, 11)
@@ -132,19 +107,14 @@ NARROW = {"dim": 8, "num_sets": 1, "dilations": (1, 2)}
 
 
 def test_build_model_takes_the_variants_own_values_where_none_are_given():
-    config = build_model(ModelConfig(**NARROW), 11).get_config()
+    config = build_model(ByteNetConfig(**NARROW), 11).get_config()
     assert (config["vocab_size"], config["dim"], config["encoder_kernel_size"]) == (11, 8, 5)
     assert config["mask_padding"] is True
     assert (config["initializer"], config["norm_epsilon"], config["length_rule"]) == ("auto", 1e-5, "unfold")
 
 
-def test_defaults_of_the_configuration_are_those_of_the_model():
-    configured, plain = build_model(ModelConfig(**NARROW), 11), ByteNet(11, name="bytenet", **NARROW)
-    assert configured.get_config() == plain.get_config()
-
-
 def test_build_model_with_the_settings_of_the_thesis():
-    wanted = ModelConfig(variant="simplified", settings="thesis", initializer="he", **NARROW)
+    wanted = ByteNetConfig(variant="simplified", settings="thesis", initializer="he", **NARROW)
     config = build_model(wanted, 11).get_config()
     assert config["block_size"] == "small"
     assert config["mask_padding"] is False
@@ -158,7 +128,7 @@ def test_build_model_hands_every_value_on():
         "mask_padding": False, "initializer": "lecun", "norm_epsilon": 1e-4, "batch_norm_momentum": 0.8,
         "length_rule": "unfold", "unfold_scale": 1.5, "unfold_offset": 3,
     }  # fmt: skip
-    model = build_model(ModelConfig(**given), 11)
+    model = build_model(ByteNetConfig(**given), 11)
     config = model.get_config()
     assert {name: config[name] for name in given} == given | {"dilations": [1, 2]}
     assert model.vocab_size == 11
@@ -167,7 +137,7 @@ def test_build_model_hands_every_value_on():
 def test_built_models_follow_the_global_seed():
     def draw(seed):
         keras.utils.set_random_seed(seed)
-        return np.concatenate([weight.ravel() for weight in build_model(ModelConfig(**NARROW), 11).get_weights()])
+        return np.concatenate([weight.ravel() for weight in build_model(ByteNetConfig(**NARROW), 11).get_weights()])
 
     np.testing.assert_array_equal(draw(1), draw(1))
     assert not np.array_equal(draw(1), draw(2))
@@ -175,7 +145,7 @@ def test_built_models_follow_the_global_seed():
 
 def test_first_predictions_are_near_uniform():
     keras.utils.set_random_seed(1)
-    model = build_model(ModelConfig(variant="bytenet", dim=32), 11)
+    model = build_model(ByteNetConfig(variant="bytenet", dim=32), 11)
     ids = np.random.default_rng(0).integers(2, 11, size=(4, 20)).astype("int32")
     log_probabilities = keras.ops.log_softmax(model({"source_ids": ids, "target_ids": ids}), axis=-1)
     assert abs(float(-keras.ops.mean(log_probabilities)) - np.log(11)) < 0.5

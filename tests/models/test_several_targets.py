@@ -5,15 +5,17 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
+from bytenet.config.families.attention import AttentionConfig
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import AttentionModel, ByteNet
 
 MODELS = {
-    "bytenet": lambda: ByteNet(7, dim=8, num_sets=1, dilations=(1, 2)),
+    "bytenet": lambda: ByteNet(ByteNetConfig(dim=8, num_sets=1, dilations=(1, 2)), 7),
     "bytenet as in the thesis": lambda: ByteNet(
-        7, dim=8, num_sets=1, dilations=(1, 2), mask_padding=False, length_rule="pair"
+        ByteNetConfig(dim=8, num_sets=1, dilations=(1, 2), mask_padding=False, length_rule="pair"), 7
     ),
-    "attention": lambda: AttentionModel(7, dim=4, num_layers=1),
-    "attention as in the thesis": lambda: AttentionModel(7, dim=4, head="bounded", mask_padding=False),
+    "attention": lambda: AttentionModel(AttentionConfig(dim=4, num_layers=1), 7),
+    "attention as in the thesis": lambda: AttentionModel(AttentionConfig(dim=4, head="bounded", mask_padding=False), 7),
 }
 SOURCES = np.array([[2, 3, 4, 5, 1], [6, 1, 0, 0, 0]], "int32")
 TARGETS = np.array([[4, 1, 0], [2, 2, 1], [1, 0, 0], [3, 0, 1], [6, 5, 4], [5, 1, 0]], "int32")

@@ -5,16 +5,17 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bytenet.models import ByteNet
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import build_model
 from bytenet.profiling.baseline import make_stock_model
 from bytenet.training.losses import SentenceCrossEntropy
 
-SIZES = {"dim": 8, "num_sets": 1, "dilations": (1, 4), "vocab_size": 11}
+SIZES = {"dim": 8, "num_sets": 1, "dilations": (1, 4)}
 KINDS = {
     "bytenet": {},
     "simplified": {"variant": "simplified"},
     "selu": {"variant": "selu"},
-    "thesis": {"thesis": True},
+    "thesis": {"settings": "thesis"},
     "add": {"join": "add", "encoder_kernel_size": 3, "decoder_kernel_size": 2},
 }
 
@@ -22,9 +23,7 @@ KINDS = {
 @pytest.fixture
 def models(request):
     """A ByteNet with random weights, and the stock model that took them over."""
-    kind = dict(request.param)
-    model = ByteNet.from_variant(kind.pop("variant", "bytenet"), **(SIZES | kind))
-    model.build({"source_ids": (None, None), "target_ids": (None, None)})
+    model = build_model(ByteNetConfig(**(SIZES | request.param)), 11)
     random = np.random.default_rng(0)
     for weight in model.weights:
         if weight.name == "moving_variance":
@@ -41,7 +40,7 @@ def batch():
     random = np.random.default_rng(1)
     sides = []
     for lengths in ([12, 5, 9, 0], [10, 12, 3, 0]):
-        ids = random.integers(2, SIZES["vocab_size"], (4, 12)).astype("int32")
+        ids = random.integers(2, 11, (4, 12)).astype("int32")
         for row, length in zip(ids, lengths, strict=True):
             row[max(length - 1, 0) :] = 0
             row[length - 1 : length] = 1

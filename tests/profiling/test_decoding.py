@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
 from bytenet.profiling import decoding
 from bytenet.profiling.decoding import DecodingCase, measure_decoding
@@ -16,7 +17,7 @@ SMALL = ["--set", "model.dim=4", "--set", "model.num_sets=1", "--set", "model.di
 
 @pytest.fixture(scope="module")
 def model():
-    model = ByteNet(8, dim=4, num_sets=1, dilations=(1, 2))
+    model = ByteNet(ByteNetConfig(dim=4, num_sets=1, dilations=(1, 2)), 8)
     model.build({"source_ids": (None, None), "target_ids": (None, None)})
     return model
 

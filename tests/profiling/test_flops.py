@@ -4,7 +4,8 @@ import keras
 import pytest
 import tensorflow as tf
 
-from bytenet.models import VARIANTS, ByteNet
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import build_model
 from bytenet.profiling.flops import forward_flops, graph_flops, training_step_flops
 
 BATCH, SOURCE, TARGET, VOCAB = 3, 10, 13, 9
@@ -12,9 +13,8 @@ ENCODED = 12 + 24  # steps by the unfolding rule, ceil(1.2 * 10) + 24
 
 
 def byte_net(variant="bytenet", **changes):
-    model = ByteNet.from_variant(variant, VOCAB, **({"dim": 8, "num_sets": 1, "dilations": (1, 2, 4)} | changes))
-    model.build({"source_ids": (None, None), "target_ids": (None, None)})
-    return model
+    sizes = {"dim": 8, "num_sets": 1, "dilations": (1, 2, 4)} | changes
+    return build_model(ByteNetConfig(variant=variant, **sizes), VOCAB)
 
 
 def full_block(width, kernel_size):
@@ -31,7 +31,7 @@ def small_block(width, kernel_size):
 )
 def test_bytenet_by_its_formula(variant, block):
     model = byte_net(variant)
-    encoder_kernel, decoder_kernel = (VARIANTS[variant][f"{half}_kernel_size"] for half in ("encoder", "decoder"))
+    encoder_kernel, decoder_kernel = (getattr(model.config, f"{half}_kernel_size") for half in ("encoder", "decoder"))
     multiply_adds = BATCH * (
         3 * ENCODED * block(8, encoder_kernel) + 3 * TARGET * block(16, decoder_kernel) + TARGET * 16 * VOCAB
     )

@@ -2,8 +2,16 @@
 
 import pytest
 
-from bytenet.profiling.grouping import _PARTS, INPUT, RUNTIME, folded_name, place_of, replica_of, update_of
-from bytenet.profiling.plots import _COLOURS
+from bytenet.profiling.grouping import (
+    INPUT,
+    RUNTIME,
+    folded_name,
+    parts_of_layers,
+    place_of,
+    replica_of,
+    update_of,
+)
+from bytenet.profiling.plots import _colour
 
 _BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
 _TAPE = "StatefulPartitionedCall/gradient_tape"
@@ -93,5 +101,5 @@ def test_equal_operations_of_all_blocks_have_one_folded_name():
 
 
 def test_every_part_has_a_colour_of_its_own():
-    colours = [_COLOURS[part] for part in set(_PARTS.values()) | {"other"}]
+    colours = [_colour(part) for part in {place.part for place in parts_of_layers().values()} | {"other"}]
     assert len(set(colours)) == len(colours)

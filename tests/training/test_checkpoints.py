@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError, MissingFileError
 from bytenet.models import ByteNet
 from bytenet.training.checkpoints import (
@@ -25,7 +26,7 @@ IDS = np.array([[3, 4, 5, 1, 0], [6, 1, 0, 0, 0]], "int32")
 
 def trained_model(dim=4, seed=1):
     keras.utils.set_random_seed(seed)
-    model = ByteNet(vocab_size=8, dim=dim, num_sets=1, dilations=(1, 2), dropout=0.5, name="bytenet")
+    model = ByteNet(ByteNetConfig(dim=dim, num_sets=1, dilations=(1, 2), dropout=0.5), vocab_size=8, name="bytenet")
     model.compile(FlatAdam(1e-2, ema_momentum=0.5), SentenceCrossEntropy(), jit_compile=False)
     model.train_on_batch({"source_ids": IDS, "target_ids": IDS}, IDS)
     return model

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
 from bytenet.training.marginal import expected_back, first_of_equals, log_likelihoods, log_marginal
 
@@ -124,7 +125,7 @@ def test_first_of_equals_keeps_one_of_each_text(data):
 
 def test_likelihoods_are_sums_over_the_real_symbols_of_every_target():
     keras.utils.set_random_seed(4)
-    model = ByteNet(vocab_size=5, dim=4, num_sets=1, dilations=(1,))
+    model = ByteNet(ByteNetConfig(dim=4, num_sets=1, dilations=(1,)), vocab_size=5)
     sources, targets = np.array([[2, 3, 1], [4, 1, 0]]), np.array([[3, 1, 0], [1, 0, 0], [4, 0, 1], [2, 3, 1]])
     found = log_likelihoods(model, sources, targets, training=False)
     logits = model({"source_ids": np.repeat(sources, 2, axis=0), "target_ids": targets})

@@ -6,7 +6,8 @@ import itertools
 import numpy as np
 import pytest
 
-from bytenet.config import Config, DataConfig, ModelConfig, SemiSupervisedConfig, TrainingConfig
+from bytenet.config import Config, DataConfig, SemiSupervisedConfig, TrainingConfig
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Corpus, Pairs, Vocabulary, pair_lengths, plan_from_config, text_lengths, training_dataset
 from bytenet.errors import InputError
 from bytenet.training.monolingual import directions_taught, monolingual_texts, semi_supervised_dataset
@@ -25,7 +26,7 @@ def corpus(source=SOURCES, target=TARGETS) -> Corpus:
 def config(data=(), training=(), model=(), **semi) -> Config:
     data_settings = {"batch_size": 4, "unknown": "drop", "min_length": 0, "num_buckets": 2, "bucket_min_size": 1}
     return Config(
-        model=ModelConfig(**dict(model)),
+        model=ByteNetConfig(**dict(model)),
         data=DataConfig(**data_settings | dict(data)),
         training=TrainingConfig(**dict(training)),
         semi_supervised=SemiSupervisedConfig(**{"enabled": True, "num_buckets": 2, "bucket_min_size": 2} | semi),

@@ -9,6 +9,7 @@ import pytest
 COMPARE = """
 import json, sys
 import keras, numpy as np, tensorflow as tf
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
@@ -29,7 +30,7 @@ def one_step(strategy, optimizer, loss, dim):
     plan = plan_batches(pair_lengths(pairs, vocabulary), batch_size=12, replicas=2, bucketing="none")
     with strategy.scope():
         keras.utils.set_random_seed(5)
-        model = ByteNet(vocabulary.size, dim=dim, num_sets=1, dilations=(1, 2))
+        model = ByteNet(ByteNetConfig(dim=dim, num_sets=1, dilations=(1, 2)), vocabulary.size)
         model.build({"source_ids": (None, None), "target_ids": (None, None)})
         if replicas > 1:
             synchronize_batch_normalization(model)

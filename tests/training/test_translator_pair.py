@@ -9,6 +9,8 @@ import tensorflow as tf
 from keras.ops import convert_to_numpy
 
 from bytenet.config import SemiSupervisedConfig
+from bytenet.config.families.attention import AttentionConfig
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.decoding.beam import beam_search
 from bytenet.layers import batch_norm_statistics
 from bytenet.models import AttentionModel, ByteNet
@@ -24,9 +26,11 @@ PAIRS = np.array([[2, 3, 4, 1], [4, 1, 0, 0]], np.int32), np.array([[3, 1, 0, 0]
 TEXT = np.array([[3, 2, 4, 1], [2, 1, 0, 0], [4, 4, 1, 0]], np.int32)
 FORTH_AND_BACK = {"source": ("forward", "backward"), "target": ("backward", "forward")}
 FAMILIES = {
-    "batch norm": lambda size: ByteNet(size, dim=8, num_sets=1, dilations=(1,)),
-    "layer norm": lambda size: ByteNet(size, dim=8, num_sets=1, dilations=(1,), encoder_normalization="layer"),
-    "attention": lambda size: AttentionModel(size, dim=4, num_layers=1),
+    "batch norm": lambda size: ByteNet(ByteNetConfig(dim=8, num_sets=1, dilations=(1,)), size),
+    "layer norm": lambda size: ByteNet(
+        ByteNetConfig(dim=8, num_sets=1, dilations=(1,), encoder_normalization="layer"), size
+    ),
+    "attention": lambda size: AttentionModel(AttentionConfig(dim=4, num_layers=1), size),
 }
 
 

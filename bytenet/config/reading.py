@@ -2,12 +2,12 @@
 
 A configuration is read as `load_config("numbers", ["training.epochs=5"])`, where the first argument names a
 preset of the package or a YAML file; a file may begin with `preset: NAME` and then gives only what differs
-from that preset. The settings themselves, with their defaults, stand in `bytenet.config_sections`.
+from that preset. The settings stand in `bytenet.config.sections` and `bytenet.config.families`.
 """
 
 import difflib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field, fields
 from importlib import resources
 from pathlib import Path
@@ -15,37 +15,19 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from bytenet.config_sections import (
-    DataConfig,
-    DecodingConfig,
-    EvaluationConfig,
-    ModelConfig,
-    SemiSupervisedConfig,
-    TrainingConfig,
-    checked,
-)
+from bytenet.config.checks import checked
+from bytenet.config.families import DEFAULT_FAMILY, family_configs
+from bytenet.config.model import ModelConfig
+from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig, TrainingConfig
+from bytenet.config.settings_text import Setting, parse_override, read_settings, write_settings
 from bytenet.errors import ConfigError, MissingFileError
-from bytenet.settings_text import Setting, parse_override, read_settings, write_settings
-
-__all__ = [
-    "PATH_KEYS",
-    "Config",
-    "DataConfig",
-    "DecodingConfig",
-    "EvaluationConfig",
-    "ModelConfig",
-    "SemiSupervisedConfig",
-    "TrainingConfig",
-    "load_config",
-    "preset_names",
-]
 
 
 @checked
 class Config:
     """One whole run."""
 
-    model: ModelConfig = field(default_factory=ModelConfig)
+    model: ModelConfig = field(default_factory=family_configs()[DEFAULT_FAMILY])
     data: DataConfig = field(default_factory=DataConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     semi_supervised: SemiSupervisedConfig = field(default_factory=SemiSupervisedConfig)
@@ -58,16 +40,15 @@ class Config:
 
     def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
         """Every dotted key whose value differs, with the value here and the value in `other`."""
-        theirs = other.settings()
-        return [(key, value, theirs[key]) for key, value in self.settings().items() if value != theirs[key]]
+        here, there = self.settings(), other.settings()
+        keys = dict.fromkeys([*here, *there])  # two families have different keys
+        return [(key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
 
     def settings(self) -> dict[str, Any]:
         """Every setting by its dotted key."""
         return {f"{section}.{key}": value for section, values in asdict(self).items() for key, value in values.items()}
 
 
-_SECTIONS = {section.name: section.default_factory for section in fields(Config)}
-_KEYS = [f"{section}.{key.name}" for section, kind in _SECTIONS.items() for key in fields(kind)]
 #: The settings that are paths of files.
 PATH_KEYS = (
     *(
@@ -145,31 +126,89 @@ def _nearest(word: str, known: list[str]) -> str:
     return f" Did you mean {close[0]}?" if close else ""
 
 
-def _check_key(setting: Setting) -> None:
-    if setting.key in _KEYS:
-        return
-    section, _, key = setting.key.partition(".")
-    if setting.key in _SECTIONS:
-        raise ConfigError(f"{setting.place}: {section!r} is a section; give {section}.KEY=VALUE.")
-    elsewhere = [known for known in _KEYS if known.partition(".")[2] == (key or section)]
-    if elsewhere:
-        hint = f" Did you mean {elsewhere[0]}?"
-    elif section in _SECTIONS:
-        hint = _nearest(setting.key, [known for known in _KEYS if known.startswith(f"{section}.")])
-        hint = hint or f" The keys of {section} are: {', '.join(kind.name for kind in fields(_SECTIONS[section]))}."
-    else:
-        hint = _nearest(setting.key, [*_KEYS, *_SECTIONS]) or f" The sections are: {', '.join(_SECTIONS)}."
-    raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{hint}")
+class _Keys:
+    """The sections and keys of a configuration whose model is of a family."""
+
+    def __init__(self, family: type[ModelConfig]):
+        sections = {section.name: section.default_factory for section in fields(Config)} | {"model": family}
+        self.sections = {section: [key.name for key in fields(kind)] for section, kind in sections.items()}
+        self.classes = sections
+        self.all = [f"{section}.{key}" for section, keys in self.sections.items() for key in keys]
+
+    def check(self, setting: Setting) -> None:
+        """Raise a ConfigError that names the nearest key, if there is none of this name."""
+        if setting.key in self.all:
+            return
+        section, _, key = setting.key.partition(".")
+        if setting.key in self.sections:
+            raise ConfigError(f"{setting.place}: {section!r} is a section; give {section}.KEY=VALUE.")
+        elsewhere = [known for known in self.all if known.partition(".")[2] == (key or section)]
+        of_families = list(_owners(setting.key))
+        if of_families:
+            hint = (
+                f" Models of the family {self._family!r} have none; those of {' and '.join(of_families)} have. "
+                f"The keys of model are: {', '.join(self.sections['model'])}."
+            )
+        elif elsewhere:
+            hint = f" Did you mean {elsewhere[0]}?"
+        elif section in self.sections:
+            hint = _nearest(setting.key, [known for known in self.all if known.startswith(f"{section}.")])
+            hint = hint or f" The keys of {section} are: {', '.join(self.sections[section])}."
+        else:
+            hint = (
+                _nearest(setting.key, [*self.all, *self.sections]) or f" The sections are: {', '.join(self.sections)}."
+            )
+        raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{hint}")
+
+    @property
+    def _family(self) -> str:
+        return self.classes["model"].family
+
+
+def _owners(key: str) -> dict[str, type[ModelConfig]]:
+    """The families whose models have a setting `model.KEY`."""
+    section, _, name = key.partition(".")
+    return {
+        family: kind
+        for family, kind in family_configs().items()
+        if section == "model" and name in {field.name for field in fields(kind)}
+    }
+
+
+def _family(given: Mapping[str, Setting]) -> type[ModelConfig]:
+    setting = given.get("model.family")
+    if setting is None or setting.value is None:
+        return family_configs()[DEFAULT_FAMILY]
+    if setting.value not in family_configs():
+        known = list(family_configs())
+        raise ConfigError(
+            f"{setting.place}: model.family is {setting.value!r}, but should be one of {', '.join(known)}."
+            f"{_nearest(str(setting.value), known)}"
+        )
+    return family_configs()[setting.value]
+
+
+def _says_nothing(setting: Setting, known: Iterable[str]) -> bool:
+    """Whether a setting of another family can be left out: it is null, or that family's default.
+
+    Run folders of older versions have the settings of all families.
+    """
+    if setting.key in known:
+        return False
+    return any(
+        setting.value in (None, getattr(kind, setting.key.partition(".")[2])) for kind in _owners(setting.key).values()
+    )
 
 
 def _build(settings: Iterable[Setting]) -> Config:
     """Make a configuration of settings, of which the last one of a key counts."""
-    given: dict[str, Setting] = {}
-    for setting in settings:
-        _check_key(setting)
-        given[setting.key] = setting
+    given = {setting.key: setting for setting in settings}
+    keys = _Keys(_family(given))
+    given = {key: setting for key, setting in given.items() if not _says_nothing(setting, keys.all)}
+    for setting in given.values():
+        keys.check(setting)
     sections: dict[str, Any] = {}
-    for section, kind in _SECTIONS.items():
+    for section, kind in keys.classes.items():
         values = {
             key.partition(".")[2]: _absolute(setting) for key, setting in given.items() if key.startswith(f"{section}.")
         }

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bytenet.config.settings_text import Setting, parse_override, read_settings, write_settings
 from bytenet.errors import ConfigError
-from bytenet.settings_text import Setting, parse_override, read_settings, write_settings
 
 PLAIN_VALUES = st.one_of(
     st.none(),

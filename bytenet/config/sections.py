@@ -1,110 +1,24 @@
-"""The sections of a configuration: frozen dataclasses that check themselves.
+"""The sections of a configuration but for the model: frozen dataclasses that check themselves.
 
-Every setting has its default here and nowhere else; where None stands for the model's own, the comment says what it is.
+Every setting has its default here and nowhere else. Where None stands for a value that is computed, the comment says
+which.
 """
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
-from pydantic.dataclasses import dataclass
+from pydantic import Field, model_validator
 
-checked = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
-
-
-def _odd(value: int) -> int:
-    if value % 2 == 0:
-        raise ValueError("should be an odd number")
-    return value
-
-
-def _not_empty(values: tuple) -> tuple:
-    if not values:
-        raise ValueError("should have at least one item")
-    return values
-
-
-Positive = Annotated[int, Field(ge=1)]
-NonNegative = Annotated[int, Field(ge=0)]
-PositiveFloat = Annotated[float, Field(gt=0)]
-NonNegativeFloat = Annotated[float, Field(ge=0)]
-Share = Annotated[float, Field(ge=0, lt=1)]
-Odd = Annotated[int, Field(ge=1), AfterValidator(_odd)]
-Name = Annotated[str, Field(min_length=1)]
-# YAML and Python callers give lists; the configuration keeps tuples, which cannot change.
-Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
-Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
-Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
-
-
-ByteNetVariant = Literal["bytenet", "simplified", "selu", "no_norm", "simplified_selu", "simplified_no_norm", "v2"]
-AttentionVariant = Literal["dense", "bounded"]
-FAMILY_VARIANTS = {"bytenet": get_args(ByteNetVariant), "attention": get_args(AttentionVariant)}
-"""The named variants of each family of models, the one taken by default first."""
-
-_ONLY_BYTENET = (
-    "num_sets", "dilations", "encoder_kernel_size", "decoder_kernel_size", "norm_epsilon", "batch_norm_momentum",
-)  # fmt: skip
-
-
-@checked
-class ModelConfig:
-    """The network: `bytenet.models.build_model(config.model, vocab_size)`.
-
-    `settings` decides what a None below it stands for: "default" is good practice, "thesis" is what Madsen
-    (2017) published with. A value given here always wins.
-    """
-
-    family: Literal["bytenet", "attention"] = "bytenet"
-    # One of the family's own; None is its first.
-    variant: ByteNetVariant | AttentionVariant | None = None
-    # Sizes; None is the variant's own: for bytenet 400, 3, [1, 2, 4, 8, 16], 5 and 3. Blocks halve dim; an even encoder
-    # kernel would have no centre.
-    dim: Annotated[int, Field(ge=2, multiple_of=2)] | None = None
-    num_sets: Positive | None = None
-    dilations: Positives | None = None
-    encoder_kernel_size: Odd | None = None
-    decoder_kernel_size: Positive | None = None
-    # How ByteNet's decoder is given the source beside its own input.
-    join: Literal["concat", "add"] = "concat"
-    dropout: Share = 0.0  # alpha dropout where the activation is SELU without normalisation
-    settings: Literal["default", "thesis"] = "default"
-    mask_padding: bool | None = None
-    # First weights; "he", "lecun" and "thesis_selu" are for bytenet alone.
-    initializer: Literal["he", "lecun", "thesis_code", "thesis_selu", "auto"] | None = None
-    norm_epsilon: PositiveFloat | None = None
-    batch_norm_momentum: Share | None = None
-    # The longest translation: the padded pair's length, or ⌈unfold_scale * source length + unfold_offset⌉.
-    length_rule: Literal["pair", "unfold"] | None = None
-    unfold_scale: Annotated[float, Field(ge=0.01)] = 1.2
-    unfold_offset: NonNegative = 24
-
-    @property
-    def variant_name(self) -> str:
-        """`variant`, or the family's first one where none is given."""
-        return self.variant or FAMILY_VARIANTS[self.family][0]
-
-    @property
-    def masks_padding(self) -> bool:
-        """Whether padding is kept out of the network, so that a sentence's result does not depend on its batch."""
-        return self.settings != "thesis" if self.mask_padding is None else self.mask_padding
-
-    @model_validator(mode="after")
-    def _check_family(self) -> Self:
-        if self.variant_name not in FAMILY_VARIANTS[self.family]:
-            known = ", ".join(FAMILY_VARIANTS[self.family])
-            raise ValueError(f"variant {self.variant!r} is not of family {self.family!r}, whose variants are {known}")
-        if self.family != "bytenet":
-            given = [key for key in _ONLY_BYTENET if getattr(self, key) is not None]
-            given += ["join"] if self.join != "concat" else []
-            given += (
-                [f"initializer {self.initializer}"] if self.initializer not in (None, "auto", "thesis_code") else []
-            )
-            if given:
-                raise ValueError(
-                    f"family {self.family!r} has no {', '.join(given)}; leave out what only ByteNet has, or set it to "
-                    "null (join to concat)"
-                )
-        return self
+from bytenet.config.checks import (
+    Name,
+    Names,
+    NonNegative,
+    NonNegativeFloat,
+    Positive,
+    PositiveFloat,
+    Share,
+    Years,
+    checked,
+)
 
 
 @checked

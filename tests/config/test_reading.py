@@ -11,12 +11,14 @@ from bytenet.config import (
     PATH_KEYS,
     Config,
     DataConfig,
-    ModelConfig,
     SemiSupervisedConfig,
     TrainingConfig,
     load_config,
     preset_names,
 )
+from bytenet.config.families import family_configs
+from bytenet.config.families.attention import AttentionConfig
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
 
@@ -58,7 +60,7 @@ def test_defaults_are_written_too():
     text = Config().to_yaml()
     for section in dataclasses.fields(Config):
         for key in dataclasses.fields(section.default_factory):
-            assert f"  {key.name}: " in text
+            assert f"  {key.name}:" in text
 
 
 def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
@@ -66,6 +68,7 @@ def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
     assert differences == {
         "model.settings": "thesis",
         "model.dropout": 0.0,
+        **{f"model.{key}": value for key, value in ByteNetConfig.THESIS.items() if key != "batch_norm_momentum"},
         "data.min_length": 0,
         "data.unknown": "drop",
         "data.bucketing": "histogram",
@@ -79,12 +82,18 @@ def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
 
 
 def test_the_preset_of_the_attention_baseline_differs_from_digits_in_the_thesiss_choices_only():
-    differences = {key: here for key, _, here in load_config("digits").differences(load_config("digits-attention"))}
+    digits, baseline = load_config("digits"), load_config("digits-attention")
+    only_one_has = {
+        f"model.{key}" for key in dataclasses.asdict(digits.model).keys() ^ dataclasses.asdict(baseline.model).keys()
+    }
+    differences = {key: here for key, _, here in digits.differences(baseline) if key not in only_one_has}
     assert differences == {
         "model.family": "attention",
         "model.variant": "bounded",
         "model.settings": "thesis",
         "model.dropout": 0.0,
+        "model.mask_padding": False,
+        "model.length_rule": "pair",
         "data.min_length": 0,
         "data.unknown": "drop",
         "data.bucketing": "histogram",
@@ -100,28 +109,46 @@ def test_the_preset_of_the_attention_baseline_differs_from_digits_in_the_thesiss
     }
 
 
-def test_each_family_has_variants_of_its_own_of_which_the_first_is_taken():
-    assert ModelConfig().variant_name == "bytenet"
-    assert ModelConfig(variant="selu").variant_name == "selu"
-    assert ModelConfig(family="attention").variant_name == "dense"
-    assert ModelConfig(family="attention", variant="bounded").variant_name == "bounded"
+def test_each_family_has_variants_of_its_own():
+    assert family_configs().keys() >= {"bytenet", "attention"}
+    for family, config_class in family_configs().items():
+        assert config_class().family == family
+        for variant, values in config_class.VARIANTS.items():
+            config = config_class(variant=variant)
+            assert {key: getattr(config, key) for key in values} == values
+
+
+def test_what_is_given_wins_over_the_thesis_which_wins_over_the_variant():
+    config = ByteNetConfig(variant="simplified", settings="thesis", initializer="he", dim=None)
+    assert (config.block_size, config.dim) == ("small", 200)
+    assert (config.mask_padding, config.norm_epsilon, config.length_rule) == (False, 1e-8, "pair")
+    assert config.initializer == "he"
+    assert ByteNetConfig(variant="simplified", dim=8).dim == 8
+
+
+def test_a_file_of_an_older_version_has_the_settings_of_all_families(yaml_file):
+    older = "model: {family: attention, variant: null, dim: null, num_sets: null, join: concat, length_rule: null}\n"
+    assert load_config(yaml_file(older)).model == AttentionConfig()
+    thesis = "model: {family: bytenet, variant: simplified, settings: thesis, dim: 20, mask_padding: null}\n"
+    assert load_config(yaml_file(thesis)).model == ByteNetConfig(variant="simplified", settings="thesis", dim=20)
 
 
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["model.variant=dense"], "model: variant 'dense' is not of family 'bytenet', whose variants are bytenet, "),
+        (["model.variant=dense"], "model.variant is 'dense', but should be one of bytenet, simplified, "),
         (
             ["model.family=attention", "model.variant=selu"],
-            "model: variant 'selu' is not of family 'attention', whose variants are dense, bounded.",
+            "model.variant is 'selu', but should be one of dense, bounded.",
         ),
         (
-            ["model.family=attention", "model.num_sets=2", "model.initializer=he", "model.join=add"],
-            "model: family 'attention' has no num_sets, join, initializer he; leave out what only ByteNet has, or set",
+            ["model.family=attention", "model.num_sets=2"],
+            "there is no setting 'model.num_sets'. Models of the family 'attention' have none; those of bytenet have.",
         ),
-        (["model.family=attention", "model.norm_epsilon=1.0e-3"], "family 'attention' has no norm_epsilon;"),
-        (["model.family=lstm"], "model.family is 'lstm', but should be 'bytenet' or 'attention'."),
-        (["model.variant=bitnet"], "model.variant is 'bitnet', but should be 'bytenet', 'simplified', "),
+        (["model.num_layers=2"], "Models of the family 'bytenet' have none; those of attention have."),
+        (["model.family=attention", "model.initializer=he"], "model.initializer is 'he', but should be 'auto' or "),
+        (["model.family=lstm"], "model.family is 'lstm', but should be one of attention, bytenet."),
+        (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
     ],
 )
 def test_settings_of_another_family(overrides, message):
@@ -160,7 +187,7 @@ def test_path_keys_are_settings():
 
 
 def test_values_of_python_callers():
-    config = ModelConfig(dilations=[1, 2, 4], dim=20)
+    config = ByteNetConfig(dilations=[1, 2, 4], dim=20)
     assert config.dilations == (1, 2, 4)
     assert dataclasses.replace(config, dim=8).dim == 8
     assert TrainingConfig(learning_rate=1).learning_rate == 1.0
@@ -168,7 +195,7 @@ def test_values_of_python_callers():
         config.dim = 9
     for wrong in ({"dim": True}, {"dim": "20"}, {"dim": 20.5}, {"dilations": ["1"]}, {"width": 20}):
         with pytest.raises(ValueError, match="1 validation error"):
-            ModelConfig(**wrong)
+            ByteNetConfig(**wrong)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,26 @@
+"""The configuration of a run: its sections, and how presets, YAML files and --set are read."""
+
+from bytenet.config.length_policy import LengthPolicy
+from bytenet.config.model import ModelConfig
+from bytenet.config.reading import PATH_KEYS, Config, load_config, preset_names
+from bytenet.config.sections import (
+    DataConfig,
+    DecodingConfig,
+    EvaluationConfig,
+    SemiSupervisedConfig,
+    TrainingConfig,
+)
+
+__all__ = [
+    "PATH_KEYS",
+    "Config",
+    "DataConfig",
+    "DecodingConfig",
+    "EvaluationConfig",
+    "LengthPolicy",
+    "ModelConfig",
+    "SemiSupervisedConfig",
+    "TrainingConfig",
+    "load_config",
+    "preset_names",
+]

@@ -1,0 +1,35 @@
+"""The checked dataclass and the types of settings: what a value may be."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+checked = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
+"""A frozen dataclass whose values are checked when it is made."""
+
+
+def _odd(value: int) -> int:
+    if value % 2 == 0:
+        raise ValueError("should be an odd number")
+    return value
+
+
+def _not_empty(values: tuple) -> tuple:
+    if not values:
+        raise ValueError("should have at least one item")
+    return values
+
+
+Positive = Annotated[int, Field(ge=1)]
+NonNegative = Annotated[int, Field(ge=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Even = Annotated[int, Field(ge=2, multiple_of=2)]
+Odd = Annotated[int, Field(ge=1), AfterValidator(_odd)]
+Name = Annotated[str, Field(min_length=1)]
+# YAML and Python callers give lists; the configuration keeps tuples, which cannot change.
+Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
+Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
+Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]

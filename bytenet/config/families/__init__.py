@@ -1,0 +1,23 @@
+"""One module a family of models, each with one subclass of `ModelConfig`. All modules here are found by themselves."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from bytenet.config.model import ModelConfig
+
+DEFAULT_FAMILY = "bytenet"
+
+
+@cache
+def family_configs() -> dict[str, type[ModelConfig]]:
+    """The configuration class of each family, by the family's name, which is its module's."""
+    classes = {}
+    for module in pkgutil.iter_modules(__path__):
+        members = vars(importlib.import_module(f"{__name__}.{module.name}")).values()
+        classes[module.name] = next(
+            member
+            for member in members
+            if isinstance(member, type) and issubclass(member, ModelConfig) and member is not ModelConfig
+        )
+    return classes

@@ -1,0 +1,53 @@
+"""ByteNet: dilated convolutions, linear in the length."""
+
+from typing import ClassVar, Literal
+
+from bytenet.config.checks import Even, Odd, Positive, PositiveFloat, Positives, Share, checked
+from bytenet.config.model import ModelConfig
+
+_NO_NORM = {"encoder_normalization": "none", "decoder_normalization": "none"}
+_SELU = {**_NO_NORM, "activation": "selu"}
+_SMALL = {"block_size": "small", "dim": 200}
+
+
+@checked
+class ByteNetConfig(ModelConfig):
+    """The settings of `bytenet.models.ByteNet`.
+
+    Reference:
+        Kalchbrenner et al. 2016; Madsen 2017, sections 2.6, 3.4 and 3.5, and the thesis's code.
+    """
+
+    VARIANTS: ClassVar = {
+        "bytenet": {},
+        "simplified": _SMALL,
+        "selu": _SELU,
+        "no_norm": _NO_NORM,
+        "simplified_selu": _SMALL | _SELU,
+        "simplified_no_norm": _SMALL | _NO_NORM,
+        "v2": {"num_sets": 6, "encoder_kernel_size": 3, "encoder_normalization": "layer", "dim": 800},
+    }
+    THESIS: ClassVar = {
+        "mask_padding": False, "initializer": "thesis_code", "norm_epsilon": 1e-8, "batch_norm_momentum": 0.99,
+        "length_rule": "pair",
+    }  # fmt: skip
+
+    family: Literal["bytenet"] = "bytenet"
+    variant: str = "bytenet"
+    # Width d of the encoder. The decoder is 2d wide after concatenation, d after addition. Blocks halve it.
+    dim: Even = 400
+    num_sets: Positive = 3  # sets of blocks in each half
+    dilations: Positives = (1, 2, 4, 8, 16)  # of the blocks in one set
+    encoder_kernel_size: Odd = 5  # taps; an even kernel would have no centre
+    decoder_kernel_size: Positive = 3  # taps, those that see the past and the present
+    # "full" has a bottleneck. "small" is the block of Simplified ByteNet.
+    block_size: Literal["full", "small"] = "full"
+    encoder_normalization: Literal["batch", "layer", "none"] = "batch"
+    # Not "batch": statistics over a batch would let a character see later ones.
+    decoder_normalization: Literal["layer", "none"] = "layer"
+    activation: Literal["relu", "selu"] = "relu"  # SELU without normalisation goes with alpha dropout
+    join: Literal["concat", "add"] = "concat"  # how encoder output and target embedding meet
+    # First weights, see `bytenet.layers.initializers_for`.
+    initializer: Literal["auto", "he", "lecun", "thesis_code", "thesis_selu"] = "auto"
+    norm_epsilon: PositiveFloat = 1e-5  # added to variances
+    batch_norm_momentum: Share = 0.99  # of the old running statistics, kept in a training step
