@@ -2,7 +2,7 @@
 
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
-from bytenet.config.reading import PATH_KEYS, Config, load_config, preset_names
+from bytenet.config.reading import PATH_KEYS, Config, load_config, preset_names, setting_keys
 from bytenet.config.sections import (
     DataConfig,
     DecodingConfig,
@@ -23,4 +23,5 @@ __all__ = [
     "TrainingConfig",
     "load_config",
     "preset_names",
+    "setting_keys",
 ]

@@ -165,6 +165,11 @@ class _Keys:
         return self.classes["model"].family
 
 
+def setting_keys() -> set[str]:
+    """The dotted keys of all settings, of all families of models."""
+    return {key for family in family_configs().values() for key in _Keys(family).all}
+
+
 def _owners(key: str) -> dict[str, type[ModelConfig]]:
     """The families whose models have a setting `model.KEY`."""
     section, _, name = key.partition(".")

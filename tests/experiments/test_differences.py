@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bytenet.config import _KEYS, preset_names
+from bytenet.config import preset_names, setting_keys
 from bytenet.experiments.differences import differences, differences_page, parse_differences
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +25,7 @@ def test_settings_exist_and_what_is_reported_of_the_thesis_has_its_place_in_late
         if setting.startswith("preset "):
             assert setting.removeprefix("preset ") in preset_names()
         else:
-            assert setting in _KEYS
+            assert setting in setting_keys()
     assert bool(row.thesis) == bool(row.sources)
     for source in row.sources:
         assert re.fullmatch(r"[a-z-]+\.tex:\d+", source)
@@ -33,7 +33,7 @@ def test_settings_exist_and_what_is_reported_of_the_thesis_has_its_place_in_late
 
 def test_named_settings_files_and_links_exist():
     quoted = re.findall(r"`([^`]+)`", differences_page())
-    assert {word for word in quoted if word.startswith(SECTIONS) and ": " not in word} <= set(_KEYS)
+    assert {word for word in quoted if word.startswith(SECTIONS) and ": " not in word} <= set(setting_keys())
     paths = {word for word in quoted if word.endswith(".py") and not word.startswith("code/")}
     assert len(paths) > 15
     for path in paths:
