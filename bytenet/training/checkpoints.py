@@ -25,8 +25,8 @@ from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
-# Of the configuration of a model: what changes neither its weights nor what it computes with them. (Variant and settings
-# choose other values, which are compared.)
+# Settings of a model that change neither its weights nor what it computes with them. (Variant and settings choose the
+# values of other settings, and those are compared.)
 _MAY_DIFFER = ("name", "dtype", "dropout", "variant", "settings")
 _PROCESS_WIDE_NUMBER = re.compile(r"seed_generator_\d+/")
 

@@ -65,10 +65,10 @@ def test_every_table_has_five_columns():
 
 
 def test_the_introduction_lists_the_settings_of_the_thesis():
-    from bytenet.models.bytenet import THESIS_SETTINGS
+    from bytenet.config.families.bytenet import ByteNetConfig
 
     introduction = differences_page().partition("\n## ")[0]
-    assert set(re.findall(r"`model\.(\w+)`", introduction)) == set(THESIS_SETTINGS)
+    assert set(re.findall(r"`model\.(\w+)`", introduction)) == set(ByteNetConfig.THESIS)
 
 
 @pytest.mark.parametrize(
