@@ -111,6 +111,11 @@ class BatchPlan:
         """The lengths of its batches, ascending."""
         return sorted({bucket.length for bucket in self.buckets})
 
+    def describe_shapes(self) -> str:
+        """The shapes of the batches, for people: "2 batch shapes: 8 x 9, 8 x 18"."""
+        shapes = ", ".join(f"{rows} x {length}" for rows, length in self.shapes)
+        return f"{len(self.shapes)} batch shapes: {shapes}"
+
     @property
     def padding_share(self) -> float:
         """Share of all padded positions that lie beyond their pair's length; fillers count as padding."""

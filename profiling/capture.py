@@ -28,8 +28,8 @@ from bytenet.files import write_text_atomic
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.trace_file import CAPTURE_FILE, find_trace
 from bytenet.training import train
-from bytenet.training.compilation import set_up_keras
-from bytenet.training.preparation import Preparation, prepare
+from bytenet.training.tasks import Task, make_task
+from bytenet.training.trainable_model import set_up_keras
 
 _LEAST_WARM_UP = 5
 _STEPS = 5
@@ -64,9 +64,9 @@ def capture_training(
         InputError: the corpus, the configuration or the folder cannot be used, or the training has fewer steps.
     """
     folder = _new_folder(folder)
-    run = prepare(config)
-    shapes = _batch_shapes(run, least=steps[1] if steps else _LOOKED_AT)
-    first, last = steps or _settled_steps(shapes, _COMPILED_STEPS if run.jit_compile else _STEPS)
+    task = make_task(config)
+    shapes = _batch_shapes(task, least=steps[1] if steps else _LOOKED_AT)
+    first, last = steps or _settled_steps(shapes, _COMPILED_STEPS if task.jit_compile else _STEPS)
     new = set(shapes[first - 1 : last]) - set(shapes[: first - 1])
     if new:
         say(f"warning: batch shapes {sorted(new)} come up first within the steps; setting up for them is captured too.")
@@ -235,11 +235,11 @@ def _ending_with(callback: _CaptureSteps) -> Iterator[None]:
         callback.stop_profiler()
 
 
-def _batch_shapes(run: Preparation, least: int) -> list[_Shapes]:
+def _batch_shapes(task: Task, least: int) -> list[_Shapes]:
     """Those of so many whole epochs that there are at least so many steps, if the training has them."""
-    num_batches = run.plan.num_batches
-    epochs = min(run.config.training.epochs, -(-least // num_batches))
-    streams = run.streams.values()
+    num_batches = task.plan.num_batches
+    epochs = min(task.config.training.epochs, -(-least // num_batches))
+    streams = task.streams.values()
     steps = ([stream.batch_at(step) for stream in streams] for step in range(epochs * num_batches))
     return [tuple((len(batch.indices), batch.length) for batch in batches) for batches in steps]
 

@@ -16,8 +16,8 @@ from bytenet.memory_allocator import keep_freed_memory
 from bytenet.profiling.measurement import refuse_semi_supervised
 from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.training import SCHEDULED_STEPS, TrainingCase, replica_devices
-from bytenet.training.compilation import make_compiled_model, set_up_keras
 from bytenet.training.strategies import make_strategy
+from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 _STEPS = 2  # some libraries take the memory they keep only in the second
 
@@ -99,7 +99,7 @@ def measure_in_this_process(case: TrainingCase) -> MemoryCost:
     dataset = full_length_batches(case.config, vocabulary, case.batch_size, case.length)
     next(iter(dataset))
     before = resident_bytes()
-    model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
+    model = make_trainable_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
     model.fit(dataset, steps_per_epoch=_STEPS, shuffle=False, verbose=0)
     peak = peak_resident_bytes()
     has_gpu = bool(tf.config.list_physical_devices("GPU"))

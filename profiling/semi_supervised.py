@@ -19,10 +19,11 @@ from bytenet.datasets import BatchPlan
 from bytenet.errors import InputError
 from bytenet.profiling.measurement import Spread, calls_a_turn
 from bytenet.profiling.training import StepTimes
-from bytenet.training.checkpoints import load_starts, training_variables
-from bytenet.training.compilation import make_compiled_pair, pair_of
-from bytenet.training.preparation import prepare
-from bytenet.training.translator_pair import TranslatorPair
+from bytenet.training.checkpoints import training_variables
+from bytenet.training.tasks import SemiSupervisedTask
+from bytenet.training.tasks.starts import load_starts
+from bytenet.training.tasks.trainable_pair import make_trainable_pair, pair_of
+from bytenet.training.tasks.translator_pair import TranslatorPair
 
 THESIS_BEAM_SIZE = 5
 THESIS_TIMES_PAIRS_ONLY = (5.4, 5.7)
@@ -238,33 +239,33 @@ def _translators_and_batches(
     config: Config, beam_sizes: Sequence[int]
 ) -> tuple[bool, TranslatorPair, dict[int, TranslatorPair], dict[str, list[_Shape]]]:
     """Whether XLA compiles; pairs of the same translators, for pairs only and for each beam size; batches by stream."""
-    run = prepare(config)
-    if run.replicas > 1:
+    task = SemiSupervisedTask(config)
+    if task.replicas > 1:
         raise InputError(
-            f"{run.replicas} devices would share each batch, but semi-supervised steps are measured on one. Name it: "
+            f"{task.replicas} devices would share each batch, but semi-supervised steps are measured on one. Name it: "
             '--set "training.devices=[GPU:0]".'
         )
-    if not run.texts:
+    if not task.texts:
         raise InputError(
             "There is no monolingual text to measure with. Give some: data.monolingual_source, "
             "data.monolingual_target, or data.num_monolingual of a generated corpus; and a weight above 0: "
             "semi_supervised.source_weight, target_weight; with objective back_translation, of text that teaches what "
             "is trained."
         )
-    how = (run.vocabulary, run.strategy, run.jit_compile)
-    pairs_only = make_compiled_pair(config, *how, run.total_steps, sides=())
-    load_starts(pairs_only.translators, config, run.vocabulary)
-    search_lengths = {text.side: text.search_lengths for text in run.texts}
+    how = (task.vocabulary, task.strategy, task.jit_compile)
+    pairs_only = make_trainable_pair(config, *how, task.total_steps, sides=())
+    load_starts(pairs_only.translators, config, task.vocabulary)
+    search_lengths = {text.side: text.search_lengths for text in task.texts}
     by_size = {}
     for size in beam_sizes:
         of_size = replace(config, semi_supervised=replace(config.semi_supervised, beam_size=size))
         by_size[size] = pair_of(pairs_only.translators, of_size, *how, tuple(search_lengths))
         by_size[size].set_texts(config.semi_supervised, search_lengths)
     return (
-        run.jit_compile,
+        task.jit_compile,
         pairs_only,
         by_size,
-        _one_batch_of_every_shape(run.dataset(), {name: stream.plan for name, stream in run.streams.items()}),
+        _one_batch_of_every_shape(task.dataset(), {name: stream.plan for name, stream in task.streams.items()}),
     )
 
 

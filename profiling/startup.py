@@ -1,7 +1,7 @@
 """From the command to the first training step: how long, and what for.
 
-Run as a program (`python -m bytenet.profiling.startup MARKS train ...`) this module is the command `bytenet`,
-but that it notes when it gets where, and ends after the first step.
+Run as a program (`python -m bytenet.profiling.startup MARKS PRESET [SETTING ...]`) this module trains as the command
+`bytenet train` does, notes the time of each part of the start, and ends after the first step.
 """
 
 import json
@@ -105,8 +105,7 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
     settings = [*overrides, f"training.jit_compile={'false' if way == 'no XLA' else 'true'}"]
     with tempfile.TemporaryDirectory(dir=folder) as run_folder:
         marks_path = Path(run_folder) / "marks.json"
-        arguments = ["train", preset_or_file, "--run", str(Path(run_folder) / "run")]
-        arguments += [argument for setting in settings for argument in ("--set", setting)]
+        arguments = [preset_or_file, *settings]
         # Linux's and macOS's monotonic clock is the same in all processes.
         began = time.monotonic()
         done = subprocess.run(
@@ -115,7 +114,9 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
         )  # fmt: skip
         if not marks_path.exists():
             last = "\n".join(done.stderr.strip().split("\n")[-10:])
-            raise InputError(f"`bytenet {' '.join(arguments)}` ended before its first step. Its last lines:\n{last}")
+            raise InputError(
+                f"The training of {' '.join(arguments)} ended before its first step. Its last lines:\n{last}"
+            )
         times = json.loads(marks_path.read_text(encoding="utf-8"))
     seconds, before = {}, began
     for mark, part in _PARTS.items():
@@ -131,31 +132,33 @@ def _environment(way: Way, cache: Path) -> dict[str, str]:
     return os.environ | {"TF_XLA_FLAGS": flags, "BYTENET_COMPILE_CACHE": "off" if way == "no XLA" else str(cache)}
 
 
-def _run_and_note(marks_path: str, arguments: list[str]) -> None:
-    """Be the command `bytenet`; end after the first training step."""
-    from bytenet.cli import main
-
+def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[str]) -> None:
+    """Train as `bytenet train` does, note when each part of the start is done, and end after the first step."""
     marks: dict[str, float] = {}
 
     def mark(name: str) -> None:
         marks[name] = time.monotonic()
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    compile_cache.turn_on()  # as `main` does, before TensorFlow starts
+    compile_cache.turn_on()  # before TensorFlow starts
     import keras
 
     from bytenet.training import trainer
+    from bytenet.training.tasks import make_task
 
-    mark("imported")
-    make_model, fit = trainer.make_compiled_model, keras.Model.fit
+    class Marks(keras.callbacks.Callback):
+        """Marks the trace and the end of the first step."""
 
-    def noted_make_model(*args, **kwargs):
-        mark("read")
-        model = make_model(*args, **kwargs)
-        mark("made")
-        return model
+        def on_train_begin(self, logs=None):
+            train_step = self.model.train_step
 
-    class Notes(keras.callbacks.Callback):
+            def marked_train_step(data):  # Python runs it only to trace it
+                logs = train_step(data)
+                mark("traced")
+                return logs
+
+            self.model.train_step = marked_train_step
+
         def on_train_batch_begin(self, batch, logs=None):
             mark("began")
 
@@ -163,23 +166,16 @@ def _run_and_note(marks_path: str, arguments: list[str]) -> None:
             float(logs["loss"])
             mark("ended")
             Path(marks_path).write_text(json.dumps(marks), encoding="utf-8")
-            os._exit(0)  # nothing more is wanted of the run
+            os._exit(0)  # the rest of the run is not needed
 
-    def noted_fit(model, *args, callbacks=(), **kwargs):
-        train_step = model.train_step
-
-        def noted_train_step(data):  # Python runs it only to trace it
-            logs = train_step(data)
-            mark("traced")
-            return logs
-
-        model.train_step = noted_train_step
-        return fit(model, *args, callbacks=[Notes(), *callbacks], **kwargs)
-
-    trainer.make_compiled_model, keras.Model.fit = noted_make_model, noted_fit
-    sys.argv = ["bytenet", *arguments]
-    main()
+    mark("imported")
+    task = make_task(load_config(preset_or_file, overrides))
+    mark("read")
+    model = task.make_model(trainer.ModelPool())
+    mark("made")
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.fit(task, model, folder, more_callbacks=[Marks()])
 
 
 if __name__ == "__main__":
-    _run_and_note(sys.argv[1], sys.argv[2:])
+    _train_and_mark(sys.argv[1], sys.argv[2], sys.argv[3:])

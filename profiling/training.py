@@ -15,9 +15,9 @@ from bytenet.profiling.flops import training_step_flops
 from bytenet.profiling.measurement import Spread, calls_a_turn, refuse_semi_supervised
 from bytenet.profiling.peak import MatrixProduct
 from bytenet.profiling.synthetic import full_length_batches, synthetic_vocabulary
-from bytenet.training.compilation import make_compiled_model, set_up_keras
 from bytenet.training.environment import num_trainable
 from bytenet.training.strategies import make_strategy
+from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 STATED_RUN_SECONDS = 20 * 60
 """The run that compilation is set against."""
@@ -154,7 +154,7 @@ class _Trainee:
     def make(cls, case: TrainingCase, strategy: tf.distribute.Strategy) -> "_Trainee":
         set_up_keras(case.config)
         vocabulary = synthetic_vocabulary(case.vocab_size)
-        model = make_compiled_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
+        model = make_trainable_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
         flops = training_step_flops(model, case.batch_size, case.length, case.length)
         dataset = full_length_batches(case.config, vocabulary, case.batch_size, case.length, case.replicas)
         if case.stock:

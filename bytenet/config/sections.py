@@ -152,10 +152,10 @@ class TrainingConfig:
 class SemiSupervisedConfig:
     """Two translators, forward (source to target) and backward, that train together on pairs and monolingual text.
 
-    What one translator makes of a monolingual sentence is to be translated back into it by the other:
-    `bytenet.training.translator_pair`. The text is that of `data.monolingual_source` and `data.monolingual_target`, or
-    the corpus's own; it counts where its weight is above 0 and it teaches a translator that is trained. An epoch is one
-    of the pairs; each text goes round at its own pace.
+    One translates a monolingual sentence, and the other learns to translate that back:
+    `bytenet.training.tasks.translator_pair`. The text comes from `data.monolingual_source` and
+    `data.monolingual_target`, or from the corpus. It is used if its weight is above 0 and it teaches a translator that
+    is trained. An epoch is an epoch of the pairs; each text has its own pace.
     """
 
     enabled: bool = False

@@ -8,7 +8,7 @@ import keras
 
 from bytenet.config import Config
 from bytenet.training.checkpoints import training_variables
-from bytenet.training.optimizers import translators_of
+from bytenet.training.translators import translators_of
 
 
 class ModelPool:

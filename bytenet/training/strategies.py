@@ -9,28 +9,29 @@ from bytenet.errors import ConfigError
 from bytenet.layers import MaskedBatchNormalization
 
 
-def make_strategy(devices: Sequence[str] | None, apart: bool = False) -> tf.distribute.Strategy:
+def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
     """Mirror the model over devices, each taking an equal part of every batch.
 
     Args:
         devices: names such as "GPU:0" or "CPU:1"; None means every GPU found, or else the CPU as a whole. Logical
             CPUs beyond the first are made as they are asked for, if TensorFlow has not started yet.
-        apart: two models, each on one of two devices, take whole batches instead; they are placed by whoever makes
-            them.
 
     Returns:
-        A `MirroredStrategy`, or the default strategy for a single device or models that are apart.
+        A `MirroredStrategy`, or the default strategy for a single device.
 
     Raises:
-        ConfigError: a device that does not exist, or not two of them for models that are apart.
+        ConfigError: a device that does not exist.
     """
-    if apart and len(devices or ()) != 2:
-        raise ConfigError(
-            'semi_supervised.placement: apart needs two training.devices, such as ["GPU:0", "GPU:1"]; found '
-            f"{devices if devices is None else list(devices)}."
-        )
     if devices is None:
         devices = [device.name.removeprefix("/physical_device:") for device in tf.config.list_physical_devices("GPU")]
+    check_devices(devices)
+    if len(devices) > 1:
+        return _mirrored(tuple(devices))
+    return tf.distribute.OneDeviceStrategy(devices[0]) if devices else tf.distribute.get_strategy()
+
+
+def check_devices(devices: Sequence[str]) -> None:
+    """Make the logical CPUs among the devices, and raise a ConfigError for a device that does not exist."""
     _make_logical_cpus(devices)
     known = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
     for name in devices:
@@ -39,11 +40,6 @@ def make_strategy(devices: Sequence[str] | None, apart: bool = False) -> tf.dist
                 f"training.devices names {name!r}, but the devices here are {', '.join(known)}. "
                 "Leave devices out to take all that are found."
             )
-    if apart:
-        return tf.distribute.get_strategy()
-    if len(devices) > 1:
-        return _mirrored(tuple(devices))
-    return tf.distribute.OneDeviceStrategy(devices[0]) if devices else tf.distribute.get_strategy()
 
 
 @cache

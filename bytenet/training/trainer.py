@@ -14,18 +14,21 @@ from bytenet.config import Config
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
-from bytenet.training.announcement import announce
-from bytenet.training.callbacks import CheckpointSaver, StateKeeper, TrainingLog
-from bytenet.training.checkpoints import latest_checkpoint, load_starts, restore_checkpoint
-from bytenet.training.compilation import make_compiled_model, make_compiled_pair
+from bytenet.training.callbacks import (
+    CheckpointSaver,
+    ContinuousEvaluation,
+    EpochEvaluation,
+    ProgressLine,
+    StateKeeper,
+    TrainingLog,
+)
+from bytenet.training.callbacks.start_messages import announce
+from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
 from bytenet.training.environment import num_trainable, write_environment
-from bytenet.training.evaluation_callbacks import ContinuousEvaluation, EpochEvaluation
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.monolingual import DIRECTIONS, directions_trained
-from bytenet.training.optimizers import translators_of
-from bytenet.training.preparation import Preparation, prepare
-from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
+from bytenet.training.tasks import Task, make_task
+from bytenet.training.translators import translators_of
 from bytenet.training.validation import BatchSampler, ValidationTools, Validator
 
 
@@ -66,69 +69,65 @@ def train(
     pool = models or ModelPool()
     if not resume:
         RunFolder(run_dir).check_free()
-    run = prepare(config)
-    model = _make_model(run, pool)
-    checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
-    if config.semi_supervised.enabled and checkpoint is None:
-        # Before there is a folder: with a start that does not fit, the corrected command is to find it free.
-        load_starts(model.translators, config, run.vocabulary)
+    task = make_task(config)
+    return fit(task, task.make_model(pool), run_dir, resume, more_callbacks, pool)
 
-    folder = RunFolder.create(run_dir, config, run.vocabulary, resume=resume)
-    folders, configs = {"forward": folder}, {"forward": config}
-    if config.semi_supervised.enabled:
-        configs["backward"] = _config_of_backward(config)
-        folders["backward"] = RunFolder.create(folder.backward, configs["backward"], run.vocabulary, resume=True)
-    state = TrainingState(data=run.data_fingerprint(), validation=run.validation_fingerprint())
+
+def fit(
+    task: Task,
+    model: keras.Model,
+    run_dir: str | os.PathLike[str],
+    resume: bool = False,
+    more_callbacks: Sequence[keras.callbacks.Callback] = (),
+    pool: ModelPool | None = None,
+) -> RunFolder:
+    """Train the model of a task and leave it in a run folder; what `train` does once both are made.
+
+    Args:
+        task: of the run.
+        model: as the task makes it.
+        run_dir, resume, more_callbacks: as for `train`.
+        pool: keeps the searches that measure the model, for later runs.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        As `train` does.
+    """
+    config = task.config
+    checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
+    if checkpoint is None:
+        # Before there is a folder: if a start does not fit, the corrected command needs the folder free.
+        task.load_starts(model)
+
+    folders = task.make_folders(run_dir, resume)
+    folder, *_ = folders.values()
+    state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())
     begun = config
     if checkpoint is not None:
         state = _restored_state(checkpoint, model, state)
         begun = folder.config
     if resume:
-        for name, one in folders.items():
-            one.go_on_with(_with_starts_of(begun, configs[name]))
-    progress = ProgressLine(state, run.epochs, run.plan.num_batches, compiles=run.jit_compile)
-    announce(progress, run, model)
+        for direction in task.directions:
+            folders[direction.name].go_on_with(task.resumed_config(direction.config, begun))
+    progress = ProgressLine(state, task.epochs, task.plan.num_batches, compiles=task.jit_compile)
+    announce(progress, task, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
-        if begun.semi_supervised.starts != config.semi_supervised.starts:
-            progress.say(f"the weights come from it, and not from other runs; {folder.config_path} keeps its starts")
-    if state.step >= run.total_steps or _stopped_early(state, config):
+        for message in task.messages_of_resuming(folder, begun):
+            progress.say(message)
+    if state.step >= task.total_steps or _stopped_early(state, config):
         progress.say(
             "This run is finished; nothing is left to train. With a larger training.epochs (or, if it stopped early, "
             "training.early_stopping_patience) it goes on."
         )
         return folder
     for one, translator in zip(folders.values(), translators_of(model), strict=True):
-        write_environment(one, config.training.seed, num_trainable(translator), run.replicas, run.plan.padded_lengths)
-    _fit(run, folders, model, state, progress, more_callbacks, pool)
+        parameters = num_trainable(translator)
+        write_environment(one, config.training.seed, parameters, task.replicas, task.plan.padded_lengths)
+    _run_steps(task, folders, model, state, progress, more_callbacks, pool or ModelPool())
     return folder
-
-
-def _config_of_backward(config: Config) -> Config:
-    """That of the backward translator's run folder: a supervised run of the other direction, but for its training."""
-    return replace(
-        config,
-        data=replace(config.data, reversed=not config.data.reversed),
-        semi_supervised=replace(config.semi_supervised, enabled=False),
-    )
-
-
-def _with_starts_of(begun: Config, config: Config) -> Config:
-    starts = {f"start_{name}": start for name, start in begun.semi_supervised.starts.items()}
-    return replace(config, semi_supervised=replace(config.semi_supervised, **starts))
-
-
-def _make_model(run: Preparation, pool: ModelPool) -> keras.Model:
-    """The compiled model of a run, or its pair of translators, with weights drawn from the seed."""
-    config, vocabulary = run.config, run.vocabulary
-    arguments = (config, vocabulary, run.strategy, run.jit_compile, run.total_steps)
-    sides = tuple(text.side for text in run.texts)
-    key = (run.jit_compile, vocabulary.size, vocabulary.unknown, sides)
-    if not config.semi_supervised.enabled:
-        return pool.model(config, key, lambda: make_compiled_model(*arguments))
-    pair = pool.model(config, key, lambda: make_compiled_pair(*arguments, sides))
-    pair.set_texts(config.semi_supervised, {text.side: text.search_lengths for text in run.texts})
-    return pair
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
@@ -159,8 +158,8 @@ def _restored_state(checkpoint: Path, model: keras.Model, fresh: TrainingState) 
     return replace(state, validation=fresh.validation)
 
 
-def _fit(
-    run: Preparation,
+def _run_steps(
+    task: Task,
     folders: Mapping[str, RunFolder],
     model: keras.Model,
     state: TrainingState,
@@ -169,31 +168,30 @@ def _fit(
     pool: ModelPool,
 ) -> None:
     """Fit until the end or an early stop."""
-    config, plan, folder = run.config, run.plan, folders["forward"]
+    config, plan = task.config, task.plan
+    folder, *_ = folders.values()
     seconds_before = state.seconds
-    learning = _directions_learning(config)
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
-    keeper = StateKeeper(
-        state, run.streams, run.lengths["target"], run.total_steps, progress, restored_metrics
-    )  # fmt: skip
-    saver = CheckpointSaver(folder, state, config, plan.num_batches, run.total_steps)
-    validators = _validators(run, model, pool)
+    keeper = StateKeeper(state, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics)
+    saver = CheckpointSaver(folder, state, config, plan.num_batches, task.total_steps)
+    validators = _validators(task, model, pool)
+    started = [direction.name for direction in task.directions if direction.starts_trained]
     callbacks = [
         keeper,
-        *([_continuous_evaluation(run, folder, validators, state)] if validators else []),
-        EpochEvaluation(folders, validators, state, config, run.total_steps, progress),
-        TrainingLog(folders, state, learning),
+        *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
+        EpochEvaluation(folders, validators, started, state, config, task.total_steps, progress),
+        TrainingLog(folders, state, [direction.name for direction in task.learning], task.columns),
         progress,
         saver,
         *more_callbacks,
     ]
     with progress.shown(), saver.stopping_on_signals(), _full_disk_explained(folder):
         # `fit` has epochs of one length only, so the rest of a broken epoch is a call of its own.
-        while state.step < run.total_steps:
+        while state.step < task.total_steps:
             model.fit(
-                run.dataset(state.step),
+                task.dataset(state.step),
                 initial_epoch=state.epoch,
-                epochs=state.epoch + 1 if state.batch else run.epochs,
+                epochs=state.epoch + 1 if state.batch else task.epochs,
                 steps_per_epoch=plan.num_batches - state.batch,
                 callbacks=callbacks,
                 shuffle=False,  # the dataset comes shuffled
@@ -206,44 +204,37 @@ def _fit(
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
 
 
-def _directions_learning(config: Config) -> list[str]:
-    """Directions of the translators that a run teaches; a supervised run has a forward one."""
-    return directions_trained(config.semi_supervised) if config.semi_supervised.enabled else ["forward"]
-
-
-def _validators(run: Preparation, model: keras.Model, pool: ModelPool) -> dict[str, Validator]:
-    """For each translator that learns what measures it on the validation set; none where there is no such set."""
-    config, corpus, vocabulary = run.config, run.corpus, run.vocabulary
-    if not corpus.validation:
-        return {}
-    found = {}
-    translators = dict(zip(DIRECTIONS, translators_of(model), strict=False))  # a supervised model has the first only
-    for name in _directions_learning(config):
-        translator = translators[name]
-        pairs, language = corpus.validation, corpus.target_language
-        if name == "backward":
-            pairs, language = pairs.reversed(), corpus.source_language
+def _validators(task: Task, model: keras.Model, pool: ModelPool) -> dict[str, Validator]:
+    """By direction, what measures a translator that learns on the validation set; none where there is no such set."""
+    config, vocabulary = task.config, task.vocabulary
+    validators = {}
+    for direction, translator in zip(task.directions, translators_of(model), strict=True):
+        if not direction.learns or not direction.validation:
+            continue
         tools = pool.keep(
             ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
             partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
         )
-        found[name] = Validator(tools, vocabulary, pairs, run.plan.padded_lengths, config, language)
-    return found
+        validators[direction.name] = Validator(
+            tools, vocabulary, direction.validation, task.plan.padded_lengths, config, direction.language
+        )
+    return validators
 
 
 def _continuous_evaluation(
-    run: Preparation, folder: RunFolder, validators: Mapping[str, Validator], state: TrainingState
+    task: Task, folder: RunFolder, validators: Mapping[str, Validator], state: TrainingState
 ) -> ContinuousEvaluation:
     """Of the first translator that learns."""
-    config = run.config
-    name, validator = next(iter(validators.items()))
-    drawn_from = {"": validator.pairs}
+    config = task.config
+    direction = task.learning[0]
+    validator = validators[direction.name]
+    pairs_to_draw_from = {"": validator.pairs}
     if config.evaluation.continuous_train:
-        drawn_from["train_"] = run.corpus.train if name == "forward" else run.corpus.train.reversed()
+        pairs_to_draw_from["train_"] = direction.train
     batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
     samplers = {
-        prefix: BatchSampler(pairs, run.vocabulary, run.plan.padded_lengths, batch_size, seed)
-        for prefix, pairs in drawn_from.items()
+        prefix: BatchSampler(pairs, task.vocabulary, task.plan.padded_lengths, batch_size, seed)
+        for prefix, pairs in pairs_to_draw_from.items()
     }
     return ContinuousEvaluation(folder, validator, samplers, state, config)
 

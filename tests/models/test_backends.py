@@ -23,7 +23,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
-from bytenet.training.schedules import WarmupDecay
+from bytenet.training.optimizers.schedules import WarmupDecay
 
 assert keras.backend.backend() == sys.argv[1], keras.backend.backend()
 keras.utils.set_random_seed(1)

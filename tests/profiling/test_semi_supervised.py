@@ -14,8 +14,8 @@ from bytenet.config import load_config
 from bytenet.errors import ConfigError, InputError
 from bytenet.profiling import semi_supervised as measuring
 from bytenet.profiling.semi_supervised import measure_semi_supervised
-from bytenet.training import preparation
-from bytenet.training.translator_pair import TranslatorPair
+from bytenet.training.tasks import task
+from bytenet.training.tasks.translator_pair import TranslatorPair
 
 SMALL = [
     "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "data.num_train=24", "data.num_monolingual=40",
@@ -144,10 +144,10 @@ def test_every_shape_counts_as_often_as_it_comes(known_times):
 
 def _lengths_of_an_epoch(config):
     """Padded lengths of the batches of every stream, once round."""
-    from bytenet.training.preparation import prepare
+    from bytenet.training.tasks import make_task
 
     return {
-        name: [batch.length for batch in stream.plan.epoch(1, 0)] for name, stream in prepare(config).streams.items()
+        name: [batch.length for batch in stream.plan.epoch(1, 0)] for name, stream in make_task(config).streams.items()
     }
 
 
@@ -201,7 +201,7 @@ def test_several_devices(monkeypatch):
     class Two:
         num_replicas_in_sync = 2
 
-    monkeypatch.setattr(preparation, "make_strategy", lambda devices, apart: Two())
+    monkeypatch.setattr(task, "make_strategy", lambda devices: Two())
     with pytest.raises(InputError, match="2 devices would share each batch"):
         measure_semi_supervised(small())
 

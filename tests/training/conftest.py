@@ -85,8 +85,8 @@ def beginnings(monkeypatch):
     """Instead of fitting, the models as they begin are put into a list."""
     models = []
 
-    def note(run, folders, model, *more):
+    def note(task, folders, model, *more):
         models.append(model)
 
-    monkeypatch.setattr("bytenet.training.trainer._fit", note)
+    monkeypatch.setattr("bytenet.training.trainer._run_steps", note)
     return models

@@ -18,7 +18,7 @@ from bytenet.training.checkpoints import (
     training_variables,
 )
 from bytenet.training.losses import SentenceCrossEntropy
-from bytenet.training.optimizers import FlatAdam
+from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.state import TrainingState
 
 IDS = np.array([[3, 4, 5, 1, 0], [6, 1, 0, 0, 0]], "int32")

@@ -10,7 +10,7 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
-from bytenet.training.marginal import expected_back, first_of_equals, log_likelihoods, log_marginal
+from bytenet.training.tasks.marginal import expected_back, first_of_equals, log_likelihoods, log_marginal
 
 NEVER = -np.inf
 

@@ -10,9 +10,10 @@ from keras.ops import convert_to_numpy
 
 from bytenet.datasets import Vocabulary
 from bytenet.training.checkpoints import training_variables
-from bytenet.training.compilation import make_compiled_model, make_compiled_pair
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.optimizers import translators_of
+from bytenet.training.tasks.trainable_pair import make_trainable_pair
+from bytenet.training.trainable_model import make_trainable_model
+from bytenet.training.translators import translators_of
 
 VOCABULARY = Vocabulary("abcdef")
 IDS = np.array([[3, 4, 1, 0], [5, 1, 0, 0]], np.int32)
@@ -25,8 +26,8 @@ def maker(config, seed, total_steps=10):
         keras.utils.set_random_seed(seed)
         strategy = tf.distribute.get_strategy()
         if config.semi_supervised.enabled:
-            return make_compiled_pair(config, VOCABULARY, strategy, False, total_steps, ("source",))
-        return make_compiled_model(config, VOCABULARY, strategy, False, total_steps)
+            return make_trainable_pair(config, VOCABULARY, strategy, False, total_steps, ("source",))
+        return make_trainable_model(config, VOCABULARY, strategy, False, total_steps)
 
     return make
 

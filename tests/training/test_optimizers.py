@@ -6,8 +6,9 @@ import pytest
 import tensorflow as tf
 from keras.ops import convert_to_numpy
 
-from bytenet.training.optimizers import FlatAdam, averaged_weights
-from bytenet.training.schedules import WarmupDecay
+from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.optimizers.schedules import WarmupDecay
+from bytenet.training.translators import averaged_weights
 
 SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from bytenet.training.progress import ProgressLine
+from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.state import TrainingState
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bytenet.config import TrainingConfig
-from bytenet.training.schedules import WarmupDecay, make_schedule
+from bytenet.training.optimizers.schedules import WarmupDecay, make_schedule
 
 DECAYS = ["constant", "cosine", "linear", "inverse_sqrt"]
 

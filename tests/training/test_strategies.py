@@ -13,7 +13,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
-from bytenet.training.optimizers import FlatAdam
+from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.strategies import make_strategy, synchronize_batch_normalization
 from bytenet.datasets import Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
 

@@ -69,7 +69,7 @@ def test_training_pairs_are_watched_as_validation_pairs_are(smallest_config, tmp
 
 
 def test_tensorboard_shows_scalars_and_sample_translations(smallest_config, tmp_path, monkeypatch):
-    monkeypatch.setattr("bytenet.training.callbacks.TrainingLog.EVERY_STEPS", 2)
+    monkeypatch.setattr("bytenet.training.callbacks.training_log.TrainingLog.EVERY_STEPS", 2)
     folder = train(smallest_config("evaluation.continuous_every_steps=3"), tmp_path / "run")
 
     training = read_log(folder, "train")
@@ -323,7 +323,7 @@ def test_a_full_disk_under_the_logs_is_explained(smallest_config, tmp_path, monk
     def fill_disk(*arguments, **options):
         raise tf.errors.ResourceExhaustedError(None, None, "events: No space left on device")
 
-    monkeypatch.setattr("bytenet.training.callbacks.tf.summary.scalar", fill_disk)
-    monkeypatch.setattr("bytenet.training.callbacks.TrainingLog.EVERY_STEPS", 1)
+    monkeypatch.setattr("bytenet.training.callbacks.training_log.tf.summary.scalar", fill_disk)
+    monkeypatch.setattr("bytenet.training.callbacks.training_log.TrainingLog.EVERY_STEPS", 1)
     with pytest.raises(InputError, match=r"disk is full.*logs.*--resume"):
         train(smallest_config(), tmp_path / "run")

@@ -15,9 +15,9 @@ from bytenet.decoding.beam import beam_search
 from bytenet.layers import batch_norm_statistics
 from bytenet.models import AttentionModel, ByteNet
 from bytenet.training.losses import SentenceCrossEntropy
-from bytenet.training.marginal import log_likelihoods
-from bytenet.training.optimizers import FlatAdam
-from bytenet.training.translator_pair import TranslatorPair
+from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.tasks.marginal import log_likelihoods
+from bytenet.training.tasks.translator_pair import TranslatorPair
 
 VOCAB_SIZE = 5
 SEARCH_LENGTH = 3

@@ -55,7 +55,7 @@ def decoding(
 
     from bytenet.models import build_model
     from bytenet.profiling.decoding import DecodingCase, measure_decoding
-    from bytenet.training.compilation import set_up_keras
+    from bytenet.training.trainable_model import set_up_keras
 
     set_up_keras(config)
     model = build_model(config.model, vocab_size)

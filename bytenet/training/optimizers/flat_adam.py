@@ -1,8 +1,5 @@
 """Adam over all weights as one vector, with the clipping and averaging that training asks for."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import keras
 import numpy as np
 import tensorflow as tf
@@ -123,25 +120,3 @@ class FlatAdam(keras.optimizers.Optimizer):
             "clip_norm": self.clip_norm,
         }
         return config | {"ema_momentum": self.averaging_momentum}
-
-
-def translators_of(model: keras.Model) -> list[keras.Model]:
-    """The models that have optimisers of their own: those of a `TranslatorPair`, or the model itself."""
-    return getattr(model, "translators", [model])
-
-
-@contextmanager
-def averaged_weights(model: keras.Model) -> Iterator[None]:
-    """Inside, the model has the averages of its weights, if its optimiser keeps any; after it, its own again."""
-    own = []
-    for translator in translators_of(model):
-        optimizer, weights = translator.optimizer, translator.trainable_weights
-        averages = optimizer.average_weights() if isinstance(optimizer, FlatAdam) else None
-        for weight, average in zip(weights, averages or [], strict=averages is not None):
-            own.append((weight, keras.ops.convert_to_numpy(weight)))
-            weight.assign(average)
-    try:
-        yield
-    finally:
-        for weight, value in own:
-            weight.assign(value)

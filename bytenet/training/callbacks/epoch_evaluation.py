@@ -1,4 +1,4 @@
-"""Evaluation while training goes on: random batches all the time, the validation set after epochs."""
+"""Evaluation of the validation set after epochs."""
 
 import time
 from collections.abc import Collection, Mapping
@@ -7,79 +7,18 @@ import keras
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.csv_log import CsvLog, read_csv_log
-from bytenet.evaluation import samples_table, smooth
+from bytenet.evaluation import samples_table
 from bytenet.run_folder import RunFolder
+from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.checkpoints import save_model
-from bytenet.training.optimizers import averaged_weights, translators_of
-from bytenet.training.progress import ProgressLine
 from bytenet.training.state import TrainingState
-from bytenet.training.validation import BatchSampler, Validator
-
-_PREFIXES = {"forward": "val_", "backward": "val_backward_"}
-"""Of the names of scores in the logs, by direction of the translator."""
+from bytenet.training.translators import averaged_weights, translators_of
+from bytenet.training.validation import Validator
 
 
-class ContinuousEvaluation(keras.callbacks.Callback):
-    """Measures random batches while training goes on; raw and smoothed values to TensorBoard and CSV.
-
-    Where it measures every so many steps, it also measures before the first one.
-
-    Args:
-        folder: of the run; values go to `continuous.csv` and the logs.
-        validator: does the measuring.
-        samplers: what to draw the batches from, by the prefix of the values' names: "" for validation pairs.
-        state: step and time.
-        config: of the run.
-    """
-
-    NAMES = ("cross_entropy", "sentence_cross_entropy", "misclassification", "bleu")
-
-    def __init__(
-        self,
-        folder: RunFolder,
-        validator: Validator,
-        samplers: dict[str, BatchSampler],
-        state: TrainingState,
-        config: Config,
-    ):
-        super().__init__()
-        self._validator = validator
-        self._samplers = samplers
-        self._state = state
-        self._config = config.evaluation
-        self._measured_at = time.monotonic()
-        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
-        self._names = [f"{prefix}{name}" for prefix in samplers for name in self.NAMES]
-        columns = ["step", "seconds", *self._names, *(f"{name}_smoothed" for name in self._names)]
-        self._log = CsvLog(folder.path / "continuous.csv", columns)
-        self._log.drop_after(state.step)
-        self._values = read_csv_log(self._log.path)
-
-    def on_train_begin(self, logs=None):
-        if self._config.continuous_every_steps is not None and self._state.step == 0:
-            self._measure()
-
-    def on_train_batch_end(self, batch, logs=None):
-        every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
-        by_steps = every_steps is not None and self._state.step % every_steps == 0
-        by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
-        if by_steps or by_time:
-            self._measure()
-
-    def _measure(self):
-        values = {}
-        for prefix, sampler in self._samplers.items():
-            scores = self._validator.random_batch(sampler, self._state.step)
-            values |= {f"{prefix}{name}": value for name, value in scores.items()}
-        for name in self._names:
-            self._values.setdefault(name, []).append(values[name])
-            values[f"{name}_smoothed"] = float(smooth(self._values[name], self._config.smoothing)[-1])
-        self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)
-        with self._writer.as_default(step=self._state.step):
-            for name, value in values.items():
-                tf.summary.scalar(f"random_batch/{name}", value)
-        self._measured_at = time.monotonic()
+def score_prefix(direction: str) -> str:
+    """Of the names of a translator's scores in the logs and the CSV of its run."""
+    return "val_" if direction == "forward" else f"val_{direction}_"
 
 
 class EpochEvaluation(keras.callbacks.Callback):
@@ -89,10 +28,11 @@ class EpochEvaluation(keras.callbacks.Callback):
     own best. One that starts from a trained model is measured before the first step, too: that may have been its best.
 
     Args:
-        folders: of the run and, where there is a backward translator, of that, by direction; the model to keep is saved
-            as `model.keras` of each.
+        folders: of the run and of its other translators, by direction; the model to keep is saved as `model.keras` of
+            each.
         validators: do the measuring, by direction of the translators that learn. None where there is no validation
             set, and every model is the best.
+        started: directions of the translators that start from a trained model.
         state: best scores so far.
         config: of the run.
         total_steps: where the run ends, perhaps in the middle of an epoch.
@@ -103,6 +43,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         self,
         folders: Mapping[str, RunFolder],
         validators: Mapping[str, Validator],
+        started: Collection[str],
         state: TrainingState,
         config: Config,
         total_steps: int,
@@ -111,6 +52,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         super().__init__()
         self._folders = folders
         self._validators = validators
+        self._started = [name for name in validators if name in started]
         self._state = state
         self._config = config
         self._total_steps = total_steps
@@ -122,11 +64,8 @@ class EpochEvaluation(keras.callbacks.Callback):
         }
 
     def on_train_begin(self, logs=None):
-        if self._state.step > 0:
-            return
-        settings = self._config.semi_supervised
-        if started := [name for name in self._validators if settings.enabled and settings.starts[name]]:
-            self._measure(started, 0, logs)
+        if self._started and self._state.step == 0:
+            self._measure(self._started, 0, logs)
             self._progress.say("before the first step: " + ", ".join(f"{key} {logs[key]:.4g}" for key in sorted(logs)))
 
     def on_epoch_end(self, epoch, logs=None):
@@ -150,7 +89,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         for name in directions:
             began = time.monotonic()
             scores, hypotheses = self._validators[name].whole_set()
-            logs.update({score.replace("val_", _PREFIXES[name]): value for score, value in scores.items()})
+            logs.update({score.replace("val_", score_prefix(name)): value for score, value in scores.items()})
             self._write(name, scores, hypotheses)
             state.seconds += time.monotonic() - began
             score = scores[config.training.early_stopping_metric]

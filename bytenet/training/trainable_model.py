@@ -1,8 +1,6 @@
-"""The model of a run, ready for `fit`."""
+"""A model with its optimiser, loss and metrics, ready for `fit`."""
 
 import random
-from collections.abc import Sequence
-from contextlib import nullcontext
 
 import keras
 import numpy as np
@@ -10,16 +8,14 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
-from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.layers import DilatedConvolution
 from bytenet.models import TranslationModel, build_model
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
-from bytenet.training.optimizers import FlatAdam
-from bytenet.training.schedules import make_schedule
+from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.optimizers.schedules import make_schedule
 from bytenet.training.strategies import synchronize_batch_normalization
-from bytenet.training.translator_pair import TranslatorPair
 
 # Convolutions up to this width are faster as matrix products, where XLA compiles them for a CPU.
 _WIDEST_PRODUCT = 32
@@ -46,7 +42,7 @@ def set_seed(seed: int) -> None:
     np.random.seed(seed)
 
 
-def make_compiled_model(
+def make_trainable_model(
     config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, jit_compile: bool, total_steps: int
 ) -> TranslationModel:
     """The model of a run with its optimiser, loss and metrics, all variables made on the strategy's devices."""
@@ -77,80 +73,28 @@ def make_compiled_model(
     return model
 
 
-def make_compiled_pair(
-    config: Config,
-    vocabulary: Vocabulary,
-    strategy: tf.distribute.Strategy,
-    jit_compile: bool,
-    total_steps: int,
-    sides: Sequence[str],
-) -> TranslatorPair:
-    """Two translators with an optimiser each, as `make_compiled_model` makes one; each begins as a supervised run's.
-
-    Args:
-        config, vocabulary, strategy, jit_compile, total_steps: as there.
-        sides: which monolingual texts there are.
-    """
-    translators = []
-    for device in _devices_apart(config) or (None, None):
-        # The same first weights and random states that a run of that direction alone begins with.
-        set_seed(config.training.seed)
-        with tf.device(device) if device else nullcontext():
-            translators.append(make_compiled_model(config, vocabulary, strategy, jit_compile, total_steps))
-    return pair_of(translators, config, vocabulary, strategy, jit_compile, sides)
-
-
-def pair_of(
-    translators: Sequence[TranslationModel],
-    config: Config,
-    vocabulary: Vocabulary,
-    strategy: tf.distribute.Strategy,
-    jit_compile: bool,
-    sides: Sequence[str],
-) -> TranslatorPair:
-    """Two compiled translators, forward and backward, as a configuration lets them learn from each other.
-
-    Args:
-        translators: as `make_compiled_model` makes them; several pairs may be of the same.
-        config, vocabulary, strategy, jit_compile: as there.
-        sides: which monolingual texts there are.
-    """
-    with strategy.scope():
-        return TranslatorPair(
-            *translators, config.semi_supervised, sides, forbidden_symbols(config.model, vocabulary),
-            jit_compile, _devices_apart(config),
-        )  # fmt: skip
-
-
-def _devices_apart(config: Config) -> Sequence[str]:
-    """The devices of the two translators where each has one of its own; otherwise none."""
-    return config.training.devices or () if config.semi_supervised.placement == "apart" else ()
-
-
 def _make_narrow_convolutions_products(model: TranslationModel) -> None:
     for layer in model._flatten_layers():
         if isinstance(layer, DilatedConvolution):
             layer.as_product = layer.filters <= _WIDEST_PRODUCT
 
 
-def wants_jit_compile(config: Config, strategy: tf.distribute.Strategy, num_shapes: int, total_steps: int) -> bool:
+def wants_jit_compile(config: Config, can_compile: bool, num_shapes: int, total_steps: int) -> bool:
     """Whether XLA compiles the training step: with "auto" where each batch shape is used often enough to pay for it.
 
     Args:
         config: of the run.
-        strategy: of its devices.
+        can_compile: whether TensorFlow can compile it.
         num_shapes: number of batch shapes.
         total_steps: of the run.
 
     Raises:
-        InputError: it is asked for where TensorFlow cannot.
+        InputError: `training.jit_compile` asks for what TensorFlow cannot do.
     """
     wanted = config.training.jit_compile
-    can = strategy.num_replicas_in_sync == 1 and not config.training.deterministic
-    can = can and not (config.semi_supervised.enabled and config.semi_supervised.placement == "apart")
     if wanted == "auto":
-        return can and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * num_shapes
-    if wanted and not can:
+        return can_compile and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * num_shapes
+    if wanted and not can_compile:
         raise InputError(
             "training.jit_compile: true does not go with several devices or with training.deterministic, which "
             "TensorFlow cannot compile. Set it to auto or false."

@@ -1,0 +1,10 @@
+"""What happens around the steps of `fit`: counting, evaluating, logging, saving, and telling how it goes."""
+
+from bytenet.training.callbacks.checkpoint_saver import CheckpointSaver
+from bytenet.training.callbacks.continuous_evaluation import ContinuousEvaluation
+from bytenet.training.callbacks.epoch_evaluation import EpochEvaluation
+from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.callbacks.state_keeper import StateKeeper
+from bytenet.training.callbacks.training_log import TrainingLog
+
+__all__ = ["CheckpointSaver", "ContinuousEvaluation", "EpochEvaluation", "ProgressLine", "StateKeeper", "TrainingLog"]

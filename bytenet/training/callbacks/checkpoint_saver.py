@@ -1,0 +1,91 @@
+"""When checkpoints are saved, and how a run is stopped."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keras
+
+from bytenet.config import Config
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_checkpoint
+from bytenet.training.state import TrainingState
+
+# Of the time between two checkpoints, what makes the end of an epoch worth one.
+_EPOCH_SHARE = 0.1
+
+
+class CheckpointSaver(keras.callbacks.Callback):
+    """Saves a checkpoint every so many seconds or steps, after epochs that are not too short, and when asked to stop.
+
+    The last among the run's own callbacks, so that what they changed is saved. After the last step of an epoch (or of
+    the run) it saves only when the evaluation that follows is done: a run killed in between repeats it.
+
+    Args:
+        folder: of the run.
+        state: saved with the model.
+        config: of the run.
+        steps_per_epoch: batches in an epoch.
+        total_steps: where the run ends.
+    """
+
+    def __init__(self, folder: RunFolder, state: TrainingState, config: Config, steps_per_epoch: int, total_steps: int):
+        super().__init__()
+        self._steps_per_epoch = steps_per_epoch
+        self._total_steps = total_steps
+        self._folder = folder
+        self._state = state
+        self._config = config.training
+        self._saved_at = time.monotonic()
+        self._stop_requested = False
+
+    def save(self) -> None:
+        """Save a checkpoint now."""
+        save_checkpoint(self._folder.checkpoints, self.model, self._state, self._config.keep_checkpoints)
+        self._saved_at = time.monotonic()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self._state.batch == self._steps_per_epoch or self._state.step == self._total_steps:
+            return
+        if self._is_due(self._config.checkpoint_every_seconds):
+            self.save()
+        self._stop_if_requested()
+
+    def on_epoch_end(self, epoch, logs=None):
+        is_last = self._state.step >= self._total_steps or self.model.stop_training
+        if is_last or self._is_due(_EPOCH_SHARE * self._config.checkpoint_every_seconds):
+            self.save()
+        self._stop_if_requested()
+
+    def _is_due(self, seconds: float) -> bool:
+        every_steps = self._config.checkpoint_every_steps
+        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        return by_steps or time.monotonic() - self._saved_at >= seconds or self._stop_requested
+
+    def _stop_if_requested(self) -> None:
+        if self._stop_requested:
+            raise KeyboardInterrupt(
+                f"Stopped at step {self._state.step}, all saved. "
+                f"Go on with: bytenet train --resume --run {self._folder.path}"
+            )
+
+    @contextmanager
+    def stopping_on_signals(self) -> Iterator[None]:
+        """Inside, Ctrl-C and SIGTERM end the run after the step begun, with a checkpoint; a second one at once."""
+
+        def request_stop(number, frame):
+            if self._stop_requested:
+                raise KeyboardInterrupt
+            self._stop_requested = True
+
+        if threading.current_thread() is not threading.main_thread():  # the only one that gets signals
+            yield
+            return
+        before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,75 @@
+"""Evaluation of random batches while training goes on."""
+
+import time
+
+import keras
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.csv_log import CsvLog, read_csv_log
+from bytenet.evaluation import smooth
+from bytenet.run_folder import RunFolder
+from bytenet.training.state import TrainingState
+from bytenet.training.validation import BatchSampler, Validator
+
+
+class ContinuousEvaluation(keras.callbacks.Callback):
+    """Measures random batches while training goes on; raw and smoothed values to TensorBoard and CSV.
+
+    Where it measures every so many steps, it also measures before the first one.
+
+    Args:
+        folder: of the run; values go to `continuous.csv` and the logs.
+        validator: does the measuring.
+        samplers: what to draw the batches from, by the prefix of the values' names: "" for validation pairs.
+        state: step and time.
+        config: of the run.
+    """
+
+    NAMES = ("cross_entropy", "sentence_cross_entropy", "misclassification", "bleu")
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        validator: Validator,
+        samplers: dict[str, BatchSampler],
+        state: TrainingState,
+        config: Config,
+    ):
+        super().__init__()
+        self._validator = validator
+        self._samplers = samplers
+        self._state = state
+        self._config = config.evaluation
+        self._measured_at = time.monotonic()
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
+        self._names = [f"{prefix}{name}" for prefix in samplers for name in self.NAMES]
+        columns = ["step", "seconds", *self._names, *(f"{name}_smoothed" for name in self._names)]
+        self._log = CsvLog(folder.path / "continuous.csv", columns)
+        self._log.drop_after(state.step)
+        self._values = read_csv_log(self._log.path)
+
+    def on_train_begin(self, logs=None):
+        if self._config.continuous_every_steps is not None and self._state.step == 0:
+            self._measure()
+
+    def on_train_batch_end(self, batch, logs=None):
+        every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
+        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
+        if by_steps or by_time:
+            self._measure()
+
+    def _measure(self):
+        values = {}
+        for prefix, sampler in self._samplers.items():
+            scores = self._validator.random_batch(sampler, self._state.step)
+            values |= {f"{prefix}{name}": value for name, value in scores.items()}
+        for name in self._names:
+            self._values.setdefault(name, []).append(values[name])
+            values[f"{name}_smoothed"] = float(smooth(self._values[name], self._config.smoothing)[-1])
+        self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)
+        with self._writer.as_default(step=self._state.step):
+            for name, value in values.items():
+                tf.summary.scalar(f"random_batch/{name}", value)
+        self._measured_at = time.monotonic()

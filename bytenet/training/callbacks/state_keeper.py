@@ -1,0 +1,85 @@
+"""The place of a run in its data, kept up to date."""
+
+import math
+import time
+from collections.abc import Mapping
+
+import keras
+import numpy as np
+
+from bytenet.errors import InputError
+from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.state import TrainingState
+from bytenet.training.tasks.stream import Stream
+from bytenet.training.translators import translators_of
+
+
+class StateKeeper(keras.callbacks.Callback):
+    """Keeps the training state up to date; the first among the callbacks.
+
+    It also tells the progress line the shapes of each step's batches, stops a run whose loss is no number, and stops at
+    the last step.
+
+    Args:
+        state: changed in place.
+        streams: of the run's batches, by name; those of "pairs" make up the epochs.
+        target_lengths: int `(pairs,)`, target characters of each pair, end symbol counted.
+        total_steps: where the run ends.
+        progress: told the shapes of each step's batches.
+        metrics_to_restore: values of the model's metrics of a resumed epoch, in order; taken at its begin.
+    """
+
+    def __init__(
+        self,
+        state: TrainingState,
+        streams: Mapping[str, Stream],
+        target_lengths: np.ndarray,
+        total_steps: int,
+        progress: ProgressLine,
+        metrics_to_restore: list[np.ndarray] | None = None,
+    ):
+        super().__init__()
+        self._state = state
+        self._streams = streams
+        self._target_lengths = target_lengths
+        self._total_steps = total_steps
+        self._progress = progress
+        self._metrics_to_restore = metrics_to_restore
+        self._seconds_before = state.seconds
+        self._began = time.monotonic()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if self._metrics_to_restore is not None:  # `fit` has just reset them
+            for variable, value in zip(self.model.metrics_variables, self._metrics_to_restore, strict=True):
+                variable.assign(value)
+            self._metrics_to_restore = None
+
+    def on_train_batch_begin(self, batch, logs=None):
+        planned = {name: stream.batch_at(self._state.step) for name, stream in self._streams.items()}
+        self._progress.announce_shapes({name: (len(batch.indices), batch.length) for name, batch in planned.items()})
+
+    def on_train_batch_end(self, batch, logs=None):
+        state = self._state
+        indices = self._streams["pairs"].batch_at(state.step).indices
+        state.characters += int(self._target_lengths[indices[indices >= 0]].sum())
+        state.batch += 1
+        state.step += 1
+        state.seconds = self._seconds_before + time.monotonic() - self._began
+        loss = float(logs["loss"])
+        norms = [translator.optimizer.gradient_norm for translator in translators_of(self.model)]
+        gradient_norm = float(np.max([keras.ops.convert_to_numpy(norm) for norm in norms]))  # NaN if one of them is
+        # The gradient too, as it spoils the weights one step before the loss tells.
+        if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
+            raise InputError(
+                f"The loss is {loss} and the gradient's norm {gradient_norm} at step {state.step}, so the weights are "
+                "lost; the checkpoints are from before. What helps, in this order: a lower training.learning_rate, "
+                "longer training.warmup_steps, training.clip_norm (1.0 is a good value), "
+                "training.mixed_precision: false; for SELU and norm-free variants all of them."
+            )
+        if state.step >= self._total_steps:
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self._state.batch == self._streams["pairs"].plan.num_batches:
+            self._state.epoch = epoch + 1
+            self._state.batch = 0

@@ -1,0 +1,81 @@
+"""What training measures, for TensorBoard and as CSV."""
+
+from collections.abc import Mapping, Sequence
+
+import keras
+import tensorflow as tf
+
+from bytenet.csv_log import CsvLog
+from bytenet.run_folder import RunFolder
+from bytenet.training.state import TrainingState
+
+
+class TrainingLog(keras.callbacks.Callback):
+    """Writes what training measures for TensorBoard, and the epochs' results as CSV.
+
+    The CSV of the run has the results of all translators; each other translator also has one in its own folder.
+
+    Args:
+        folders: of the run and of its other translators, by direction; the run's comes first.
+        state: step and time of each value.
+        learning: directions of the translators that learn; "loss" is the first one's.
+        columns: what the task measures beside `EPOCH_COLUMNS`.
+    """
+
+    EVERY_STEPS = 20
+    """Steps between two values of loss, error, learning rate and gradient norm."""
+
+    EPOCH_COLUMNS = (
+        "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
+        "val_misclassification", "learning_rate",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        folders: Mapping[str, RunFolder],
+        state: TrainingState,
+        learning: Sequence[str] = ("forward",),
+        columns: Sequence[str] = (),
+    ):
+        super().__init__()
+        self._state = state
+        folder, *_ = folders.values()
+        self._writer = tf.summary.create_file_writer(str(folder.logs / "train"))
+        self._epochs = CsvLog(folder.metrics_path, (*self.EPOCH_COLUMNS, *columns))
+        self._learning = learning
+        self._others = {
+            name: CsvLog(other.metrics_path, self.EPOCH_COLUMNS)
+            for name, other in [*folders.items()][1:]
+            if name in learning
+        }
+        for log in (self._epochs, *self._others.values()):
+            log.drop_after(state.step or -1)  # what a run starts from is measured at step 0, and then once more
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self._state.step % self.EVERY_STEPS:
+            return
+        optimizer = self.model.optimizer
+        with self._writer.as_default(step=self._state.step):
+            for name, value in logs.items():
+                tf.summary.scalar(name, value)
+            tf.summary.scalar("learning_rate", optimizer.learning_rate)
+            tf.summary.scalar("gradient_norm", keras.ops.convert_to_tensor(optimizer.gradient_norm))
+
+    def on_train_begin(self, logs=None):
+        if logs:  # the models that it starts from were measured
+            self._write_epoch(0, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._write_epoch(epoch + 1, logs or {})
+
+    def _write_epoch(self, epoch: int, logs: dict[str, float]) -> None:
+        rate = float(self.model.optimizer.learning_rate)
+        state = self._state
+        place = {"epoch": epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters}
+        self._epochs.append(place | {"learning_rate": rate} | logs)
+        for name, own in self._others.items():
+            prefix = f"val_{name}_"
+            scores = {key.replace(prefix, "val_"): value for key, value in logs.items() if key.startswith(prefix)}
+            loss = logs.get("loss" if name == self._learning[0] else f"{name}_loss")
+            own.append(place | scores | {"loss": loss, "learning_rate": rate, "characters": None})
+        self._writer.flush()
