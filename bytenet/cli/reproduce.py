@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from bytenet.experiments import Experiment, Verdict
+    from bytenet.reproduction import Experiment, Verdict
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -63,7 +63,7 @@ def reproduce(
     be made of those that are finished: --partial; and in several places: bring the results of one to the next and
     --join them there. Verdicts go to stdout.
     """
-    from bytenet.experiments.registry import all_experiments, find_experiment
+    from bytenet.reproduction.registry import all_experiments, find_experiment
 
     if show_list:
         _print_list(all_experiments())
@@ -75,9 +75,9 @@ def reproduce(
         raise click.UsageError("Missing NAMES, for example: bytenet reproduce fig-3.3.1 --scale smoke. See --list.")
 
     from bytenet.errors import InputError
-    from bytenet.experiments.reproduction import redraw
-    from bytenet.experiments.reproduction import reproduce as run
-    from bytenet.experiments.results import ResultFiles
+    from bytenet.reproduction.engine.results import ResultFiles
+    from bytenet.reproduction.engine.runner import redraw
+    from bytenet.reproduction.engine.runner import reproduce as run
 
     if partial and plot_only:
         raise click.UsageError("Give either --partial, which measures, or --plot-only, which takes what was measured.")
@@ -98,7 +98,7 @@ def reproduce(
     if verdicts:
         _print_verdicts(verdicts)
     if page is not None:
-        from bytenet.experiments.page import write_pages
+        from bytenet.reproduction.pages.page import write_pages
 
         write_pages(page, out)
         click.echo(f"wrote {page}", err=True)
@@ -110,7 +110,7 @@ def _print_list(experiments: "list[Experiment]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from bytenet.experiments.experiment import SCALES
+    from bytenet.reproduction.engine.experiment import SCALES
 
     table = Table("name", "shows", "corpus", "smoke", "cpu", "thesis", box=None, pad_edge=False)
     for experiment in experiments:
@@ -124,7 +124,7 @@ def _print_verdicts(verdicts: "dict[str, list[Verdict]]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from bytenet.experiments.verdict_text import interval_text, number_text
+    from bytenet.reproduction.engine.verdict_text import interval_text, number_text
 
     table = Table("", "quantity", "thesis", "measured", "95 % interval", "seeds", "verdict", box=None, pad_edge=False)
     for name, found in verdicts.items():

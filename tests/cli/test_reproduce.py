@@ -10,9 +10,9 @@ import pytest
 
 from bytenet.cli.reproduce import reproduce
 from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.experiments import Basis, Experiment, Needs, TrainingRun
-from bytenet.experiments.registry import all_experiments  # the real one, before it is replaced
-from bytenet.experiments.verdict import compare
+from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun
+from bytenet.reproduction.engine.verdict import compare
+from bytenet.reproduction.registry import all_experiments  # the real one, before it is replaced
 
 
 def count(work):
@@ -57,7 +57,7 @@ def small_registry(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     known = [FIGURE, TABLE]
     for module in ("registry", "page"):
-        monkeypatch.setattr(f"bytenet.experiments.{module}.all_experiments", lambda: known)
+        monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: known)
     return known
 
 
@@ -119,7 +119,7 @@ def finish(runs, seed, run=RUN):
 
 @pytest.mark.usefixtures("partly_trained")
 def test_a_failed_training_fails_its_experiment_alone(invoke, monkeypatch, tmp_path):
-    monkeypatch.setattr("bytenet.experiments.reproduction.train_all", lambda *arguments: {"one": "no disk"})
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {"one": "no disk"})
     with pytest.raises(InputError, match=r"fig-1\.1\.3 failed: no disk `--partial` measures the other trainings\."):
         invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
     assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
@@ -134,7 +134,7 @@ def test_a_failed_seed_does_not_fail_what_does_without_it(small_registry, invoke
         finish(runs.parent, 1)
         return {"one": "seed 2: no disk"} if len(seeds) > 1 else {}
 
-    monkeypatch.setattr("bytenet.experiments.reproduction.train_all", train_all)
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", train_all)
     with pytest.raises(InputError, match=r"^tab-1\.1\.3 failed: seed 2: no disk$"):
         invoke(reproduce, "--all", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
     assert files(tmp_path / "out") == ["tab-1.1.2-cpu.csv", "tab-1.1.2-cpu.json"]

@@ -1,0 +1,1 @@
+"""The figures and tables, one module a theme; each module has its `EXPERIMENTS`."""

@@ -1,0 +1,1 @@
+"""Semi-supervised ByteNet on image captions, beyond the thesis."""

@@ -1,0 +1,144 @@
+"""Trainings on pairs and monolingual captions: the ways that are compared, and what was chosen for each.
+
+Settings are chosen on the validation set (`monolingual-captions-tuning`), with as many tries for each of the ways in
+`TRIES`; the backward translator takes over what was chosen for the forward one.
+"""
+
+import math
+from dataclasses import dataclass
+
+from bytenet.csv_log import read_csv_log
+from bytenet.reproduction.engine.experiment import Scale
+from bytenet.reproduction.jobs.training_run import Start, TrainingRun
+from bytenet.run_folder import RunFolder
+
+_SELECTED_BY = "val_chrf"
+_VALIDATED = ("val_loss", "val_bleu", "val_chrf")
+_PRESET = "multi30k-semi"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to train.
+
+    Attributes:
+        sides: of the monolingual text that is learned from.
+        settings: those that make it what it is.
+        steps: of training that take as long as those of the others, on one core.
+        started: whether it goes on from the two supervised translators.
+    """
+
+    sides: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    steps: int = 0
+    started: bool = True
+
+
+_THESIS = ("semi_supervised.objective=marginal", "semi_supervised.beam_size=5")  # where a way says nothing else
+_SUPERVISED = ("semi_supervised.enabled=false",)
+_BACK_TRANSLATION = ("semi_supervised.objective=back_translation", "semi_supervised.beam_size=1")
+_BOTH = ("source", "target")
+
+PAIRS, BACKWARD, CONTROL = "pairs alone", "pairs alone, English to German", "pairs alone, trained on as long"
+MARGINAL, BACK = "marginal, text of both sides", "back-translation"
+BACK_ONCE = "back-translation by the supervised translator"
+# Steps beyond the two supervised trainings: 20 minutes of one core, at .21 s for the pairs of both translators, 1.16 s
+# with the marginal of both texts, .33 s with their back-translation, by `bytenet benchmark semi-supervised`. Where only
+# the forward one is trained, they follow from the parts of these, not measured by themselves.
+WAYS = {
+    PAIRS: Way(settings=_SUPERVISED, steps=3200, started=False),
+    BACKWARD: Way(settings=(*_SUPERVISED, "data.reversed=true"), steps=3200, started=False),
+    CONTROL: Way(settings=("semi_supervised.trained=forward",), steps=11_000),
+    MARGINAL: Way(_BOTH, steps=1000),
+    BACK: Way(_BOTH, _BACK_TRANSLATION, steps=3600),
+    BACK_ONCE: Way(("target",), (*_BACK_TRANSLATION, "semi_supervised.trained=forward"), steps=7000),
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is tuned.
+
+    Attributes:
+        dropout: of both translators.
+        weight: of the monolingual text, the thesis's lambda; 0 where there is none.
+    """
+
+    dropout: float
+    weight: float = 0.0
+
+
+#: What is tried, the same number for each, on the validation set with seed 1.
+TRIES = {
+    PAIRS: (Choice(0.1), Choice(0.2), Choice(0.3)),
+    CONTROL: (Choice(0.2), Choice(0.3), Choice(0.4)),
+    MARGINAL: (Choice(0.2, 1.0), Choice(0.2, 0.3), Choice(0.3, 1.0)),
+    BACK: (Choice(0.2, 1.0), Choice(0.2, 0.3), Choice(0.3, 1.0)),
+    # Of dropout, as for `CONTROL`, with which it is compared: less weight was no better for `BACK`.
+    BACK_ONCE: (Choice(0.2, 1.0), Choice(0.3, 1.0), Choice(0.4, 1.0)),
+}
+#: What the comparison takes; `monolingual-captions-tuning` tells whether it was the best of them.
+CHOSEN = {
+    PAIRS: Choice(0.2),
+    BACKWARD: Choice(0.2),
+    CONTROL: Choice(0.4),
+    MARGINAL: Choice(0.2, 0.3),
+    BACK: Choice(0.2, 1.0),
+    BACK_ONCE: Choice(0.2, 1.0),
+}
+
+_VALIDATION = ("evaluation.max_sentences=500",)  # of 1,014
+_SCALES: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "data.corpus=digits", "data.num_train=24", "data.num_validation=8", "data.num_test=8",
+        "data.num_monolingual=16", "data.batch_chars=null", "data.batch_size=8", "data.num_buckets=1",
+        "semi_supervised.batch_chars=null", "semi_supervised.num_buckets=1", "model.dim=8", "model.num_sets=1",
+        "training.jit_compile=false",
+    ),
+    "cpu": _VALIDATION,
+    "thesis": _VALIDATION,
+}  # fmt: skip
+_SMOKE_STEPS = 4
+_STEPS_AN_EPOCH = 206  # of the 3,000 pairs
+_EVALUATIONS = 8  # on the validation set, about
+
+
+def training_of(way: str, scale: Scale, choice: Choice | None = None) -> TrainingRun:
+    """The training of a way with what was chosen for it, or with another choice."""
+    one, choice = WAYS[way], choice or CHOSEN[way]
+    smoke = scale == "smoke"
+    steps = _SMOKE_STEPS if smoke else one.steps
+    steps_an_epoch = 3 if smoke else _STEPS_AN_EPOCH
+    settings = [
+        f"model.dropout={choice.dropout}", f"training.max_steps={steps}",
+        f"training.epochs={math.ceil(steps / steps_an_epoch)}",
+        f"evaluation.every_epochs={max(1, round(steps / steps_an_epoch / _EVALUATIONS))}",
+        *(f"semi_supervised.{side}_weight={choice.weight if side in one.sides else 0.0}" for side in _BOTH),
+    ]  # fmt: skip
+    starts: tuple[Start, ...] = ()
+    if one.started:
+        settings += ["training.learning_rate=1e-3", "training.warmup_steps=100"]
+        starts = (
+            Start("semi_supervised.start_forward", training_of(PAIRS, scale)),
+            Start("semi_supervised.start_backward", training_of(BACKWARD, scale)),
+        )
+    together = f"captions-{way} {choice.dropout:g}".replace(",", "").replace(" ", "-")
+    return TrainingRun(
+        f"{together}-{choice.weight:g}" if one.sides else together, _PRESET,
+        (*_THESIS, *settings, *_SCALES[scale], *one.settings),
+        starts=starts, together=together, cost=2.0 if starts else 1.0,
+    )  # fmt: skip
+
+
+def validation_of(folder: RunFolder) -> dict[str, float]:
+    """Scores on the validation set, greedily translated, of the model that was kept and (`last_`) in the end; times."""
+    metrics = read_csv_log(folder.metrics_path)
+    scores = metrics[_SELECTED_BY]
+    best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)
+    return {
+        **{name: metrics[name][best] for name in _VALIDATED},
+        **{f"last_{name}": metrics[name][-1] for name in _VALIDATED},
+        "best_step": int(metrics["step"][best]),
+        "steps": int(metrics["step"][-1]),
+        "minutes": metrics["seconds"][-1] / 60,
+    }

@@ -1,0 +1,1 @@
+"""Semi-supervised ByteNet on Synthetic Digits, and the attention baseline beside it."""

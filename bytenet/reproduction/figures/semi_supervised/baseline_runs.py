@@ -1,0 +1,115 @@
+"""The trainings of the attention baseline: its forms, and what is measured of them."""
+
+from dataclasses import dataclass
+
+from bytenet.csv_log import read_csv_log
+from bytenet.reproduction.engine.experiment import Row, Scale, Table, Work
+from bytenet.reproduction.engine.verdict import by_trial
+from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
+from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores
+from bytenet.reproduction.jobs.training_run import TrainingRun
+
+ATTENTION = "attention-baseline"
+"""Name of the experiment."""
+
+#: The thesis's misclassification rates, by number of training pairs.
+PRINTED = {64: 0.555, 128: 0.510, 256: 0.332}
+TRIALS = 10
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A form of the baseline.
+
+    Attributes:
+        words: what it is, for pictures and verdicts.
+        settings: in which it differs from the preset `digits-attention`.
+        sizes: numbers of training pairs that it is trained with.
+    """
+
+    words: str
+    settings: tuple[str, ...]
+    sizes: tuple[int, ...] = tuple(PRINTED)
+
+
+_THESIS_WEIGHTS = "model.initializer=thesis_code"
+FORMS = {
+    "thesis": _Form("as in the thesis", ("model.variant=bounded", _THESIS_WEIGHTS)),
+    "dense": _Form("dense head, Keras's first weights", ("model.variant=dense", "model.initializer=auto")),
+    "bounded": _Form("Keras's first weights", ("model.variant=bounded", "model.initializer=auto"), (128,)),
+}
+"""The network of the thesis's code; the repaired one; and, to tell head and first weights apart, one in between."""
+
+# The test set of the thesis's semi-supervised grid, and the one that its script for the baseline names.
+TEST_SEEDS = (2, 12)
+EPOCHS = {"bytenet": 301, "baseline": 1001}
+_SETTINGS = (
+    f"data.validation_seed={TEST_SEEDS[0]}", "data.num_validation=1024", "evaluation.continuous_every_seconds=null",
+)  # fmt: skip
+_SCALES: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "training.epochs=2", "training.jit_compile=false", "model.dim=8", "evaluation.max_sentences=16",
+        "evaluation.every_epochs=1",
+    ),
+    "cpu": (f"evaluation.every_epochs={EPOCHS['bytenet']}",),
+    "thesis": (f"evaluation.every_epochs={EPOCHS['bytenet']}",),
+}  # fmt: skip
+
+
+def _run(form: str, num_pairs: int, scale: Scale) -> TrainingRun:
+    settings = (*FORMS[form].settings, f"data.num_train={num_pairs}", *_SETTINGS, *_SCALES[scale])
+    name = f"attention-{form}-{num_pairs}"
+    return TrainingRun(
+        name, "digits-attention", settings, by_seed=_settings_of_trial, together=name, cost=num_pairs,
+        thesis=None if form == "thesis" else _run("thesis", num_pairs, "thesis"),
+    )  # fmt: skip
+
+
+def _settings_of_trial(trial: int) -> tuple[str, ...]:
+    """The five training sets of the thesis's grid in turn, with first weights of their own for each trial."""
+    return f"data.train_seed={10 * (1 + (trial - 1) % 5)}", f"training.seed={trial}"
+
+
+def baseline_cells() -> list[tuple[str, int]]:
+    return [(name, num_pairs) for name, form in FORMS.items() for num_pairs in form.sizes]
+
+
+def baseline_labels(scale: Scale) -> list[Row]:
+    return [{"form": form, "pairs": num_pairs} for form, num_pairs in baseline_cells()]
+
+
+def baseline_runs(scale: Scale) -> list[TrainingRun]:
+    return [_run(form, num_pairs, scale) for form, num_pairs in baseline_cells()]
+
+
+def measure_baseline(work: Work) -> Table:
+    """A row a training, with the thesis's misclassification (mean over sentences) of each test set.
+
+    Returns:
+        Rows of `form`, `pairs`, `trial`, `misclassification` and `loss` (nats a character) on the test set of seed 2,
+        `misclassification_301` on the same after 301 epochs, and `misclassification_12` on the test set of seed 12.
+    """
+    early = 1 if work.scale == "smoke" else EPOCHS["bytenet"]
+    rows: Table = []
+    for form, num_pairs in baseline_cells():
+        for trial, folder in work.finished(_run(form, num_pairs, work.scale)):
+            metrics = read_csv_log(folder.metrics_path)
+            rates = dict(zip(metrics["epoch"], metrics["val_misclassification"], strict=True))
+            rows.append(
+                {
+                    "form": form, "pairs": num_pairs, "trial": trial, "misclassification": rates[max(rates)],
+                    "loss": metrics["val_loss"][-1], "misclassification_301": rates[early],
+                    "misclassification_12": greedy_scores(folder, TEST_SEEDS[1], work.scale)["misclassification"],
+                }
+            )  # fmt: skip
+    return rows
+
+
+def attention_values(table: Table, form: str, num_pairs: int, column: str = "misclassification") -> list[float]:
+    """One of the rates of a cell, or its loss, one a trial."""
+    return list(by_trial(table, column, form=form, pairs=num_pairs).values())
+
+
+def supervised_bytenet(num_pairs: int) -> list[float]:
+    """The thesis's misclassification rates of ByteNet without unlabelled text: five trials of each of three weights."""
+    return [row["misclassification"] for row in thesis_rows() if (row["labelled"], row["unlabelled"]) == (num_pairs, 0)]

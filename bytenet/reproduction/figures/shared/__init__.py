@@ -1,0 +1,1 @@
+"""What several figures share: texts, curves and the style of the pictures."""

@@ -1,0 +1,81 @@
+"""Training curves of finished runs, as tables, and what can be read off them."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from bytenet.csv_log import read_csv_log
+from bytenet.reproduction.engine.experiment import Table, Work
+from bytenet.reproduction.jobs.training_run import TrainingRun
+from bytenet.run_folder import RunFolder
+
+#: What a run has to measure on the way for its curves to be drawn.
+WATCHED = ("evaluation.continuous_every_seconds=null", "evaluation.continuous_train=true")
+
+
+def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Sequence[str]) -> Table:
+    """The curves of finished trainings.
+
+    Args:
+        work: where they are.
+        labelled: the runs by the names that the picture gives them.
+        measures: which columns of `continuous.csv`.
+
+    Returns:
+        Rows of `run`, `seed`, `epoch` (a fraction), `train_<measure>` and `test_<measure>`.
+    """
+    rows: Table = []
+    for label, run in labelled.items():
+        for seed, folder in zip(work.seeds, work.folders(run), strict=True):
+            values = read_csv_log(folder.path / "continuous.csv")
+            of_epoch = steps_per_epoch(folder)
+            for index, step in enumerate(values["step"]):
+                row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
+                for measure in measures:
+                    row[f"train_{measure}"] = values[f"train_{measure}"][index]
+                    row[f"test_{measure}"] = values[measure][index]
+                rows.append(row)
+    return rows
+
+
+def steps_per_epoch(folder: RunFolder) -> float:
+    """Training steps of an epoch of a finished run."""
+    epochs = read_csv_log(folder.metrics_path)
+    return epochs["step"][-1] / epochs["epoch"][-1]
+
+
+def series(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """By seed, epochs and values of a column of a run."""
+    found = {}
+    for seed in sorted({row["seed"] for row in table if row["run"] == run}):
+        rows = [row for row in table if row["run"] == run and row["seed"] == seed]
+        found[seed] = (np.array([row["epoch"] for row in rows]), np.array([row[column] for row in rows], float))
+    return found
+
+
+def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[float]:
+    """Where the curves end: by seed, the mean over the last `share` of the points.
+
+    The thesis's curves were read so after their smoothing, which hardly matters for as many points as it had; here it
+    would bring in the beginning of the training.
+    """
+    curves = series(table, run, column).values()
+    return [fmean(values[-max(1, round(share * len(values))) :]) for _, values in curves]
+
+
+def first_values(table: Table, run: str, column: str) -> list[float]:
+    """By seed, the value before the first step; nothing for curves that begin later."""
+    return [float(values[0]) for epochs, values in series(table, run, column).values() if epochs[0] == 0]
+
+
+SPIKE = 5.0
+"""A loss so many times the median of its curve is a spike."""
+NOT_LEARNT = 2.0
+"""A model whose loss is so many times ByteNet's has not learned."""
+
+
+def worst_spikes(table: Table, run: str, column: str) -> list[float]:
+    """By seed, the highest value over the median, in the second half of the curve."""
+    late = [values[len(values) // 2 :] for _, values in series(table, run, column).values()]
+    return [float(values.max() / np.median(values)) for values in late]

@@ -1,0 +1,37 @@
+"""Scores of a finished training on Synthetic Digits, translated greedily as the thesis did."""
+
+import math
+from typing import TYPE_CHECKING
+
+from bytenet.reproduction.engine.experiment import Scale
+
+if TYPE_CHECKING:
+    from bytenet.datasets import Pairs
+    from bytenet.run_folder import RunFolder
+
+
+def greedy_scores(folder: "RunFolder", seed: int, scale: Scale) -> dict[str, float]:
+    """How a finished training does on the thesis's 1,024 sequences of a seed, see `greedy_scores_on`."""
+    from bytenet.datasets.corpora.digits import digits
+
+    return greedy_scores_on(folder, digits(seed, 16 if scale == "smoke" else 1024), f"seed {seed}")
+
+
+def greedy_scores_on(folder: "RunFolder", pairs: "Pairs", name: str) -> dict[str, float]:
+    """How a finished training does on pairs, translated greedily.
+
+    Args:
+        folder: of the training.
+        pairs: at least one.
+        name: of the pairs.
+
+    Returns:
+        `misclassification` (mean over sentences) and `loss` (nats a character).
+    """
+    from bytenet.evaluation import evaluate_run
+
+    result = evaluate_run(folder, pairs, name, beam_size=1, batch_size=128, bootstrap=0)
+    scores = {score.name: score.value for score in result.scores}
+    return {
+        "misclassification": scores["misclassification"], "loss": scores["bits-per-character"] * math.log(2),
+    }  # fmt: skip

@@ -1,0 +1,418 @@
+"""Figures 3.3.4, 3.3.6, 3.4.3, 3.5.5, D.1.1, D.1.2, D.2.3 and D.3.2: where the time of a training step goes.
+
+Each is a profile by `bytenet profile`, in a process of its own, since a CPU is split into devices only as TensorFlow
+starts. A profile is kept beside the trainings, so that the raw and the grouped picture of a model show the same steps.
+"""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from bytenet.config import Config, load_config
+from bytenet.errors import InputError
+from bytenet.files import write_text_atomic
+from bytenet.profiling.breakdown import Breakdown, DeviceTime, GroupTime
+from bytenet.profiling.grouping import LEVELS
+from bytenet.profiling.nesting import union_seconds
+from bytenet.profiling.plots import KnownStep, Span, Timeline, draw_grouped, draw_timeline, timeline
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+
+BATCH_SIZE = 16
+"""Sentences a device."""
+MOST_ROWS = 3000
+"""Rectangles of a raw picture; more cannot be told apart."""
+
+_COMMUNICATION = "communication"
+_SHARED_STATISTICS = "Devices exchange the statistics of a batch here; the thesis's did not"
+_THESIS_DEVICES = 4
+_LOGICAL_CPUS = 2
+# What the thesis's code does wherever it differs from the defaults. XLA came later.
+_THESIS = (
+    "model.settings=thesis", "training.loss=sentence", "training.clip_norm=null", "training.jit_compile=false",
+    "data.min_length=0", "data.unknown=drop", "evaluation.every_epochs=1000",
+)  # fmt: skip
+_SCALES: dict[Scale, tuple[str, tuple[str, ...]]] = {
+    "smoke": (
+        "numbers",
+        ("model.dim=8", "model.dilations=[1,2]", "data.num_train=512", "data.num_validation=8", "data.bucketing=none"),
+    ),
+    "cpu": ("newstest-memorise", ("data.max_length=80", "data.bucketing=none")),
+    "thesis": ("newstest-memorise", ("data.max_length=10000", "data.bucketing=histogram")),
+}
+_CPU_DIMS = {"bytenet": 128, "simplified": 64, "selu": 128}
+_DIFFERS: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "text: number words (NewsTest 2014)", "model.dim 8 (400)", "devices: logical CPUs (GPUs)",
+        "data.bucketing none (histogram)",
+    ),
+    "cpu": (
+        "text: pairs of NewsTest 2014 of up to 80 characters (all)", "devices: 1 and 2 logical CPUs (1 and 4 GPUs)",
+        "model.dim 128, Simplified 64 (400, Simplified 200)", "data.bucketing none (histogram)",
+    ),
+}  # fmt: skip
+_STEPS: dict[Scale, tuple[str, ...]] = {"smoke": ("--steps", "6:7"), "cpu": (), "thesis": ("--steps", "4500:4500")}
+
+
+@dataclass(frozen=True)
+class Captured:
+    """Which steps a picture shows.
+
+    Attributes:
+        variant: of the model.
+        devices: of the thesis: 1 or 4. Below its scale, two logical CPUs stand in for four.
+    """
+
+    variant: str
+    devices: int
+
+    def config(self, scale: Scale) -> Config:
+        """Of the training."""
+        preset, settings = _SCALES[scale]
+        kind, count = ("GPU", self.devices) if scale == "thesis" else ("CPU", min(self.devices, _LOGICAL_CPUS))
+        if scale == "cpu":
+            settings = (*settings, f"model.dim={_CPU_DIMS[self.variant]}")
+        names = ",".join(f'"{kind}:{index}"' for index in range(count))
+        return load_config(preset, [
+            f"model.variant={self.variant}", *_THESIS, *settings,
+            f"training.devices=[{names}]", f"data.batch_size={BATCH_SIZE * count}",
+        ])  # fmt: skip
+
+    def trace_folder(self, work: Work) -> Path:
+        """The folder of the profile, which is made if it is not there.
+
+        Raises:
+            InputError: the profile fails, or was made earlier with other settings.
+        """
+        config = self.config(work.scale)
+        folder = work.runs / f"trace-{self.variant}-{self.devices}"
+        settings = folder / "config.yaml"
+        if settings.is_file():
+            if load_config(settings).differences(config):
+                raise InputError(f"{folder} was captured with other settings. Remove it, or give another --runs.")
+            return folder
+        work.say(f"capturing steps of {self.variant} on {', '.join(config.training.devices)} in {folder} ...")
+        # Beside its place, so that it is moved there as a whole or not at all.
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))
+        asked = new / settings.name
+        write_text_atomic(asked, config.to_yaml())
+        command = [sys.executable, "-m", "bytenet", "profile", str(asked), "--out", str(new), *_STEPS[work.scale]]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode:
+            shutil.rmtree(new)
+            last = done.stderr.rstrip().rpartition("\n")[2] or "it said nothing"
+            raise InputError(f"Profiling {self.variant} failed with exit code {done.returncode}: {last}")
+        new.rename(folder)
+        return folder
+
+
+def timeline_table(shown: Timeline) -> Table:
+    """A row for each rectangle, at most `MOST_ROWS`; and in each what holds for the step or the device.
+
+    A device counts as busy where it does anything but communicate: to exchange is mostly to wait for each other.
+    """
+    working: dict[str, list[Span]] = {span.device: [] for span in shown.spans}
+    for span in shown.spans:
+        if span.kind != _COMMUNICATION:
+            working[span.device].append(span)
+    busy = {device: _busy_ms(spans) for device, spans in working.items()}
+    return [
+        {
+            **span._asdict(),
+            "device_busy_ms": busy[span.device],
+            "step": shown.step,
+            "step_ms": shown.milliseconds,
+            "threads_left_out": shown.left_out,
+        }
+        for span in thinned(shown.spans, shown.milliseconds)
+    ]
+
+
+def _busy_ms(spans: Sequence[Span]) -> float:
+    starts = np.array([span.start_ms for span in spans])
+    return float(union_seconds(starts, starts + [span.duration_ms for span in spans]))
+
+
+def timeline_of(table: Table) -> Timeline:
+    """What `timeline_table` was made of."""
+    spans = [Span(*(row[column] for column in Span._fields)) for row in table]
+    return Timeline(table[0]["step"], table[0]["step_ms"], spans, table[0]["threads_left_out"])
+
+
+def thinned(spans: Sequence[Span], milliseconds: float, most: int = MOST_ROWS) -> list[Span]:
+    """Spans that look the same in a picture, but not more than `most`.
+
+    Time is cut into equal pieces, short enough to be seen only as one; what a thread does most of in a piece it does
+    all of it.
+
+    Args:
+        spans: of one step, in order.
+        milliseconds: of the step.
+        most: spans to leave; above the number of threads.
+    """
+    pieces = 16384
+    kept = list(spans)
+    while len(kept) > most:
+        kept = _in_pieces(spans, milliseconds / pieces, pieces)
+        pieces //= 2
+    return kept
+
+
+def _in_pieces(spans: Sequence[Span], width: float, pieces: int) -> list[Span]:
+    kinds = ["", *sorted({span.kind for span in spans})]  # "" is idle
+    times: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros((len(kinds), pieces)))
+    for span in spans:
+        time, end = times[span.device, span.thread], span.start_ms + span.duration_ms
+        first, last = int(span.start_ms / width), min(int(end / width), pieces - 1)
+        for piece in range(first, last + 1):
+            inside = min(end, (piece + 1) * width) - max(span.start_ms, piece * width)
+            time[kinds.index(span.kind), piece] += inside
+    found = []
+    for (device, thread), time in times.items():
+        time[0] = width - time.sum(axis=0)
+        winner = time.argmax(axis=0)
+        bounds = [0, *(1 + np.flatnonzero(np.diff(winner))), pieces]
+        for start, end in pairwise(bounds):
+            if winner[start]:
+                kind = kinds[winner[start]]
+                found.append(Span(device, thread, float(start * width), float((end - start) * width), kind))
+    return found
+
+
+def grouped_table(result: Breakdown) -> Table:
+    """A row for each device and combination of groups, seconds of an average step."""
+    return [
+        {
+            "device": device.device,
+            **dict(zip(LEVELS, group.group, strict=True)),
+            "seconds": group.seconds,
+            "summed_seconds": group.summed_seconds,
+            "step_seconds": result.step_seconds,
+        }
+        for device in result.devices
+        for group in device.groups
+    ]
+
+
+def devices_of(table: Table) -> list[DeviceTime]:
+    """The devices that `grouped_table` was made of, without their threads and single operations."""
+    found = []
+    for name in dict.fromkeys(row["device"] for row in table):
+        rows = [row for row in table if row["device"] == name]
+        busy = sum(row["seconds"] for row in rows)
+        groups = [
+            GroupTime(
+                tuple(row[level] for level in LEVELS), row["seconds"], row["seconds"] / busy, row["summed_seconds"], 0
+            )
+            for row in rows
+        ]
+        found.append(DeviceTime(name, busy, max(0.0, rows[0]["step_seconds"] - busy), 0.0, groups, []))
+    return found
+
+
+def _models_devices(names: Sequence[str]) -> list[str]:
+    """Those that the model is on: where there are GPUs, the CPU only feeds them."""
+    return [name for name in names if name.startswith("GPU")] or list(names)
+
+
+# Of one card in the thesis, off its figures: seconds of a step, those it is busy with by group, and a word on these.
+_THESIS_STEPS: dict[tuple[str, int], tuple[float, dict[str, float], str]] = {
+    ("bytenet", 1): (0.86, {"backward": 0.150, "other": 0.232 - 0.150}, "backward 0.150 s, then all other"),
+    ("bytenet", _THESIS_DEVICES): (1.15, {"backward": 0.23, "other": 0.33 - 0.23}, "backward 0.23 s, then all other"),
+    ("simplified", _THESIS_DEVICES): (
+        0.96, {"pre-normalization": 0.75 * 0.13, "other": 0.25 * 0.13}, "pre-normalization some ¾, then all other",
+    ),
+    ("selu", _THESIS_DEVICES): (0.50, {"other": 0.14}, "all groups; conv-dilated takes most"),
+}  # fmt: skip
+
+
+def _known_step(captured: Captured) -> KnownStep:
+    """The thesis's step that a picture is of."""
+    step, seconds, words = _THESIS_STEPS[captured.variant, captured.devices]
+    cards = "1 Titan X" if captured.devices == 1 else f"each of {captured.devices} Titan X"
+    return KnownStep(f"thesis, {cards} (cards of 2017)", seconds, step, words)
+
+
+def _busy_text(table: Table) -> str:
+    busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
+    told = ", ".join(f"{device} {share:.0%}" for device, share in busy.items())
+    return f"here, busy other than with communication: {told} of {table[0]['step_ms']:,.0f} ms"
+
+
+def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) -> Experiment:
+    """A raw trace; `idle` is the share of a step in which the thesis's devices do nothing, off its figures."""
+
+    def measure(work: Work) -> Table:
+        from bytenet.profiling.trace import read_trace
+
+        return timeline_table(timeline(read_trace(captured.trace_folder(work))))
+
+    def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+        busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
+        on_gpu = any(device.startswith("GPU") for device in busy)
+        quantity = "share of a step in which a device waits or communicates"
+        measured = fmean(1 - busy[device] for device in _models_devices(list(busy)))
+        note = "the thesis's is read off its figures: busy seconds of the trace, and seconds a step"
+        if on_gpu:
+            return [compare(quantity, idle, [measured], tolerance=0.05, note=note)]
+        note += "; logical CPUs share cores and memory: there are no transfers to wait for"
+        return [Verdict(quantity=quantity, printed=idle, measured=measured, note=note)]
+
+    def plot(table: Table, path: Path) -> None:
+        draw_timeline(timeline_of(table), path, [_busy_text(table), _known_step(captured).text])
+
+    return _experiment(name, title, thesis, measure, verdicts, plot)
+
+
+def _grouped(
+    captured: Captured, name: str, title: str, thesis: str, *judges: Callable[[list[DeviceTime]], Verdict]
+) -> Experiment:
+    def measure(work: Work) -> Table:
+        from bytenet.profiling.breakdown import breakdown
+        from bytenet.profiling.trace import read_trace
+
+        return grouped_table(breakdown(read_trace(captured.trace_folder(work))))
+
+    def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+        devices = {device.device: device for device in devices_of(table)}
+        of_model = [devices[name] for name in _models_devices(list(devices))]
+        found = [judge(of_model) for judge in judges]
+        on_cpu = of_model[0].device.startswith("CPU")
+        return [verdict.unjudged("CPUs, not GPUs") if on_cpu else verdict for verdict in found]
+
+    def plot(table: Table, path: Path) -> None:
+        draw_grouped(devices_of(table), table[0]["step_seconds"], path, _known_step(captured))
+
+    return _experiment(name, title, thesis, measure, verdicts, plot)
+
+
+def _experiment(name: str, title: str, thesis: str, measure, verdicts, plot) -> Experiment:
+    return Experiment(
+        name=name, title=title, thesis=thesis, needs=_NEEDS, basis=_BASIS, measure=measure, verdicts=verdicts,
+        plot=plot, differs=_DIFFERS,
+    )  # fmt: skip
+
+
+def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
+    """Compares how much of the time of both passes is the backward one's."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "pass")
+        share = seconds.get("backward", 0.0) / (seconds.get("forward", 0.0) + seconds.get("backward", 0.0))
+        return compare(
+            "backward's share of both passes", printed, [share], tolerance=0.05,
+            note=f"without communication. {_SHARED_STATISTICS}" if len(devices) > 1 else "",
+        )  # fmt: skip
+
+    return judge
+
+
+def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
+    """Judges whether `part` of the blocks takes the most time; `printed` says so in words."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "part")
+        busy = sum(seconds.values())
+        seconds.pop("other", None)
+        largest = max(seconds, key=seconds.get)
+        told = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
+        return statement(
+            "the part of the blocks that takes longest", printed, largest == part, largest,
+            note=f"shares of the busy time without communication: {told}. {_SHARED_STATISTICS}",
+        )  # fmt: skip
+
+    return judge
+
+
+def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
+    """Measures the time of one part of the blocks over that of another; `printed` is what the thesis says of it."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "part")
+        return Verdict(
+            quantity=f"time of {part} over that of {other}", printed=printed, measured=seconds[part] / seconds[other],
+            source="result-selu-bytenet.tex:75", note="no number is given",
+        )  # fmt: skip
+
+    return judge
+
+
+def _seconds(devices: list[DeviceTime], level: str) -> dict[str, float]:
+    """Of all devices, by the groups of a level; communication left out."""
+    sums: dict[str, float] = defaultdict(float)
+    for device in devices:
+        for group in device.level(level, "kind"):
+            if group.group[1] != _COMMUNICATION:
+                sums[group.group[0]] += group.seconds
+    return dict(sums)
+
+
+_BASIS = Basis("measured, other hardware", "d = 128, 80 characters")
+_NEEDS = Needs(
+    corpus="NewsTest 2014",
+    time={
+        "smoke": "15 s, on generated number words",
+        "cpu": "1 min a model; two logical CPUs for 4 GPUs, pairs of up to 80 characters, width 128",
+        "thesis": "4,500 steps on 1 or 4 GPUs; not measured",
+    },
+)
+_ONE, _FOUR = Captured("bytenet", 1), Captured("bytenet", _THESIS_DEVICES)
+_SIMPLIFIED, _SELU = Captured("simplified", _THESIS_DEVICES), Captured("selu", _THESIS_DEVICES)
+
+EXPERIMENTS = (
+    _raw(
+        _FOUR, "fig-3.3.4", "Raw profile of ByteNet on 4 GPUs",
+        "Operations of one step on the streams of four GPUs. Most of it is waiting; 37 % is waiting for data "
+        "transfer. By the figures the GPUs are busy for .33 s of a step of 1.15 s.",
+        idle=0.71,
+    ),
+    _grouped(
+        _FOUR, "fig-3.3.6", "Grouped profile of ByteNet on 4 GPUs",
+        "The same operations summed by pass, half of the model and part of a block: .33 s a GPU, .23 s of it backward.",
+        backward_share(0.70),
+    ),
+    _grouped(
+        _SIMPLIFIED, "fig-3.4.3", "Grouped profile of the Simplified ByteNet on 4 GPUs",
+        "About .13 s a GPU, of which pre-normalization takes some three quarters.",
+        largest_part("pre-normalization", "pre-normalization, about .75"),
+    ),
+    _grouped(
+        _SELU, "fig-3.5.5", "Grouped profile of the SELU ByteNet on 4 GPUs",
+        "About .14 s a GPU; without normalisation, the dilated convolutions take most of it.",
+        largest_part("conv-dilated", "conv-dilated"),
+        cost_of_part(
+            "pre-normalization", "recover-dim", "the SELU activation uses an unreasonable amount of time"
+        ),
+    ),
+    _raw(
+        _ONE, "fig-d.1.1", "Raw profile of ByteNet on 1 GPU",
+        "Operations of one step on the streams of one GPU, busy for .232 s of a step of .86 s.",
+        idle=0.73,
+    ),
+    _grouped(
+        _ONE, "fig-d.1.2", "Grouped profile of ByteNet on 1 GPU",
+        "The same operations summed: .150 s of .232 s are backward. (The caption says SELU ByteNet; the data are "
+        "ByteNet's.)",
+        backward_share(0.65),
+    ),
+    _raw(
+        _SIMPLIFIED, "fig-d.2.3", "Raw profile of the Simplified ByteNet on 4 GPUs",
+        "As figure 3.3.4: busy for about .13 s of a step of .96 s.",
+        idle=0.86,
+    ),
+    _raw(
+        _SELU, "fig-d.3.2", "Raw profile of the SELU ByteNet on 4 GPUs",
+        "As figure 3.3.4: busy for about .14 s of a step of .50 s.",
+        idle=0.72,
+    ),
+)  # fmt: skip

@@ -1,0 +1,234 @@
+"""Tables 3.3.5, 3.3.6 and 3.4.1: translations of NewsTest 2015 that the thesis's author published, scored again."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from bytenet.errors import MissingFileError
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.shared.corpus_files import number_words
+
+if TYPE_CHECKING:
+    from bytenet.evaluation import Comparison
+
+Model = Literal["bytenet", "simplified"]
+
+_FOLDER = "thesis-results"
+_IN_REPOSITORY = {
+    "bytenet": "result/bytenet-translation/wmt-bleu.json",
+    "simplified": "result/bytenet-small-translation/wmt-bleu.json",
+}
+_CORPUS_BLEU = {"bytenet": 7.44, "simplified": 0.55}
+# How the sentences that the thesis prints begin, and their BLEU there.
+_GOOD = {"Die formelle Anerkennung": 45.97, "Aber es ist mit Sicherheit": 39.13, "Das Militär spielt": 30.18}
+_BAD = {
+    "Die Premierminister Indiens": 0.0, "Er wird beschuldigt, am 7. Juni": 0.0, "Angelina Jolie und ihr": 0.0,
+    '"Diese Krankheit wird': 0.0,
+}  # fmt: skip
+_SIMPLIFIED = {
+    "Die formelle Anerkennung": 0.0, "Die Premierminister Indiens": 0.0, "Er wird beschuldigt, am 7. Juni": 0.0,
+}  # fmt: skip
+_CHOSEN = 3
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Translations of a test set with the scores that came with them.
+
+    Attributes:
+        source, target, translation: line by line.
+        bleu: of each translation.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    translation: Sequence[str]
+    bleu: Sequence[float]
+
+
+def author_outputs(model: Model) -> Outputs:
+    """What the author's model made of NewsTest 2015: `BYTENET_DATA/thesis-results/newstest2015-<model>.jsonl.gz`.
+
+    Raises:
+        MissingFileError: the file is not there.
+    """
+    from bytenet.datasets.corpora.lookup import data_folder
+
+    name = f"{_FOLDER}/newstest2015-{model}.jsonl.gz"
+    folder = data_folder()
+    if folder is None or not (folder / name).is_file():
+        path = f"{folder}/{name}" if folder else f"FOLDER/{name}, with BYTENET_DATA=FOLDER set"
+        raise MissingFileError(
+            f"This needs the translations that the thesis's author published, as {path}. It is "
+            f"{_IN_REPOSITORY[model]} of the repository AndreasMadsen/master-thesis on GitHub, compressed with gzip."
+        )
+    with gzip.open(folder / name, "rt", encoding="utf-8", newline="\n") as file:
+        rows = [json.loads(line) for line in file]
+    return Outputs(*([row[key] for row in rows] for key in ("source", "target", "translation", "bleu")))
+
+
+def _stand_in(model: Model) -> Outputs:
+    """Number words with letters changed: in one line few, in the next one many, the other model the other way round."""
+    pairs = number_words(48, 8)[0]
+    every = (31, 7) if model == "bytenet" else (7, 31)
+    translations = [
+        "".join("x" if place % every[line % 2] == 0 else letter for place, letter in enumerate(text, start=1))
+        for line, text in enumerate(pairs.target)
+    ]
+    given = [_sentence_bleu(*pair) for pair in zip(translations, pairs.target, strict=True)]
+    return Outputs(pairs.source, pairs.target, translations, given)
+
+
+def _sentence_bleu(translation: str, target: str) -> float:
+    from bytenet.evaluation import thesis_bleu
+
+    return round(thesis_bleu([translation], [target], bootstrap=0).value, 2)
+
+
+def _outputs(model: Model, scale: Scale) -> Outputs:
+    return _stand_in(model) if scale == "smoke" else author_outputs(model)
+
+
+def _compare(models: Sequence[Model], scale: Scale) -> "tuple[Comparison, list[Outputs]]":
+    from bytenet.evaluation import compare_translations
+
+    outputs = [_outputs(model, scale) for model in models]
+    hypotheses = {model: output.translation for model, output in zip(models, outputs, strict=True)}
+    return compare_translations(outputs[0].source, outputs[0].target, hypotheses, bootstrap=0), outputs
+
+
+def _measure(
+    models: Sequence[Model], printed: dict[str, float], choice: Literal["good", "bad", "worst"], work: Work
+) -> Table:
+    """A row for all sentences, one for each that the thesis prints, and those that `Comparison.choose` gives.
+
+    Returns:
+        Rows of `chosen` ("all", "printed", or the choice), `sentences`, `line`, the texts, and of each model its
+        chrF, its BLEU by the thesis's rules, the author's value of it, and in how many sentences both are equal.
+    """
+    comparison, outputs = _compare(models, work.scale)
+    sources = list(comparison.sources)
+    lines = [
+        next((index for index, source in enumerate(sources) if source.startswith(start)), None) for start in printed
+    ]
+    by = "bleu" if choice == "good" else "chrf"
+    chosen = [("printed", line) for line in lines if line is not None]
+    chosen += [(choice, line) for line in comparison.choose(choice, _CHOSEN, by, min_chars=40)]
+    equal = [
+        [abs(round(own, 2) - given) < 0.0051 for own, given in zip(system.bleu.tolist(), output.bleu, strict=True)]
+        for system, output in zip(comparison.systems, outputs, strict=True)
+    ]
+    whole = {"chosen": "all", "sentences": len(sources), "line": "", "source": "", "target": ""}
+    for system, same in zip(comparison.systems, equal, strict=True):
+        _, corpus_chrf, corpus_bleu = system.scores
+        whole |= {
+            f"{system.name}": "", f"{system.name}_chrf": corpus_chrf.value, f"{system.name}_bleu": corpus_bleu.value,
+            f"{system.name}_bleu_given": "", f"{system.name}_bleu_equal": sum(same),
+        }  # fmt: skip
+    rows: Table = [whole]
+    for why, line in chosen:
+        row = {
+            "chosen": why, "sentences": 1, "line": line + 1, "source": sources[line],
+            "target": comparison.references[line],
+        }  # fmt: skip
+        for system, output, same in zip(comparison.systems, outputs, equal, strict=True):
+            row |= {
+                f"{system.name}": system.hypotheses[line], f"{system.name}_chrf": float(system.chrf[line]),
+                f"{system.name}_bleu": float(system.bleu[line]), f"{system.name}_bleu_given": float(output.bleu[line]),
+                f"{system.name}_bleu_equal": int(same[line]),
+            }  # fmt: skip
+        rows.append(row)
+    return rows
+
+
+def _rescored(quantity: str, printed: float, score: float) -> Verdict:
+    """A score of the author's own translations: ours of the same text beside the one that the thesis printed."""
+    return compare(quantity, printed, [score], tolerance=0.005, evidence="rescored")
+
+
+def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scale) -> list[Verdict]:
+    whole = table[0]
+    sentences = int(whole["sentences"])
+    name = "ByteNet" if model == "bytenet" else "Simplified ByteNet"
+    found = [
+        _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], whole[f"{model}_bleu"]),
+        _rescored("sentences whose BLEU is the author's, to .01", sentences, whole[f"{model}_bleu_equal"]),
+        compare(
+            "sentences of NewsTest 2015", 1596, [sentences],
+            note="the author's own outputs are of this many; see table 3.1.1", evidence="counted",
+        ),
+    ]  # fmt: skip
+    rows = {row["source"]: row for row in table if row["chosen"] == "printed"}
+    for start, value in printed.items():
+        row = next((row for source, row in rows.items() if str(source).startswith(start)), None)
+        if row is not None:
+            found.append(_rescored(f"BLEU of line {row['line']}", value, row[f"{model}_bleu"]))
+    return found
+
+
+def _bad_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    found = _verdicts("bytenet", _BAD, table, scale)
+    if first := next((row for row in table if row["chosen"] == "printed"), None):
+        found.append(
+            statement(
+                f"chrF2 of line {first['line']}, whose BLEU is 0",
+                "a very good translation that BLEU does not see",
+                holds=first["bytenet_chrf"] > table[0]["bytenet_chrf"],
+                measured=first["bytenet_chrf"],
+                note=f"chrF2 of all sentences: {table[0]['bytenet_chrf']:.1f}",
+            )
+        )
+    return found
+
+
+def _simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    return [
+        *_verdicts("simplified", _SIMPLIFIED, table, scale),
+        statement(
+            "BLEU of Simplified minus ByteNet's, the whole set",
+            "the translations are rather bad",
+            holds=table[0]["simplified_bleu"] < table[0]["bytenet_bleu"],
+            measured=table[0]["simplified_bleu"] - table[0]["bytenet_bleu"],
+        ),
+    ]
+
+
+_NEEDS = Needs(
+    corpus="the author's translations in BYTENET_DATA/thesis-results",
+    time={"smoke": "15 s", "cpu": "30 s", "thesis": "30 s"},
+)
+
+EXPERIMENTS = (
+    Experiment(
+        name="tab-3.3.5",
+        title="Good translations of ByteNet, those of the thesis and those of the highest BLEU",
+        thesis='"Cherry-picked" sentences of NewsTest 2015 with BLEU of 30 to 46; that of the whole set is 7.44.',
+        needs=_NEEDS,
+        basis=Basis("rescored", "2,169 sentences"),
+        measure=partial(_measure, ("bytenet",), _GOOD, "good"),
+        verdicts=partial(_verdicts, "bytenet", _GOOD),
+    ),
+    Experiment(
+        name="tab-3.3.6",
+        title="Bad translations of ByteNet, those of the thesis and those of the lowest chrF",
+        thesis='"Cherry-picked" sentences of NewsTest 2015 with BLEU of 0, one of which is called very good.',
+        needs=_NEEDS,
+        basis=Basis("rescored", "2,169 sentences"),
+        measure=partial(_measure, ("bytenet",), _BAD, "worst"),
+        verdicts=_bad_verdicts,
+    ),
+    Experiment(
+        name="tab-3.4.1",
+        title="Translations of Simplified ByteNet beside ByteNet's, those of the thesis and where Simplified is better",
+        thesis="Sentences of NewsTest 2015 with BLEU of 0, with little connection to the source; BLEU of the whole "
+        "set is .55.",
+        needs=_NEEDS,
+        basis=Basis("rescored", "2,169 sentences"),
+        measure=partial(_measure, ("bytenet", "simplified"), _SIMPLIFIED, "bad"),
+        verdicts=_simplified_verdicts,
+    ),
+)

@@ -1,0 +1,44 @@
+"""All experiments, in the order of the thesis."""
+
+import difflib
+import importlib
+import pkgutil
+
+from bytenet.errors import ConfigError
+from bytenet.reproduction import figures
+from bytenet.reproduction.engine.experiment import Experiment
+
+
+def all_experiments() -> list[Experiment]:
+    """Every experiment: sections first, then appendices, then what has no number in the thesis."""
+    modules = pkgutil.walk_packages(figures.__path__, f"{figures.__name__}.")
+    experiments = [
+        experiment
+        for module in modules
+        for experiment in getattr(importlib.import_module(module.name), "EXPERIMENTS", ())
+    ]
+    return sorted(experiments, key=lambda experiment: _place(experiment.name))
+
+
+def find_experiment(name: str) -> Experiment:
+    """The experiment of a name such as "fig-3.3.1".
+
+    Raises:
+        ConfigError: there is none; the message gives the nearest name.
+    """
+    known = {experiment.name: experiment for experiment in all_experiments()}
+    if name.lower() in known:
+        return known[name.lower()]
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise ConfigError(f"{name!r} is no figure or table here.{hint} `bytenet reproduce --list` shows them all.")
+
+
+def _place(name: str) -> tuple:
+    kind, _, number = name.partition("-")
+    if kind not in ("fig", "tab"):
+        return (2, name)
+    parts = number.split(".")
+    if parts[0].isdigit():
+        return (0, *(int(part) for part in parts), kind)
+    return (1, parts[0], *(int(part) for part in parts[1:]), kind)

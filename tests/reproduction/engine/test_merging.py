@@ -1,0 +1,222 @@
+"""Results of trainings made in several places are put together; no training really happens here."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bytenet.errors import InputError
+from bytenet.reproduction.engine import runner
+from bytenet.reproduction.engine.experiment import SCALES, Basis, Experiment, Needs
+from bytenet.reproduction.engine.results import ResultFiles, read_table
+from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.jobs.training_run import Start, Training, TrainingRun, marker_in
+from bytenet.reproduction.registry import all_experiments
+
+ONE, TWO = TrainingRun("one", "digits", ("model.dim=4",)), TrainingRun("two", "digits", ("model.dim=6",))
+RUNS = {"small": ONE, "large": TWO}
+
+
+def measure(work):
+    """Rows of what is finished, with what was written into the folder when it was trained."""
+    rows = []
+    for label, run in RUNS.items():
+        for seed in work.seeds:
+            training = Training.make(run, seed, work.runs)
+            if training.is_finished():
+                rows.append({"size": label, "trial": seed, "place": (training.folder / "place").read_text()})
+    return rows
+
+
+EXPERIMENT = Experiment(
+    name="sizes", title="Sizes", thesis="Nothing.", needs=Needs(), basis=Basis("computed"), is_thesis=False,
+    seeds={"cpu": 2}, measure=measure,
+    runs=lambda scale: list(RUNS.values()), labels=lambda scale: [{"size": label} for label in RUNS],
+    verdicts=lambda table, scale: [Verdict(quantity="rows", printed="", measured=len(table))],
+)  # fmt: skip
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Reproduces in a place with a folder of trainings of its own, and tells what was trained there."""
+    trained = []
+
+    def go(name, *, only=(), meanwhile=lambda: None, **options):
+        def train_all(trainings, seeds, runs, jobs, say, wanted):
+            for run in trainings:
+                for seed in seeds:
+                    training = Training.make(run, seed, runs)
+                    asked = (run.name, seed) in wanted and (not only or (run.name, seed) in only)
+                    if not asked or training.is_finished():
+                        continue
+                    training.folder.mkdir(parents=True)
+                    (training.folder / "config.yaml").write_text(training.config.to_yaml())
+                    (training.folder / "place").write_text(name)
+                    marker_in(training.folder).write_text("")
+                    trained.append((name, run.name, seed))
+            meanwhile()
+            return {}
+
+        monkeypatch.setattr(runner, "train_all", train_all)
+        found, failed = runner.reproduce(
+            [EXPERIMENT], "cpu", tmp_path / "results", tmp_path / name, say=lambda line: None, **options
+        )
+        assert not failed, failed
+        assert found["sizes"][0].measured == len(rows(tmp_path))
+        return trained
+
+    return go
+
+
+def rows(tmp_path):
+    return [tuple(row.values()) for row in read_table(tmp_path / "results" / "sizes-cpu.csv")]
+
+
+def record(tmp_path):
+    return json.loads(ResultFiles(tmp_path / "results", "sizes", "cpu").record.read_text())
+
+
+def test_what_is_trained_elsewhere_is_not_trained_again_and_keeps_its_place(place, tmp_path):
+    place("here", only={("one", 2), ("two", 1)})
+    assert rows(tmp_path) == [("small", 2, "here"), ("large", 1, "here")]
+    assert record(tmp_path)["trainings"] == "2 of 4"
+    trained = place("there", join_earlier=True)
+    assert trained[2:] == [("there", "one", 1), ("there", "two", 2)]
+    assert rows(tmp_path) == [
+        ("small", 1, "there"), ("small", 2, "here"), ("large", 1, "here"), ("large", 2, "there"),
+    ]  # fmt: skip
+    assert "trainings" not in record(tmp_path)
+
+
+def test_what_comes_from_elsewhere_while_it_trains_is_kept(place, tmp_path):
+    def elsewhere():
+        place("there", only={("two", 2)}, join_earlier=True)
+
+    place("here", only={("one", 1)}, join_earlier=True, meanwhile=elsewhere)
+    assert rows(tmp_path) == [("small", 1, "here"), ("large", 2, "there")]
+
+
+def test_without_join_all_is_made_anew(place, tmp_path):
+    place("here")
+    assert len(place("there")) == 8
+    assert {row[-1] for row in rows(tmp_path)} == {"there"}
+    assert "joined_with" not in record(tmp_path)
+
+
+def test_own_trainings_replace_earlier_rows(place, tmp_path):
+    place("there", only={("one", 1)})
+    place("here")
+    place("there", join_earlier=True, partial=True)
+    assert rows(tmp_path)[0] == ("small", 1, "there")
+    assert {row[-1] for row in rows(tmp_path)[1:]} == {"here"}
+
+
+def test_joining_to_nothing_is_as_without(place, tmp_path):
+    place("here", join_earlier=True)
+    assert len(rows(tmp_path)) == 4
+
+
+def test_rows_of_more_seeds_stay_and_count(place, tmp_path):
+    place("here", only={("one", 1), ("one", 2), ("two", 1)})
+    place("there", seeds=1, join_earlier=True)
+    assert len(rows(tmp_path)) == 3
+    assert record(tmp_path)["trainings"] == "3 of 4"
+    assert (record(tmp_path)["seeds"], record(tmp_path)["command"].split()[-2:]) == (2, ["--seeds", "2"])
+
+
+def test_rows_come_from_where_they_were_made(place, tmp_path, monkeypatch):
+    def at(commit):
+        here = {"versions": {}, "git_commit": commit, "machine": {"processor": "x"}}
+        monkeypatch.setattr("bytenet.training.environment.describe_environment", lambda: here)
+
+    def told():
+        return record(tmp_path)["git_commit"], [one["git_commit"] for one in record(tmp_path).get("joined_with", [])]
+
+    at("first")
+    place("here", only={("one", 1)})
+    assert told() == ("first", [])
+    at("second")
+    place("nothing", partial=True, join_earlier=True)
+    assert told() == ("first", []), "nothing was added"
+    place("there", only={("one", 2)}, join_earlier=True)
+    assert told() == ("second", ["first"])
+    place("there", only={("two", 1)}, join_earlier=True)
+    assert told() == ("second", ["first"])
+    at("third")
+    place("elsewhere", join_earlier=True)
+    assert told() == ("third", ["first", "second"])
+
+
+def test_results_of_other_settings_are_refused_and_named(place, tmp_path, monkeypatch):
+    place("here")
+    before = rows(tmp_path)
+    monkeypatch.setitem(RUNS, "large", replace(TWO, settings=("model.dim=8",)))
+    with pytest.raises(InputError, match=r"sizes-cpu\.csv has .* now: two \(model\.dim was 6 and is 8\)\. Take them"):
+        place("there", join_earlier=True)
+    monkeypatch.setitem(RUNS, "large", TWO)
+    monkeypatch.delitem(RUNS, "small")
+    with pytest.raises(InputError, match="now: small 1 here; small 2 here"):
+        place("there", join_earlier=True)
+    assert rows(tmp_path) == before
+
+
+def test_what_a_run_starts_from_counts_too(place, tmp_path, monkeypatch):
+    start = TrainingRun("start", "digits", ("training.epochs=1",))
+    monkeypatch.setitem(RUNS, "large", replace(TWO, starts=(Start("semi_supervised.start_forward", start),)))
+    place("here")
+    place("there", join_earlier=True)
+    start = replace(start, settings=("training.epochs=2",))
+    monkeypatch.setitem(RUNS, "large", replace(TWO, starts=(Start("semi_supervised.start_forward", start),)))
+    with pytest.raises(InputError, match=r"now: two \(it starts from start\)"):
+        place("there", join_earlier=True)
+
+
+def test_a_setting_that_is_new_since_then_counts_as_its_default(place, tmp_path):
+    place("here")
+    changed = record(tmp_path)
+    assert changed["settings"]["common"].pop("model.dropout") == 0.2  # not the default
+    assert changed["settings"]["common"].pop("decoding.beam_size") is not None
+    path = ResultFiles(tmp_path / "results", "sizes", "cpu").record
+    path.write_text(json.dumps(changed))
+    with pytest.raises(InputError, match=r"one \(model\.dropout was 0\.\d+ and is 0\.2\)"):
+        place("there", join_earlier=True)
+    changed["settings"]["common"]["model.dropout"] = 0.2
+    path.write_text(json.dumps(changed))
+    place("there", join_earlier=True)
+
+
+def test_results_without_a_record_are_refused(place, tmp_path):
+    place("here")
+    ResultFiles(tmp_path / "results", "sizes", "cpu").record.unlink()
+    with pytest.raises(InputError, match=r"sizes-cpu\.json is missing"):
+        place("there", join_earlier=True)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("data", '"size","trial","place"\n<<<<<<< here\n"small",1,"here"\n'),
+        ("data", '"size","place"\n"small","here"\n'),
+        ("record", "<<<<<<< here\n{}"),
+    ],
+)
+def test_files_that_somebody_changed_are_refused(file, text, place, tmp_path):
+    place("here")
+    getattr(ResultFiles(tmp_path / "results", "sizes", "cpu"), file).write_text(text)
+    with pytest.raises(InputError, match="is not as `bytenet reproduce` wrote it"):
+        place("there", join_earlier=True)
+
+
+def test_rows_with_other_columns_are_not_put_together(place, tmp_path):
+    place("here", only={("one", 1)})
+    path = ResultFiles(tmp_path / "results", "sizes", "cpu").data
+    path.write_text('"size","trial"\n"small",1\n')
+    with pytest.raises(AssertionError, match=r"size, trial and size, trial, place\. Give another --out"):
+        place("there", join_earlier=True)
+
+
+def test_every_experiment_in_part_names_its_rows():
+    for experiment in filter(lambda experiment: experiment.in_part, all_experiments()):
+        for scale in SCALES:
+            labels = [tuple(label.items()) for label in experiment.labels(scale)]
+            assert len(set(labels)) == len(labels) == len(experiment.runs(scale))

@@ -1,0 +1,97 @@
+"""The files of a result hold what was put in."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bytenet.errors import InputError, MissingFileError
+from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
+from bytenet.reproduction.engine.verdict import Verdict
+
+
+def looks_like_a_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: not looks_like_a_number(text))
+NUMBERS = st.integers(-(10**9), 10**9) | st.floats().map(lambda value: float(f"{value:.6g}"))
+
+
+@given(rows=st.lists(st.fixed_dictionaries({"a, b": TEXTS, "ü": NUMBERS, "n\n": TEXTS | NUMBERS}), min_size=1))
+def test_what_is_written_is_read_back(rows, tmp_path_factory):
+    path = tmp_path_factory.mktemp("results") / "table.csv"
+    write_table(path, rows)
+    found = read_table(path)
+    # As texts: nan is not equal to itself, and 3 is not 3.0.
+    assert [repr(sorted(row.items())) for row in found] == [repr(sorted(row.items())) for row in rows]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "007", "00", "-01", "1.", ".5", "1e5", "+1", "1,5", "a, b", 'say "no"', "two\nlines", "a\rb", "", " 12", "١٢",
+        "1_0",
+    ],
+)  # fmt: skip
+def test_texts_stay_texts(text, tmp_path):
+    write_table(tmp_path / "table.csv", [{"text": text, "other": 1}])
+    assert read_table(tmp_path / "table.csv") == [{"text": text, "other": 1}]
+
+
+def test_texts_that_look_like_numbers_are_numbers(tmp_path):
+    write_table(tmp_path / "table.csv", [{"a": "104", "b": "1.50", "c": "nan"}])
+    (row,) = read_table(tmp_path / "table.csv")
+    assert (row["a"], row["b"]) == (104, 1.5)
+    assert math.isnan(row["c"])
+
+
+def test_numbers_have_six_digits(tmp_path):
+    write_table(tmp_path / "table.csv", [{"short": 1 / 3, "long": 123456789.0, "whole": 123456789}])
+    assert read_table(tmp_path / "table.csv") == [{"short": 0.333333, "long": 123457000.0, "whole": 123456789}]
+
+
+def test_a_table_without_quotes_is_read(tmp_path):
+    (tmp_path / "table.csv").write_text("run,seed,epoch,loss\ndefault,1,0.5,3\n", encoding="utf-8")
+    assert read_table(tmp_path / "table.csv") == [{"run": "default", "seed": 1, "epoch": 0.5, "loss": 3}]
+
+
+@pytest.mark.parametrize("rows", [[], [{"a": 1}, {"a": 1, "b": 2}], [{"a": 1, "b": 2}, {"a": 1}]])
+def test_no_rows_or_unequal_ones_are_refused(rows, tmp_path):
+    with pytest.raises(InputError, match=r"table\.csv"):
+        write_table(tmp_path / "table.csv", rows)
+    assert not (tmp_path / "table.csv").exists()
+
+
+def test_a_missing_table_says_what_to_do(tmp_path):
+    with pytest.raises(MissingFileError, match="run the experiment at this scale first, without --plot-only"):
+        read_table(tmp_path / "table.csv")
+
+
+def test_names_of_the_files(tmp_path):
+    files = ResultFiles(tmp_path, "fig-3.3.1", "cpu")
+    names = [path.name for path in (files.data, files.picture, files.record)]
+    assert names == ["fig-3.3.1-cpu.csv", "fig-3.3.1-cpu.png", "fig-3.3.1-cpu.json"]
+
+
+def test_verdicts_and_facts_are_read_back(tmp_path):
+    files = ResultFiles(tmp_path, "fig-3.3.1", "cpu")
+    assert read_record(files) is None
+    verdicts = [
+        Verdict(quantity="error ≤ 1", printed=0.3, measured=0.31, interval=(0.29, 0.33), seeds=5, outcome="agrees"),
+        Verdict(
+            quantity="effect",
+            printed="there",
+            measured="nowhere",
+            outcome="not shown",
+            contradicts=True,
+            source="a.tex:1",
+        ),
+    ]
+    write_record(files, verdicts, {"scale": "cpu", "seeds": 5})
+    assert read_record(files) == (verdicts, {"scale": "cpu", "seeds": 5})

@@ -1,0 +1,93 @@
+"""The trainings of the attention baseline, and verdicts on tables that are made up."""
+
+import pytest
+
+from bytenet.reproduction.figures.semi_supervised.attention_baseline import EXPERIMENTS
+from bytenet.reproduction.figures.semi_supervised.baseline_runs import FORMS, PRINTED, TRIALS, supervised_bytenet
+
+(BASELINE,) = EXPERIMENTS
+_COLUMNS = ("misclassification", "misclassification_301", "misclassification_12")
+
+
+def table(*rates, loss=1.7, **others):
+    """Every cell with these misclassification rates, one a trial; `others`: by form, its own rates."""
+    return [
+        {"form": name, "pairs": num_pairs, "trial": trial, "loss": loss, **dict.fromkeys(_COLUMNS, rate)}
+        for name, form in FORMS.items() for num_pairs in form.sizes
+        for trial, rate in enumerate(others.get(name, rates), start=1)
+    ]  # fmt: skip
+
+
+def verdicts(*words, rows):
+    return [one for one in BASELINE.verdicts(rows, "cpu") if all(word in one.quantity for word in words)]
+
+
+def test_every_cell_has_ten_trainings_over_the_five_training_sets_of_the_grid():
+    for run in BASELINE.runs("cpu"):
+        configs = [run.config(trial) for trial in range(1, 1 + TRIALS)]
+        assert [config.data.train_seed for config in configs] == 2 * [10, 20, 30, 40, 50]
+        assert len({config.training.seed for config in configs}) == TRIALS == 10
+        assert {config.training.epochs for config in configs} == {1001}
+        # Measured after as many epochs as ByteNet's trainings have, too, on the test set of the grid.
+        assert {config.evaluation.every_epochs for config in configs} == {301}
+        assert {(config.data.validation_seed, config.data.num_validation) for config in configs} == {(2, 1024)}
+
+
+def test_the_thesis_s_form_has_its_head_and_its_first_weights():
+    settings = {run.name: run.config(1).model for run in BASELINE.runs("cpu")}
+    assert (settings["attention-thesis-64"].variant, settings["attention-thesis-64"].initializer) == (
+        "bounded", "thesis_code",
+    )  # fmt: skip
+    assert settings["attention-bounded-128"].variant == "bounded"
+    assert {model.initializer for name, model in settings.items() if "thesis" not in name} == {"auto"}
+
+
+@pytest.mark.parametrize(
+    ("rates", "outcome", "says_so"),
+    [
+        ((0.49, 0.5, 0.51), "shown", False),
+        ((0.3, 0.5, 0.7), "not shown", False),  # by mean alone it would be
+        ((0.3, 0.4, 0.5), "not shown", False),
+        ((0.29, 0.3, 0.31), "not shown", True),
+    ],
+)
+def test_bytenet_is_better_where_the_whole_interval_says_so(rates, outcome, says_so):
+    for epochs in ("301", "1,001"):
+        (one,) = verdicts("minus ByteNet", "64 pairs", "as in the thesis", f"{epochs} epochs", rows=table(*rates))
+        assert (one.outcome, one.seeds) == (outcome, 3)
+        assert one.note.endswith("the baseline is better") == says_so
+    # Other forms are not the thesis's, so they decide nothing about its statement. They may put it in another light.
+    others = verdicts("dense head", "minus ByteNet", "64 pairs", rows=table(*rates))
+    assert {one.outcome for one in others} == {"no claim"}
+    assert {one.qualifies for one in others} == {says_so}
+
+
+def test_three_trainings_claim_nothing_and_ten_do():
+    few = verdicts("64 pairs, as in the thesis", rows=table(0.3, 0.5, 0.9))
+    assert [one.outcome for one in few] == ["no claim"]
+    many = verdicts("64 pairs, as in the thesis", rows=table(*[0.5, 0.56, 0.6] * 3, 0.55))
+    assert [one.outcome for one in many] == ["agrees"]
+    assert [one.outcome for one in verdicts("64 pairs, as in the thesis", rows=table(*[0.1, 0.11] * 5))] == [
+        "not reproduced"
+    ]
+
+
+def test_first_weights_are_compared_with_the_same_head():
+    (one,) = verdicts("first weights minus Keras's", rows=table(0.5, 0.6, bounded=(0.1, 0.2)))
+    assert one.measured == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(("loss", "outcome"), [(1.6, "shown"), (1.0, "not shown")])
+def test_the_bound_of_the_logits_is_seen_in_the_loss(loss, outcome):
+    verdict = BASELINE.verdicts(table(0.4, 0.5, loss=loss), "cpu")[-1]
+    assert (verdict.outcome, verdict.seeds) == (outcome, 2)
+
+
+def test_bytenet_s_mean_is_that_of_the_thesis_s_fifteen_trainings():
+    assert [len(supervised_bytenet(num_pairs)) for num_pairs in PRINTED] == [15, 15, 15]
+
+
+def test_it_is_drawn_of_a_part(tmp_path):
+    rows = [row for row in table(0.3, 0.4) if row["pairs"] == 64]
+    BASELINE.plot(rows, tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,66 @@
+"""Verdicts on the figures of Synthetic Digits, on curves made by hand."""
+
+import pytest
+
+from bytenet.reproduction.registry import find_experiment
+
+BYTENET, SIMPLIFIED, SELU = (find_experiment(name) for name in ("fig-3.3.1", "fig-d.2.1", "fig-d.3.1"))
+
+
+def curves(first=12.0, **errors):
+    """Five seeds of each run: its test error at the end (less for the first seeds), and a training error of 0."""
+    return [
+        {
+            "run": run, "seed": seed, "epoch": float(epoch), "train_misclassification": 0.0,
+            "test_misclassification": error + (seed - 3) / 100, "train_sentence_cross_entropy": first / (1 + epoch),
+            "test_sentence_cross_entropy": 7.5,
+        }
+        for run, error in errors.items() for seed in range(1, 6) for epoch in range(0, 301, 100)
+    ]  # fmt: skip
+
+
+def by_quantity(verdicts):
+    return {verdict.quantity: verdict for verdict in verdicts}
+
+
+def test_overfitting_contradicts_figure_3_3_1_alone():
+    found = BYTENET.verdicts(curves(thesis=0.3, default=0.2), "cpu")
+    (finding,) = [verdict for verdict in found if verdict.contradicts]
+    assert (finding.printed, finding.source) == ("very little overfitting if any", "result-bytenet.tex:38")
+    assert finding.outcome == "not shown"
+    for experiment in (SIMPLIFIED, SELU):
+        table = curves(thesis=0.3, code=0.3, default=0.2)
+        assert not any(verdict.contradicts for verdict in experiment.verdicts(table, "cpu", {"fig-3.3.1": table}))
+
+
+@pytest.mark.parametrize(("error", "outcome"), [(0.2, "shown"), (0.3, "not shown"), (0.4, "not shown")])
+def test_simplified_is_compared_with_bytenet_s_own_figure(error, outcome):
+    bytenet = curves(thesis=0.3, default=0.2)
+    found = by_quantity(SIMPLIFIED.verdicts(curves(thesis=error, default=0.2), "cpu", {"fig-3.3.1": bytenet}))
+    verdict = found["test misclassification of Simplified minus ByteNet's, thesis settings"]
+    assert (verdict.outcome, verdict.measured) == (outcome, pytest.approx(error - 0.3))
+    assert not any("minus" in verdict.quantity for verdict in SIMPLIFIED.verdicts(bytenet, "cpu", {"fig-3.3.1": []}))
+
+
+@pytest.mark.parametrize(("error", "outcome"), [(0.3, "no claim"), (0.5, "not shown"), (0.1, "not shown")])
+def test_no_difference_found_is_no_proof_of_similarity(error, outcome):
+    bytenet = curves(thesis=0.3, default=0.2)
+    table = curves(thesis=error, code=0.3, default=0.2)
+    found = by_quantity(SELU.verdicts(table, "cpu", {"fig-3.3.1": bytenet}))
+    assert found["test misclassification of SELU minus ByteNet's, thesis settings"].outcome == outcome
+
+
+@pytest.mark.parametrize(("first", "outcome"), [(103.0, "agrees"), (12.0, "not reproduced")])
+def test_the_first_cross_entropy_is_a_verdict(first, outcome):
+    table = curves(first, thesis=0.39, code=0.39, default=0.2)
+    found = by_quantity(SELU.verdicts(table, "cpu", {"fig-3.3.1": []}))
+    verdict = found["first cross entropy, nats a sentence, thesis settings"]
+    assert (verdict.outcome, verdict.measured) == (outcome, pytest.approx(first))
+    late = [row for row in table if row["epoch"] > 0]  # curves that begin after the first step have none
+    assert not [name for name in by_quantity(SELU.verdicts(late, "cpu", {})) if name.startswith("first")]
+
+
+def test_selu_takes_its_first_weights_from_the_thesis_where_it_reproduces():
+    weights = [run.config(1).model.initializer for run in SELU.runs("cpu")]
+    assert weights == ["thesis_selu", "thesis_code", "auto"]
+    assert [run.config(1).model.initializer for run in BYTENET.runs("cpu")] == ["thesis_code", "auto"]

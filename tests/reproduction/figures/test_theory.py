@@ -1,0 +1,75 @@
+"""What the thesis says of normalisation, activations and blocks, measured on this project's layers."""
+
+import pytest
+
+from bytenet.reproduction import Work
+from bytenet.reproduction.engine.results import read_table, write_table
+from bytenet.reproduction.figures import blocks, theory
+
+
+@pytest.fixture
+def judge(tmp_path):
+    """A function that gives an experiment's table, as its file keeps it, and its verdicts by quantity."""
+
+    def run(module, name):
+        experiment = next(found for found in module.EXPERIMENTS if found.name == name)
+        table = experiment.measure(Work("smoke", [1], tmp_path))
+        write_table(tmp_path / "table.csv", table)
+        table = read_table(tmp_path / "table.csv")
+        if experiment.plot is not None:
+            experiment.plot(table, tmp_path / "picture.png")
+            assert (tmp_path / "picture.png").stat().st_size > 1000
+        return table, {verdict.quantity: verdict for verdict in experiment.verdicts(table, "smoke")}
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["fig-2.4.1", "fig-2.4.2"])
+def test_densities(judge, name):
+    table, verdicts = judge(theory, name)
+    assert {verdict.outcome for verdict in verdicts.values()} == {"shown"}
+    spoilt = [row | {"density": 1.1 * row["density"]} for row in table]
+    found = next(experiment for experiment in theory.EXPERIMENTS if experiment.name == name)
+    assert found.verdicts(spoilt, "smoke")[0].outcome == "not shown"
+
+
+def test_invariances(judge):
+    table, verdicts = judge(theory, "tab-2.4.1")
+    assert [verdict.outcome for verdict in verdicts.values()].count("shown") == 10
+    assert not any(verdict.contradicts for verdict in verdicts.values())
+    swapped = {"batch": "layer", "layer": "batch"}
+    wrong = theory._invariance_verdicts(
+        [row | {"normalisation": swapped[row["normalisation"]]} for row in table], "smoke"
+    )
+    assert sum(verdict.contradicts for verdict in wrong) == 6
+
+
+def test_activations(judge):
+    _, verdicts = judge(theory, "fig-3.5.2")
+    outcomes = [verdict.outcome for verdict in verdicts.values()]
+    assert outcomes == ["agrees", "agrees", "shown", "shown", "no claim"]
+
+
+def test_blocks_are_read_from_the_layers(judge):
+    table, verdicts = judge(blocks, "fig-3.4.1")
+    names = [row["layer"] for row in table if row["model"] == "bytenet" and row["part"] == "decoder block"]
+    assert names == [
+        "pre_normalization", "reduce_dim", "reduce_dim_normalization", "conv_dilated", "conv_dilated_normalization",
+        "recover_dim",
+    ]  # fmt: skip
+    widths = [row["width"] for row in table if row["model"] == "simplified" and row["part"] == "encoder block"]
+    assert widths == [200, 200]
+    whole = {(row["model"], row["dim"]): row["trained_weights"] for row in table if row["part"] == "network"}
+    assert whole["bytenet", 20] == 60_428
+    assert whole["simplified", 20] == 106_028
+    assert whole["bytenet", 400] == 22_733_500
+    by_section, by_conclusion = (
+        verdict for quantity, verdict in verdicts.items() if "blocks of d = 200 and 400" in quantity
+    )
+    assert by_section.measured == by_conclusion.measured == pytest.approx(0.459, abs=1e-3)
+    assert (by_section.outcome, by_conclusion.outcome) == ("agrees", "not reproduced")
+    assert by_conclusion.note.startswith("0.556 ")
+    assert verdicts["layers of a block of Simplified to those of ByteNet"].measured == pytest.approx(1 / 3)
+    findings = [verdict.quantity for verdict in verdicts.values() if verdict.contradicts]
+    assert len(findings) == 4
+    assert all(verdict.source for verdict in verdicts.values() if verdict.contradicts)

@@ -1,0 +1,248 @@
+"""Processes that train one run after the other: real processes, in which something small stands for the training."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bytenet.reproduction.jobs.scheduler import train_all
+from bytenet.reproduction.jobs.training_run import TrainingRun
+from bytenet.reproduction.jobs.worker_processes import _why_ended
+
+# What a process imports before all else: a training that does what the width of the model says.
+_STAND_IN = """
+import os, signal, sys, time, types
+from pathlib import Path
+
+class ModelPool:
+    made = 0
+    def __init__(self):
+        ModelPool.made += 1
+
+def train(config, run, resume, models):
+    from bytenet.errors import InputError
+    folder = Path(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    threads = os.environ["TF_NUM_INTRAOP_THREADS"], os.environ["TF_NUM_INTEROP_THREADS"]
+    cache = "--tf_xla_persistent_cache_directory" in os.environ.get("TF_XLA_FLAGS", "")
+    print("process", os.getpid(), "pools", models.made, "threads", *threads, "cache", cache, "resume", resume)
+    os.write(2, b"from below Python\\n")
+    if config.model.dim == 6:
+        raise InputError("the loss is nan")
+    if config.model.dim == 8:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if config.model.dim == 10:
+        raise RuntimeError("a mistake of the program")
+    if config.model.dim == 14:
+        models.compiled = b"x" * 500_000_000
+    if config.model.dim == 16:  # until the other run has begun, in another process
+        other = folder.parent.parent / "two"
+        while not any(path.is_dir() for path in other.glob("seed-*")):
+            time.sleep(0.01)
+    if config.model.dim == 12:
+        def stop(number, frame):
+            (folder / "checkpoint").touch()
+            raise KeyboardInterrupt("Stopped, all saved.")
+        signal.signal(signal.SIGTERM, stop)
+        (folder / "training").touch()
+        time.sleep(60)
+    (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
+
+for name in ("bytenet.training", "bytenet.training.model_pool"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__dict__.update(train=train, ModelPool=ModelPool)
+"""
+
+
+@pytest.fixture(autouse=True)
+def stand_in(tmp_path, monkeypatch):
+    folder = tmp_path / "stand-in"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(_STAND_IN, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TF_XLA_FLAGS", raising=False)
+
+
+def run(name, dim=4, together="digits"):
+    return TrainingRun(name, "digits", (f"model.dim={dim}",), together=together)
+
+
+def train(tmp_path, *runs, seeds=(1,), jobs=1, say=lambda line: None):
+    return train_all(runs, seeds, tmp_path / "runs", jobs, say)
+
+
+def log(tmp_path, name, seed=1):
+    return (tmp_path / "runs" / name / f"seed-{seed}.log").read_text(encoding="utf-8")
+
+
+def process(tmp_path, name, seed=1):
+    """The number of the process that trained a run."""
+    return int(log(tmp_path, name, seed).split()[1])
+
+
+def has_ended(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_one_process_trains_all_with_one_pool_and_prints_to_the_log_of_each(tmp_path):
+    assert train(tmp_path, run("one"), run("two"), seeds=(1, 2)) == {}
+    numbers = {process(tmp_path, name, seed) for name in ("one", "two") for seed in (1, 2)}
+    assert len(numbers) == 1
+    assert has_ended(*numbers)
+    for name in ("one", "two"):
+        cores = len(os.sched_getaffinity(0))
+        first, second = log(tmp_path, name).splitlines()
+        assert first.endswith(f"pools 1 threads {cores} {cores} cache True resume True")
+        assert second == "from below Python"
+        assert (tmp_path / "runs" / name / "seed-2" / "finished").is_file()
+    assert train(tmp_path, run("one"), say=pytest.fail) == {}
+
+
+def test_as_many_processes_as_jobs(tmp_path):
+    train(tmp_path, run("one", dim=16, together="x"), run("two", together="y"), seeds=range(1, 4), jobs=2)
+    numbers = {process(tmp_path, name, seed) for name in ("one", "two") for seed in (1, 2, 3)}
+    assert len(numbers) == 2
+    assert all(map(has_ended, numbers))
+
+
+def test_a_failure_is_told_and_the_process_goes_on(tmp_path):
+    failed = train(tmp_path, run("one"), run("bad", dim=6), run("two"))
+    assert list(failed) == ["bad"]
+    assert "`" + sys.executable + " -m bytenet train " in failed["bad"]
+    assert f"failed: the loss is nan (all of it is in {tmp_path}/runs/bad/seed-1.log)" in failed["bad"]
+    assert log(tmp_path, "bad").endswith("Error: the loss is nan\n")
+    assert process(tmp_path, "one") == process(tmp_path, "two")
+
+
+@pytest.mark.parametrize(
+    ("dim", "why"),
+    [
+        (8, "failed: the process was ended by SIGKILL, perhaps for want of memory: fewer --jobs need less (all"),
+        (10, "failed: RuntimeError: a mistake of the program (all"),
+    ],
+)
+def test_a_process_that_dies_fails_its_run_and_is_replaced(dim, why, tmp_path):
+    failed = train(tmp_path, run("one"), run("bad", dim=dim), run("two"))
+    assert list(failed) == ["bad"]
+    assert why in failed["bad"]
+    assert process(tmp_path, "one") == process(tmp_path, "bad") != process(tmp_path, "two")
+
+
+def test_a_process_that_ends_without_a_word_has_failed(tmp_path):
+    silent = tmp_path / "silent.log"
+    silent.touch()
+    assert _why_ended(3, silent) == "the process ended with exit code 3"
+
+
+def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._SHARE_OF_MEMORY", 0.0)
+    assert train(tmp_path, run("one"), run("two")) == {}
+    assert process(tmp_path, "one") != process(tmp_path, "two")
+    assert has_ended(process(tmp_path, "one"))
+
+
+def test_a_process_that_has_no_room_for_other_models_is_replaced(tmp_path, monkeypatch):
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._SHARE_OF_MEMORY", 900_000_000 / memory)
+    large, same, other = run("large", dim=14, together="x"), run("same", together="x"), run("other", together="y")
+    assert train(tmp_path, large, same, other) == {}
+    assert process(tmp_path, "large") == process(tmp_path, "same") != process(tmp_path, "other")
+    assert train(tmp_path, run("one", together="x"), run("two", together="y")) == {}
+    assert process(tmp_path, "one") == process(tmp_path, "two")
+
+
+def test_what_fails_is_tried_again(tmp_path):
+    assert list(train(tmp_path, run("one", dim=6))) == ["one"]
+    assert train(tmp_path, run("one", dim=4)) == {}
+
+
+def test_an_interruption_ends_the_processes_after_a_checkpoint(tmp_path):
+    def interrupt(line):
+        if line.startswith("[1/"):
+            while not (tmp_path / "runs" / "long" / "seed-1" / "training").exists():
+                time.sleep(0.01)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, run("long", dim=12, together="x"), run("one", together="y"), run("two"), jobs=2, say=interrupt)
+    assert (tmp_path / "runs" / "long" / "seed-1" / "checkpoint").exists()
+    assert not (tmp_path / "runs" / "long" / "seed-1" / "finished").exists()
+    assert has_ended(process(tmp_path, "long"))
+    assert has_ended(process(tmp_path, "one"))
+
+
+def start_worker(tmp_path):
+    return subprocess.Popen(
+        [sys.executable, "-m", "bytenet.reproduction.jobs.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"},
+    )  # fmt: skip
+
+
+def job(tmp_path, name, dim):
+    settings = tmp_path / f"{name}.yaml"
+    settings.write_text(run(name, dim).config(seed=1).to_yaml(), encoding="utf-8")
+    return json.dumps({"settings": str(settings), "run": str(tmp_path / name), "log": str(tmp_path / f"{name}.log")})
+
+
+@pytest.mark.parametrize("how", ["signal", "end of input"])
+def test_a_training_under_way_is_stopped_when_nobody_waits_for_it(how, tmp_path):
+    with start_worker(tmp_path) as worker:
+        worker.stdin.write(job(tmp_path, "long", dim=12) + "\n")
+        worker.stdin.flush()
+        while not (tmp_path / "long" / "training").exists():
+            time.sleep(0.01)
+        if how == "signal":
+            worker.send_signal(signal.SIGTERM)
+        else:
+            worker.stdin.close()
+        assert worker.wait() == 130
+        assert worker.stdout.read() == ""
+    assert (tmp_path / "long" / "checkpoint").exists()
+    assert Path(tmp_path / "long.log").read_text().endswith("Stopped, all saved.\n")
+
+
+def test_a_job_of_one_who_is_gone_is_not_begun(tmp_path):
+    with start_worker(tmp_path) as worker:
+        worker.communicate(job(tmp_path, "long", dim=12) + "\n", timeout=50)
+        assert worker.returncode in (130, -signal.SIGTERM)
+
+
+def test_an_answer_follows_each_job_and_nothing_else_is_on_the_pipe(tmp_path):
+    with start_worker(tmp_path) as worker:
+        for name, dim, error in (("good", 4, ""), ("bad", 6, "the loss is nan")):
+            worker.stdin.write(job(tmp_path, name, dim) + "\n")
+            worker.stdin.flush()
+            answer = json.loads(worker.stdout.readline())
+            assert answer.keys() == {"error", "bytes"}
+            assert answer["error"] == error
+            assert 1e6 < answer["bytes"] < 1e9
+        rest, _ = worker.communicate()
+    assert (rest, worker.returncode) == ("", 0)
+
+
+def test_xla_knows_the_flags_of_a_process_and_those_of_the_user_count_before_them(monkeypatch):
+    program = (
+        "import os; from bytenet.reproduction.jobs import worker; worker._work = lambda *streams: None; "
+        "worker.main(); import tensorflow as tf; print(os.environ['XLA_FLAGS'].split()[-1]); "
+        "print(tf.function(lambda x: x + 1, jit_compile=True)(tf.constant(1)).numpy())"
+    )
+    monkeypatch.delenv("PYTHONPATH")
+    result = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | {"XLA_FLAGS": "--xla_cpu_use_xnnpack=false"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr  # XLA ends a process that gives it an unknown flag
+    printed = result.stderr.split("\n")  # its standard output is for answers
+    assert "--xla_cpu_use_xnnpack=false" in printed
+    assert "2" in printed

@@ -1,0 +1,235 @@
+"""The pages on all results, from hand-made ones."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bytenet.markdown import anchor, cell, code, table
+from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun, Verdict
+from bytenet.reproduction.engine.results import ResultFiles, write_record, write_table
+from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
+from bytenet.reproduction.pages.differences import differences_page, source_links
+from bytenet.reproduction.pages.page import write_pages
+from bytenet.reproduction.registry import all_experiments
+
+MACHINE = {"cores": 2, "processor": "Some CPU", "platform": "Linux"}
+FACTS = {
+    "git_commit": "abc", "machine": MACHINE, "versions": {"python": "3.11", "keras": "3.15"}, "seeds": 5,
+    "differs_from_the_thesis": [],
+}  # fmt: skip
+
+
+def experiment(name, evidence, **arguments):
+    return Experiment(
+        name=name, title=f"Title of {name}", thesis=f"The thesis on {name}.", basis=Basis(evidence, "64 pairs"),
+        measure=lambda work: [], **arguments,
+    )  # fmt: skip
+
+
+EXPERIMENTS = [
+    experiment(
+        "fig-2.1", "trained, smaller", needs=Needs(), plot=lambda table, path: None,
+        runs=lambda scale: [TrainingRun("one", "digits")],
+    ),
+    experiment("tab-3.1.2", "counted", needs=Needs()),
+    experiment(
+        "fig-3.3.3", "trained, smaller",
+        needs=Needs(corpus="Much text", time={"smoke": "1 s", "cpu": "2 h", "thesis": "3 days"}),
+    ),
+]  # fmt: skip
+FIGURE = "[fig-2.1](reproduction/chapter-2.md#fig-21-title-of-fig-21)"
+TABLE = "[tab-3.1.2](reproduction/section-3.1.md#tab-312-title-of-tab-312)"
+
+
+SOURCES = ("conclusion.tex:12", "conclusion.tex:14", "result-bytenet.tex:51")
+FIRST, SECOND, COUNTED = map(source_links, SOURCES)
+
+
+@pytest.fixture
+def pages(tmp_path, monkeypatch):
+    """A function that writes the pages and gives their texts by name, "" for that on all results."""
+    monkeypatch.setattr("bytenet.reproduction.pages.page.all_experiments", lambda: EXPERIMENTS)
+    monkeypatch.setattr("bytenet.reproduction.pages.conclusions.read_conclusions", tuple)
+
+    def write():
+        path = tmp_path / "docs" / "reproduction.md"
+        (tmp_path / "docs" / "reproduction").mkdir(parents=True, exist_ok=True)
+        write_pages(path, tmp_path / "docs" / "reproduction")
+        texts = {page.name: page.read_text(encoding="utf-8") for page in path.with_suffix("").glob("*.md")}
+        return texts | {"": path.read_text(encoding="utf-8")}
+
+    return write
+
+
+@pytest.fixture
+def result(tmp_path):
+    """A function that leaves a result."""
+    folder = tmp_path / "docs" / "reproduction"
+    folder.mkdir(parents=True)
+
+    def leave(name, scale="cpu", verdicts=(), rows=({"x": 1, "y": 2.0},), picture=True, **facts):
+        files = ResultFiles(folder, name, scale)
+        write_table(files.data, list(rows))
+        write_record(files, list(verdicts), FACTS | facts)
+        if picture:
+            files.picture.write_bytes(b"picture")
+
+    return leave
+
+
+def row_of(text, start):
+    (line,) = [line for line in text.split("\n") if line.startswith(f"| {start}")]
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
+def test_every_experiment_has_a_chapter():
+    for one in all_experiments():
+        assert chapter_of(one.name) in CHAPTERS
+        if one.name.startswith(("fig-", "tab-")):
+            assert chapter_of(one.name) is not CHAPTERS[-1]
+    assert chapter_of("attention-baseline").file_name == "section-3.6.md"
+
+
+def test_without_results_every_experiment_says_what_it_needs(pages):
+    text = pages()[""]
+    assert "0 of 3 figures and tables have a result" in text
+    assert row_of(text, "fig-3.3.3")[-1] == "not run: needs Much text; cpu: 2 h; thesis: 3 days"
+    assert row_of(text, "fig-2.1")[-1] == "not run: needs no corpus"
+    assert "None so far." in text
+
+
+def test_a_verdict_has_its_numbers_what_it_rests_on_and_a_link_to_its_section(pages, result):
+    result("fig-2.1", verdicts=[
+        Verdict(quantity="error", printed=0.3, measured=0.281234, interval=(0.25, 0.31), seeds=5, outcome="agrees"),
+        Verdict(quantity="effect", printed="there", measured="gone", outcome="not shown", note="a|b",
+                evidence="rescored"),
+    ])  # fmt: skip
+    texts = pages()
+    lines = [line for line in texts[""].split("\n") if line.startswith(f"| {FIGURE}")]
+    assert lines == [
+        f"| {FIGURE} | error | 0.3 | 0.281 | 0.25 to 0.31 | 5 | 64 pairs | trained, smaller | **agrees** |",
+        f"| {FIGURE} | effect | there | gone |  | 1 | 64 pairs | rescored | **not shown**: a\\|b |",
+    ]
+    section = texts["chapter-2.md"].partition("\n## fig-2.1: Title of fig-2.1\n")[2]
+    for part in (
+        "The thesis on fig-2.1.", "![Title of fig-2.1](fig-2.1-cpu.png)", "[fig-2.1-cpu.csv](fig-2.1-cpu.csv)",
+        "`bytenet reproduce fig-2.1 --scale cpu --seeds 5`", "trained, smaller; size: 64 pairs", "**agrees**",
+    ):  # fmt: skip
+        assert part in section
+
+
+def test_where_nothing_is_trained_there_are_no_seeds(pages, result):
+    finding = Verdict(quantity="count", printed=1596, measured=2169, contradicts=True, source=SOURCES[2])
+    result("tab-3.1.2", verdicts=[finding])
+    texts = pages()
+    assert f"| {TABLE} | count | 1596 | 2169 |  |  | 64 pairs | counted |" in texts[""]
+    assert f"- {TABLE}, count: the thesis says 1596 ({COUNTED}); measured 2169 (counted).\n" in texts[""]
+    assert "`bytenet reproduce tab-3.1.2 --scale cpu`\n" in texts["section-3.1.md"]
+
+
+def test_contradictions_are_findings(pages, result):
+    result("fig-2.1", verdicts=[
+        Verdict(quantity="a", printed=1.0, measured=2.0, interval=(1.5, 2.5), seeds=3, note="so", contradicts=True,
+                source=SOURCES[0]),
+        Verdict(quantity="b", printed=1.0, measured=2.0, qualifies=True, source=SOURCES[0]),
+        Verdict(quantity="c", printed="little", measured="much", contradicts=True, source=SOURCES[1]),
+    ])  # fmt: skip
+    text = pages()[""]
+    findings = text.partition("## Findings that contradict the thesis\n\n")[2].partition("\n\n##")[0]
+    assert findings.split("\n") == [
+        f"- {FIGURE}, a: the thesis says 1 ({FIRST}); measured 2 (trained, smaller, 95 % interval 1.5 to 2.5, "
+        "3 seeds); so.",
+        f"- {FIGURE}, c: the thesis says “little” ({SECOND}); measured much (trained, smaller, 1 seed).",
+    ]
+    qualifying = text.partition("## Findings that qualify its results\n\n")[2].partition("\n\n##")[0]
+    assert qualifying == f"- {FIGURE}, b: the thesis says 1 ({FIRST}); measured 2 (trained, smaller, 1 seed)."
+
+
+@pytest.mark.parametrize(
+    ("scales", "shown", "evidence"),
+    [
+        (["cpu"], "cpu", "trained, smaller"), (["smoke", "cpu"], "cpu", "trained, smaller"),
+        (["cpu", "thesis"], "thesis", "trained, same size"), (["smoke"], None, None), ([], None, None),
+    ],
+)  # fmt: skip
+def test_the_largest_scale_is_shown_and_smoke_never(pages, result, scales, shown, evidence):
+    for scale in scales:
+        result("fig-2.1", scale)
+    texts = pages()
+    assert ("chapter-2.md" in texts) == (shown is not None)
+    if shown:
+        assert "smoke" not in texts["chapter-2.md"]
+        assert f"fig-2.1-{shown}.png" in texts["chapter-2.md"]
+        assert texts["chapter-2.md"].count("\n## fig-2.1") == 1
+        assert evidence in row_of(texts[""], FIGURE)
+
+
+def test_a_table_is_shown_cut_and_harmless(pages, result):
+    rows = [{"source": f"{index}|\u2028*", "long": "x" * 1000, "value": 1 / 3} for index in range(30)]
+    result("tab-3.1.2", rows=rows, picture=False)
+    text = pages()["section-3.1.md"]
+    assert row_of(text, "source ") == ["source", "long", "value"]
+    assert row_of(text, r"0\|") == [r"0\| \*", "x" * 159 + "…", "0.333"]
+    assert "\u2028" not in text
+    assert r"| 11\|" in text
+    assert r"| 12\|" not in text
+    assert "The first 12 of 30 rows." in text
+    assert "![" not in text
+
+
+def test_conditions_are_told_once_and_where_they_differ(pages, result):
+    result("fig-2.1")
+    result("tab-3.1.2", git_commit="def", differs_from_the_thesis=["data.batch_size 8 (64)", "model.dim 20 (400)"])
+    texts = pages()
+    for label, value in (
+        ("commit", "abc"), ("machine", "2 cores, Some CPU, Linux"), ("versions", "python 3.11, keras 3.15"),
+    ):  # fmt: skip
+        assert f"| {label} | {value} |" in texts[""]
+    assert "- commit: def" in texts["section-3.1.md"]
+    assert "- commit: " not in texts["chapter-2.md"]
+    assert "- machine: " not in texts["section-3.1.md"]
+    assert "`data.batch_size 8 (64)`; `model.dim 20 (400)`" in texts["section-3.1.md"]
+
+
+def test_the_page_on_the_code_lies_beside_it(pages, tmp_path):
+    assert "](thesis-and-code.md)" in pages()[""]
+    assert (tmp_path / "docs" / "thesis-and-code.md").read_text(encoding="utf-8") == differences_page()
+
+
+def test_every_link_leads_somewhere(pages, result, tmp_path):
+    for name in ("fig-2.1", "tab-3.1.2"):
+        result(
+            name,
+            verdicts=[Verdict(quantity="a", printed=1.0, measured=2.0, contradicts=True, source=SOURCES[0])],
+        )
+    number = 0
+    for name, text in pages().items():
+        folder = tmp_path / "docs" / ("reproduction" if name else "")
+        for link in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", text):
+            if link[0].startswith("https:"):
+                continue
+            path = folder / link[0]
+            assert path.is_file(), link
+            if link[1]:
+                headings = re.findall("(?m)^#+ (.*)$", path.read_text(encoding="utf-8"))
+                assert link[1] in map(anchor, headings)
+            number += 1
+    assert number > 10
+
+
+@given(text=st.text(), longest=st.none() | st.integers(1, 20))
+def test_any_text_stays_in_its_cell(text, longest):
+    shown = cell(text, longest)
+    assert len(table(["a"], [[shown]]).splitlines()) == 3
+    assert re.search(r"(?<!\\)(\\\\)*\|", shown) is None
+    assert shown.isprintable()
+    plain = re.sub(r"\\(.)", r"\1", shown)
+    assert len(plain) == len(text) if longest is None else len(plain) <= longest
+    if text.isprintable() and longest is None:
+        assert plain == text
+
+
+def test_code_has_no_backticks_or_line_ends_in_it():
+    assert code("a `b`\n c") == "`a 'b' c`"

@@ -1,0 +1,68 @@
+"""Every figure and table of the thesis has its experiment."""
+
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+from bytenet.errors import ConfigError
+from bytenet.reproduction.engine.experiment import SCALES
+from bytenet.reproduction.registry import all_experiments, find_experiment
+
+THESIS = [
+    "fig-2.2.1", "fig-2.4.1", "tab-2.4.1", "fig-2.4.2", "fig-2.6.3", "tab-3.1.1", "tab-3.1.2", "tab-3.1.3",
+    "fig-3.3.1", "tab-3.3.1", "fig-3.3.2", "tab-3.3.2", "fig-3.3.3", "tab-3.3.3", "fig-3.3.4", "tab-3.3.4",
+    "fig-3.3.5", "tab-3.3.5", "fig-3.3.6", "tab-3.3.6", "fig-3.4.1", "tab-3.4.1", "fig-3.4.2", "fig-3.4.3",
+    "fig-3.4.4", "fig-3.5.1", "fig-3.5.2", "fig-3.5.3", "fig-3.5.4", "fig-3.5.5", "fig-3.5.6", "fig-3.6.1",
+    "fig-3.6.2", "fig-d.1.1", "fig-d.1.2", "fig-d.2.1", "fig-d.2.2", "fig-d.2.3", "fig-d.3.1", "fig-d.3.2",
+]  # fmt: skip
+OWN = [
+    "attention-baseline", "digits-tuning", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
+    "semi-supervised-settings",
+]  # fmt: skip
+EXPERIMENTS = all_experiments()
+
+
+def test_they_are_those_of_the_thesis_in_its_order_and_our_own():
+    assert [experiment.name for experiment in EXPERIMENTS] == THESIS + OWN
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_each_says_what_the_thesis_has_and_what_it_needs(experiment):
+    assert experiment.title
+    assert experiment.thesis
+    assert set(experiment.needs.time) == set(SCALES)
+    assert all(experiment.needs.time.values())
+    assert experiment.plot is not None or experiment.name.startswith("tab-")
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_runs_of_one_name_are_the_same_run(scale):
+    runs = [run for experiment in EXPERIMENTS for run in experiment.runs(scale)]
+    by_name = sorted(runs, key=lambda run: run.name)
+    for _, same in itertools.groupby(by_name, key=lambda run: run.name):
+        first, *others = same
+        assert all(run.config(seed=1) == first.config(seed=1) for run in others)
+        assert len({run.prepare is None for run in (first, *others)}) == 1
+
+
+def test_names_are_found_whatever_their_case():
+    assert find_experiment("Fig-D.2.1").name == "fig-d.2.1"
+
+
+@pytest.mark.parametrize(("name", "hint"), [("fig-3.31", "Did you mean fig-3.3.1?"), ("nothing", "")])
+def test_an_unknown_name_gets_the_nearest_one(name, hint):
+    with pytest.raises(ConfigError, match=f"'{name}' is no figure or table here") as error:
+        find_experiment(name)
+    assert hint in str(error.value)
+    assert "bytenet reproduce --list" in str(error.value)
+
+
+def test_the_registry_is_read_without_tensorflow():
+    code = (
+        "import sys; from bytenet.reproduction.registry import all_experiments; all_experiments();"
+        "print(*{'tensorflow', 'keras', 'matplotlib'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
