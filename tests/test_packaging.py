@@ -55,7 +55,7 @@ def test_an_install_is_complete(wheel_names):
         modules |= {f"bytenet/{path.relative_to(ROOT)}" for path in (ROOT / linked).rglob("*.py")}
     presets = {f"bytenet/presets/{path.name}" for path in (ROOT / "bytenet" / "presets").glob("*.yaml")}
     assert len(presets) >= 6
-    data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "experiments").glob(f"*.{kind}")]
+    data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "reproduction" / "data").glob(f"*.{kind}")]
     tables = {f"bytenet/reproduction/data/{path.name}" for path in data}
     assert len(tables) >= 3
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (

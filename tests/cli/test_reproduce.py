@@ -56,7 +56,7 @@ PARTLY = Experiment(
 def small_registry(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     known = [FIGURE, TABLE]
-    for module in ("registry", "page"):
+    for module in ("registry", "pages.page"):
         monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: known)
     return known
 
