@@ -6,7 +6,6 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
@@ -143,71 +142,6 @@ def test_equals_the_network_in_numpy_with_padding(random_sentences, padded, kind
     np.testing.assert_allclose(logits[:8], Reference(net.model).logits(read, target), atol=1e-5)
 
 
-@every_kind
-@settings(max_examples=8)
-@given(source_length=LENGTH, target_length=LENGTH)
-def test_step_equals_call(random_sentences, padded, kind, source_length, target_length):
-    net = traced(kind)
-    source_ids = padded(random_sentences([source_length, source_length // 2 + 1], seed=1))
-    target_ids = padded(random_sentences([target_length // 2 + 1, target_length], seed=2))
-    expected = net.logits(source_ids, target_ids)
-    memory = net.encode(tf.constant(source_ids))
-    state = net.model.initial_state(memory, target_length)
-    for position, previous_ids in enumerate(np.pad(target_ids, [[0, 0], [1, 0]])[:, :-1].T):
-        logits, state = net.step(tf.constant(previous_ids), state, memory, tf.constant(position))
-        np.testing.assert_allclose(logits, expected[:, position], atol=1e-5)
-
-
-def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(random_sentences):
-    net, random = traced("bounded"), np.random.default_rng(3)
-    source_ids = np.array(random_sentences([9, 9, 9], seed=1))
-    written = np.zeros((3, 0), int)
-    memory = net.encode(tf.constant(source_ids, tf.int32))
-    state = net.model.initial_state(memory, 12)
-    for position in range(12):
-        previous_ids = tf.constant(written[:, -1] if position else [0, 0, 0], tf.int32)
-        logits, state = net.step(previous_ids, state, memory, tf.constant(position))
-        written = np.concatenate([written, random.integers(2, 11, (3, 1))], axis=1)
-        np.testing.assert_allclose(logits, net.logits(source_ids, written)[:, -1], atol=1e-5)
-        rows = random.integers(0, 3, 3)
-        memory = tf.nest.map_structure(lambda tensor, rows=rows: tf.gather(tensor, rows), memory)
-        state = net.model.select(state, rows)
-        source_ids, written = source_ids[rows], written[rows]
-
-
-@masked_kind
-@settings(max_examples=10)
-@given(lengths=st.tuples(LENGTH, LENGTH), source_extra=st.integers(0, 12), target_extra=st.integers(0, 12))
-def test_padding_invariance(random_sentences, padded, kind, lengths, source_extra, target_extra):
-    net = traced(kind)
-    source, target = random_sentences(lengths)
-    alone = net.logits([source], [target])
-    further = net.logits(padded([source], len(source) + source_extra), padded([target], len(target) + target_extra))
-    np.testing.assert_allclose(further[:, : len(target)], alone, atol=1e-5)
-
-
-@masked_kind
-@settings(max_examples=10)
-@given(lengths=st.lists(st.tuples(LENGTH, LENGTH), min_size=2, max_size=5), num_fillers=st.integers(0, 2))
-def test_batch_invariance(random_sentences, padded, kind, lengths, num_fillers):
-    net = traced(kind)
-    lengths = lengths + [(0, 0)] * num_fillers
-    sources = random_sentences([length for length, _ in lengths], seed=1)
-    targets = random_sentences([length for _, length in lengths], seed=2)
-    together = net.logits(padded(sources), padded(targets))
-    assert np.all(np.isfinite(together))
-    for logits, source, target in zip(together, sources, targets, strict=True):
-        if target:
-            np.testing.assert_allclose(logits[: len(target)], net.logits([source], [target])[0], atol=1e-5)
-
-
-def test_without_masks_padding_matters(random_sentences, padded):
-    net = traced("dense-thesis")
-    source, target = random_sentences([6, 6])
-    alone, further = net.logits([source], [target]), net.logits(padded([source], 9), padded([target], 9))
-    assert np.abs(further[:, :6] - alone).max() > 1e-3
-
-
 def gradients(model, source_ids, target_ids, jit_compile):
     """Losses of sentences, and gradients of their sum, traced for any shape."""
     ids = tf.TensorSpec((None, None), tf.int32)
@@ -268,35 +202,6 @@ def test_bounded_logits_cap_what_can_be_learned(random_sentences):
 )
 def test_number_of_weights(kind, weights):
     assert build_model(AttentionConfig(variant=kind), 28).count_params() == weights
-
-
-@pytest.mark.parametrize(("kind", "dtype"), [("dense", None), ("bounded-thesis", None), ("bounded", "mixed_bfloat16")])
-def test_a_loaded_model_is_equal_bit_for_bit(tmp_path, random_sentences, padded, kind, dtype):
-    model = make_model(kind, dropout=0.1, unfold_scale=1.5, **({"dtype": dtype} if dtype else {}))
-    model.save(tmp_path / "model.keras")
-    loaded = keras.saving.load_model(tmp_path / "model.keras")
-    assert type(loaded) is AttentionModel
-    assert loaded.get_config() == model.get_config()
-    ids = {"source_ids": padded(random_sentences([5, 3])), "target_ids": padded(random_sentences([6, 2]))}
-    logits = model(ids)
-    assert logits.dtype == "float32"
-    np.testing.assert_array_equal(loaded(ids), logits)
-    assert loaded.compute_output_shape({"source_ids": (2, 9), "target_ids": (2, 7)}) == (2, 7, 11)
-
-
-@masked_kind
-def test_mixed_precision_steps_equal_calls_and_come_near_the_exact_logits(random_sentences, kind):
-    source_ids, target_ids = (np.array(random_sentences([length], seed=length), "int32") for length in (6, 9))
-    inputs = {"source_ids": source_ids, "target_ids": target_ids}
-    model = make_model(kind, dtype="mixed_bfloat16")
-    logits = convert_to_numpy(model(inputs))
-    np.testing.assert_allclose(logits, make_model(kind)(inputs), atol=0.1)
-    memory = model.encode(source_ids)
-    state = model.initial_state(memory, 9)
-    for position, previous_id in enumerate([0, *target_ids[0, :-1]]):
-        step_logits, state = model.step(np.array([previous_id], "int32"), state, memory, position)
-        assert step_logits.dtype == "float32"
-        np.testing.assert_allclose(step_logits, logits[:, position], atol=0.05)
 
 
 def test_dropout_is_for_training_only(random_sentences):

@@ -149,3 +149,15 @@ def test_first_predictions_are_near_uniform():
     ids = np.random.default_rng(0).integers(2, 11, size=(4, 20)).astype("int32")
     log_probabilities = keras.ops.log_softmax(model({"source_ids": ids, "target_ids": ids}), axis=-1)
     assert abs(float(-keras.ops.mean(log_probabilities)) - np.log(11)) < 0.5
+
+
+def test_without_masks_padding_enters_the_batch_statistics(narrow_bytenet, random_sentences, padded):
+    source, target = random_sentences([6, 6])
+    for mask_padding in (True, False):
+        # One block set of one tap, so that nothing but the statistics can carry padding to a real step.
+        net = narrow_bytenet(mask_padding=mask_padding, length_rule="pair", encoder_kernel_size=1)
+        before = net.model.get_weights()
+        alone = net.logits([source], [target], training=True)
+        further = net.logits(padded([source], 9), padded([target], 9), training=True)
+        net.model.set_weights(before)
+        assert (np.abs(further[:, :6] - alone).max() < 1e-5) == mask_padding

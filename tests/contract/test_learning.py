@@ -3,6 +3,7 @@
 import pytest
 
 from bytenet.config import load_config
+from bytenet.config.families import family_configs
 from bytenet.decoding import Translator
 from bytenet.evaluation import evaluate_run, pairs_of_split
 from bytenet.run_folder import RunFolder
@@ -13,15 +14,16 @@ DIGITS = [str(digit) for digit in range(10)]
 
 # Width 20; one set of five blocks in each half of ByteNet.
 BYTENET = {"model.num_sets": 1, "model.batch_norm_momentum": 0.9}
-MODELS = {
+MODELS = {family: {"model.family": family} for family in family_configs()} | {
     "bytenet": BYTENET,
     "simplified": BYTENET | {"model.variant": "simplified"},
     "selu": BYTENET | {"model.variant": "selu"},
-    "attention": {"model.family": "attention"},
 }
 
 
-@pytest.mark.parametrize("model", ["bytenet", pytest.param("simplified", marks=pytest.mark.slow), "selu", "attention"])
+@pytest.mark.parametrize(
+    "model", [pytest.param(name, marks=pytest.mark.slow) if name == "simplified" else name for name in MODELS]
+)
 def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(model, tmp_path):
     """Fifty names to digits."""
     files = {}
