@@ -6,6 +6,9 @@ INSTALLED := $(VENV)/.installed
 # Our own environment is made anew for another Python; one that is given as VENV is taken as it is.
 SAME_PYTHON = $(if $(filter file,$(origin VENV)),-a "$$($(VENV)/bin/python -V 2>/dev/null)" = "$$($(PYTHON) -V)")
 
+# Two processes of one thread each: most tests trace graphs, which takes one core.
+PARALLEL := -n 2 --dist worksteal
+
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all lint
 
@@ -21,10 +24,10 @@ demo: $(INSTALLED)
 	$(VENV)/bin/bytenet evaluate runs/demo --split test --show 20
 
 test: $(INSTALLED)
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest $(PARALLEL)
 
 test-all: $(INSTALLED)
-	$(VENV)/bin/pytest -m ""
+	$(VENV)/bin/pytest $(PARALLEL) -m ""
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .

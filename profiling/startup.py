@@ -149,15 +149,16 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     class Marks(keras.callbacks.Callback):
         """Marks the trace and the end of the first step."""
 
-        def on_train_begin(self, logs=None):
-            train_step = self.model.train_step
+        def set_model(self, model):  # before `fit` takes the step of the model
+            super().set_model(model)
+            train_step = model.train_step
 
             def marked_train_step(data):  # Python runs it only to trace it
                 logs = train_step(data)
                 mark("traced")
                 return logs
 
-            self.model.train_step = marked_train_step
+            model.train_step = marked_train_step
 
         def on_train_batch_begin(self, batch, logs=None):
             mark("began")

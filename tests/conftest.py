@@ -6,12 +6,14 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Before anything imports TensorFlow. Tests are small; more threads only wait for each other.
+# Before anything imports TensorFlow. Tests are small; more threads only wait for each other. Of several processes
+# (pytest -n 2) each has one.
+_THREADS = "1" if "PYTEST_XDIST_WORKER" in os.environ else "2"
 for _variable, _value in {
     "TF_CPP_MIN_LOG_LEVEL": "2",
-    "TF_NUM_INTRAOP_THREADS": "2",
+    "TF_NUM_INTRAOP_THREADS": _THREADS,
     "TF_NUM_INTEROP_THREADS": "1",
-    "OMP_NUM_THREADS": "2",
+    "OMP_NUM_THREADS": _THREADS,
     "TF_FORCE_GPU_ALLOW_GROWTH": "true",
     "BYTENET_COMPILE_CACHE": "off",  # tests that run the command leave nothing in the user's
 }.items():

@@ -102,7 +102,35 @@ def _read_file(name: str) -> str:
 
 def _with_preset(text: str, place: str) -> list[Setting]:
     preset, settings = read_settings(text, place)
-    return settings if preset is None else [*_preset(preset, place), *settings]
+    return _without_implied(settings) if preset is None else [*_preset(preset, place), *settings]
+
+
+def _without_implied(settings: list[Setting]) -> list[Setting]:
+    """Leave out what variant and settings of a complete model section imply anyway.
+
+    The file of a run has every value. With another `model.variant` on top, the values of the old one are to go.
+    """
+    given = {setting.key: setting for setting in settings}
+    family = _family(given)
+    names = [f"model.{field.name}" for field in fields(family)]
+    if not all(name in given for name in names):
+        return settings
+    chosen = [f"model.{name}" for name in ("family", "variant", "settings")]
+    try:
+        implied = asdict(family(**{name.partition(".")[2]: given[name].value for name in chosen}))
+    except ValidationError:  # told with all others
+        return settings
+    return [
+        setting
+        for setting in settings
+        if setting.key not in names
+        or setting.key in chosen
+        or setting.value != _as_yaml(implied[setting.key.partition(".")[2]])
+    ]
+
+
+def _as_yaml(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _preset(name: str, place: str) -> list[Setting]:

@@ -339,3 +339,11 @@ def test_reading_a_configuration_does_not_import_tensorflow():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_another_variant_on_top_of_the_file_of_a_run(yaml_file):
+    settings = ["model.dim=64", "model.norm_epsilon=0.001"]
+    name = yaml_file(load_config("digits", settings).to_yaml())
+    assert load_config(name) == load_config("digits", settings)
+    for change in ("model.variant=simplified_selu", "model.settings=thesis", "model.variant=v2"):
+        assert load_config(name, [change]) == load_config("digits", [*settings, change])

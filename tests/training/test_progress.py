@@ -13,7 +13,7 @@ from bytenet.training.state import TrainingState
 @pytest.fixture
 def clock(monkeypatch):
     now = SimpleNamespace(seconds=1000.0)
-    monkeypatch.setattr("bytenet.training.progress.time.monotonic", lambda: now.seconds)
+    monkeypatch.setattr("bytenet.training.callbacks.progress_line.time.monotonic", lambda: now.seconds)
     return now
 
 
