@@ -13,6 +13,8 @@ import math
 import keras
 import tensorflow as tf
 
+from bytenet.private_api import function_graph
+
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _LOOPS = ("While", "StatelessWhile")
 _RESHAPES = ("Squeeze", "ExpandDims", "Reshape", "Identity")
@@ -79,8 +81,8 @@ def _inner_flops(operation: tf.Operation) -> int:
         value.func.name for value in operation.node_def.attr.values() if value.WhichOneof("value") == "func"
     ]  # fmt: skip
     names += [function.name for value in operation.node_def.attr.values() for function in value.list.func]
-    names = [name for name in names if name and operation.graph._get_function(name) is not None]
-    flops = sum(graph_flops(operation.graph._get_function(name).graph) for name in names)
+    graphs = [function_graph(operation.graph, name) for name in names if name]
+    flops = sum(graph_flops(graph) for graph in graphs if graph is not None)
     if flops == 0 or operation.type in _CALLS:
         return flops
     if operation.type in _LOOPS:

@@ -13,6 +13,8 @@ from contextlib import ExitStack, contextmanager
 import keras
 from keras import ops
 
+from bytenet.private_api import all_layers
+
 
 @keras.saving.register_keras_serializable("bytenet")
 class MaskedBatchNormalization(keras.layers.Layer):
@@ -161,7 +163,7 @@ class LayerNormalization(keras.layers.Layer):
 @contextmanager
 def batch_norm_statistics(model: keras.Model, which: str) -> Iterator[None]:
     """Inside, batch normalisation takes the statistics of the batch (`which` is "batch") or its running ones."""
-    layers = [layer for layer in model._flatten_layers() if isinstance(layer, MaskedBatchNormalization)]
+    layers = [layer for layer in all_layers(model) if isinstance(layer, MaskedBatchNormalization)]
     for layer in layers:
         layer.training_statistics = which == "batch"
     try:

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from bytenet.errors import ConfigError
 from bytenet.layers import MaskedBatchNormalization
+from bytenet.private_api import all_layers
 
 
 def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
@@ -62,6 +63,6 @@ def _make_logical_cpus(devices: Sequence[str]) -> None:
 
 def synchronize_batch_normalization(model: tf.keras.Model) -> None:
     """Make batch normalisation take its statistics over all replicas, so that the batch counts as one."""
-    for layer in model._flatten_layers():
+    for layer in all_layers(model):
         if isinstance(layer, MaskedBatchNormalization):
             layer.synchronized = True

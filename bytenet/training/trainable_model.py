@@ -11,6 +11,7 @@ from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError
 from bytenet.layers import DilatedConvolution
 from bytenet.models import TranslationModel, build_model
+from bytenet.private_api import all_layers, build_loss_and_metrics
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
@@ -63,18 +64,16 @@ def make_trainable_model(
             metrics=[CharacterError()],
             jit_compile=jit_compile,
         )
-        # All state must be there before the first step, for a checkpoint to be restored into it. (Under a
-        # MirroredStrategy, `fit` would build the rest by itself, but fails at it with integer inputs.)
+        # All state must be there before the first step, for a checkpoint to be restored into it.
         optimizer.build(model.trainable_variables)
         ids = keras.KerasTensor((None, None), "int32")
         logits = keras.KerasTensor((None, None, model.vocab_size), "float32")
-        model._compile_metrics.build(ids, logits)
-        model._compile_loss.build(ids, logits)
+        build_loss_and_metrics(model, ids, logits)
     return model
 
 
 def _make_narrow_convolutions_products(model: TranslationModel) -> None:
-    for layer in model._flatten_layers():
+    for layer in all_layers(model):
         if isinstance(layer, DilatedConvolution):
             layer.as_product = layer.filters <= _WIDEST_PRODUCT
 

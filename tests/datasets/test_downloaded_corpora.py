@@ -134,6 +134,7 @@ def test_europarl_with_newstest(data_folder, offline):
 @pytest.mark.parametrize(
     ("content", "named"),
     [(tgz({"other": "text\n"}), "holds no europarl-v7.de-en.de"), (b"no archive", "not a whole archive")],
+    ids=["another archive", "no archive"],  # the bytes of an archive hold the time
 )
 def test_an_archive_of_something_else_is_refused(data_folder, offline, content, named):
     data_folder("europarl/de-en.tgz", []).write_bytes(content)

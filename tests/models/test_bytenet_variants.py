@@ -7,6 +7,7 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet, build_model
+from bytenet.private_api import all_layers
 
 
 def build(variant, vocab_size, **overrides):
@@ -67,7 +68,7 @@ def test_first_weights_with_the_settings_of_the_thesis():
         else:
             assert np.all(values == (weight.name == "moving_variance"))
     assert kinds == {"kernel", "table", "bias", "beta", "moving_mean", "moving_variance"}
-    norms = [layer for layer in model._flatten_layers() if layer.name == "normalization"]
+    norms = [layer for layer in all_layers(model) if layer.name == "normalization"]
     assert {norm.epsilon for norm in norms} == {1e-8}
     assert {norm.momentum for norm in norms if hasattr(norm, "momentum")} == {0.99}
 

@@ -11,6 +11,7 @@ import json, sys
 import keras, numpy as np, tensorflow as tf
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import ByteNet
+from bytenet.private_api import build_loss_and_metrics
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
@@ -36,8 +37,9 @@ def one_step(strategy, optimizer, loss, dim):
             synchronize_batch_normalization(model)
         model.compile(optimizer(), SentenceCrossEntropy(), metrics=[CharacterError()], jit_compile=False)
         model.optimizer.build(model.trainable_variables)
-        model._compile_metrics.build(keras.KerasTensor((None, None), "int32"), keras.KerasTensor((None, None, 8)))
-        model._compile_loss.build(keras.KerasTensor((None, None), "int32"), keras.KerasTensor((None, None, 8)))
+        build_loss_and_metrics(
+            model, keras.KerasTensor((None, None), "int32"), keras.KerasTensor((None, None, 8), "float32")
+        )
     before = model.get_weights()
     data = training_dataset(pairs, vocabulary, plan, seed=1, loss=loss)
     history = model.fit(data, steps_per_epoch=1, verbose=0, shuffle=False).history

@@ -1,7 +1,7 @@
 """Figure 3.4.1: the residual blocks of ByteNet and Simplified ByteNet, and how many weights they make."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
@@ -58,47 +58,29 @@ def _kernel_weights(layer: Any) -> int:
 
 
 def _called_layers(block: "ResidualBlock") -> list[dict[str, Any]]:
-    """What a block does to an input: its layers in the order of the calls, read from the layers themselves."""
+    """What a block does to an input: its layers in the order of the calls, read from its graph."""
+    import tensorflow as tf
+
     from bytenet.layers import DilatedConvolution
 
-    called: list[tuple[Any, int]] = []
-    children = [layer for layer in vars(block).values() if hasattr(layer, "trainable_weights")]
-    with _recording(children, called):
-        block(np.zeros((1, 4, block.get_config()["dim"]), "float32"))
+    layers = {layer.name: layer for layer in vars(block).values() if hasattr(layer, "trainable_weights")}
+    inputs = tf.TensorSpec((1, 4, block.get_config()["dim"]))
+    operations = tf.function(block).get_concrete_function(inputs).graph.get_operations()
+    # TensorFlow numbers names that it has given before: "reduce_dim_1".
+    scopes = (re.sub(r"_\d+$", "", scope) for operation in operations for scope in operation.name.split("/"))
     rows = []
-    for layer, width in called:
+    for layer in (layers[scope] for scope in dict.fromkeys(scopes) if scope in layers):
         is_map = isinstance(layer, DilatedConvolution)
         kind = "convolution" if is_map else f"{layer.kind} norm, {layer.activation_name}"
         rows.append(
             {
-                "layer": layer.name, "kind": kind, "width": width, "taps": layer.kernel_size if is_map else "",
+                "layer": layer.name, "kind": kind, "width": layer.trainable_weights[0].shape[-1],
+                "taps": layer.kernel_size if is_map else "",
                 "dilation": layer.dilation_rate if is_map else "", "kernel_weights": _kernel_weights(layer),
                 "trained_weights": sum(int(np.prod(weight.shape)) for weight in layer.trainable_weights),
             }
         )  # fmt: skip
     return rows
-
-
-@contextmanager
-def _recording(layers: Sequence, called: list) -> Iterator[None]:
-    """Note each call of `layers` with the width of what it gives."""
-
-    def recorded(layer: Any, call: Callable) -> Callable:
-        def replacement(inputs, **arguments):
-            outputs = call(inputs, **arguments)
-            called.append((layer, int(outputs.shape[-1])))
-            return outputs
-
-        return replacement
-
-    originals = [(layer, layer.call) for layer in layers]
-    for layer, call in originals:
-        object.__setattr__(layer, "call", recorded(layer, call))
-    try:
-        yield
-    finally:
-        for layer, _ in originals:
-            object.__delattr__(layer, "call")
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:

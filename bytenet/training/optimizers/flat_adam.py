@@ -41,6 +41,7 @@ class FlatAdam(keras.optimizers.Optimizer):
         # Keras would give averages for weights at the end of `fit`; here they are kept apart from it.
         averaging = {"use_ema": False, "ema_momentum": 0.99, "ema_overwrite_frequency": None}
         super().__init__(learning_rate=learning_rate, name=name, **(kwargs | averaging))
+        self._schedule = learning_rate
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
@@ -50,7 +51,7 @@ class FlatAdam(keras.optimizers.Optimizer):
     @property
     def schedule(self):
         """The learning rate as it was given, a number or a schedule."""
-        return self._learning_rate
+        return self._schedule
 
     def build(self, variables):
         if self.built:
@@ -66,16 +67,31 @@ class FlatAdam(keras.optimizers.Optimizer):
         if self.averaging_momentum is not None:
             self._average = self.add_variable(flat_shape, name="average")
 
-    def _backend_update_step(self, grads, trainable_variables, learning_rate):
-        gradient = tf.concat([tf.reshape(g, [-1]) for g in grads], axis=0)
-        replica_context = tf.distribute.get_replica_context()
-        if replica_context is not None and replica_context.num_replicas_in_sync > 1:
-            gradient = replica_context.all_reduce(tf.distribute.ReduceOp.SUM, gradient)
-        weights = [getattr(variable, "value", variable) for variable in trainable_variables]
-        state = [v.value for v in (self._second_moment, self.gradient_norm, self._average) if v is not None]
-        tf.__internal__.distribute.interim.maybe_merge_call(
-            self._update_all_replicas, self._distribution_strategy, gradient, learning_rate, state, weights
-        )
+    def apply(self, grads, trainable_variables):
+        """Update the weights.
+
+        Args:
+            grads: a gradient for each weight, of this replica.
+            trainable_variables: the weights, in the order of `build`.
+
+        Raises:
+            ValueError: a weight has no gradient.
+        """
+        weights = list(trainable_variables)
+        if any(gradient is None for gradient in grads):
+            without = [weight.path for weight, gradient in zip(weights, grads, strict=True) if gradient is None]
+            raise ValueError(f"Weights without a gradient: {', '.join(without)}. The loss must depend on all weights.")
+        if not self.built:
+            self.build(weights)
+        with keras.name_scope(self.name):
+            gradient = tf.concat([tf.reshape(gradient, [-1]) for gradient in grads], axis=0)
+            replica = tf.distribute.get_replica_context()
+            if replica.num_replicas_in_sync > 1:
+                gradient = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradient)
+            state = [v.value for v in (self._second_moment, self.gradient_norm, self._average) if v is not None]
+            values = [weight.value for weight in weights]
+            replica.merge_call(self._update_all_replicas, args=(gradient, self.learning_rate, state, values))
+        self.iterations.assign_add(1)
 
     def _update_all_replicas(self, strategy, gradient, learning_rate, state, weights):
         strategy.extended.update(

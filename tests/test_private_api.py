@@ -1,0 +1,46 @@
+"""The private names of Keras and TensorFlow that are used still do what is needed of them."""
+
+import keras
+import tensorflow as tf
+
+from bytenet.private_api import all_layers, build_loss_and_metrics, function_graph
+
+
+class Outer(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.inner = [keras.layers.Dense(2, name="inner")]
+
+    def call(self, inputs):
+        return self.inner[0](inputs)
+
+
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.outer = Outer()
+
+    def call(self, inputs):
+        return self.outer(inputs)
+
+
+def test_all_layers_include_those_within_layers():
+    model = Model()
+    assert {layer.name for layer in all_layers(model)} >= {"inner", model.outer.name}
+
+
+def test_loss_and_metrics_have_their_variables_before_the_first_step():
+    model = Model()
+    model.compile(loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+    assert not [variable for variable in model.metrics_variables if "accuracy" in variable.path]
+    build_loss_and_metrics(model, keras.KerasTensor((None,), "int32"), keras.KerasTensor((None, 2), "float32"))
+    assert [variable for variable in model.metrics_variables if "accuracy" in variable.path]
+
+
+def test_the_graph_of_a_called_function():
+    inner = tf.function(lambda x: tf.matmul(x, x))
+    outer = tf.function(lambda x: inner(x)).get_concrete_function(tf.TensorSpec((2, 2)))
+    (call,) = [operation for operation in outer.graph.get_operations() if "PartitionedCall" in operation.type]
+    graph = function_graph(outer.graph, call.get_attr("f").name)
+    assert "MatMul" in {operation.type for operation in graph.get_operations()}
+    assert function_graph(outer.graph, "no such function") is None
