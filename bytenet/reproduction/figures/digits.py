@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import RATE, Verdict, compare, difference, statement
@@ -12,9 +12,6 @@ from bytenet.reproduction.figures.shared.curves import WATCHED, collect_curves, 
 from bytenet.reproduction.figures.shared.thesis_curves import DIGITS
 from bytenet.reproduction.figures.shared.thesis_settings import SELU_WEIGHTS
 from bytenet.reproduction.jobs.training_run import TrainingRun
-
-if TYPE_CHECKING:
-    pass
 
 _MEASURES = ("sentence_cross_entropy", "misclassification")
 _PANELS = (Panel("sentence_cross_entropy"), Panel("misclassification", limits=(0, 1)))

@@ -6,7 +6,7 @@ import pytest
 
 from bytenet.datasets import Pairs
 from bytenet.reproduction import Work
-from bytenet.reproduction.figures import corpora
+from bytenet.reproduction.figures.corpora import lengths, samples, texts
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def work(tmp_path, monkeypatch):
     return at
 
 
-@pytest.mark.parametrize("experiment", corpora.EXPERIMENTS, ids=lambda experiment: experiment.name)
+@pytest.mark.parametrize("experiment", [*lengths.EXPERIMENTS, *samples.EXPERIMENTS], ids=lambda one: one.name)
 def test_smoke_needs_no_corpus(work, experiment, tmp_path):
     table = experiment.measure(work("smoke"))
     assert len({tuple(row) for row in table}) == 1
@@ -32,13 +32,13 @@ def test_smoke_needs_no_corpus(work, experiment, tmp_path):
 
 def test_lengths_are_counted_and_their_density_is_one_in_all(work, monkeypatch):
     pairs = Pairs(["a" * length for length in (70, 75, 80, 80, 120)], ["b" * 60] * 2 + ["b" * 80] * 3)
-    monkeypatch.setattr(corpora, "newstest", lambda years: pairs)
-    table = corpora._measure_lengths(work("cpu"))
+    monkeypatch.setattr(texts, "newstest", lambda years: pairs)
+    table = lengths._measure_lengths(work("cpu"))
     assert sum(row["source_sentences"] for row in table) == 5
     assert table[80]["source_sentences"] == 2
     assert table[120]["target_sentences"] == 0
     assert sum(row["target_density"] for row in table) == pytest.approx(1, abs=0.05)
-    verdicts = {verdict.quantity: verdict for verdict in corpora._length_verdicts(table, "cpu")}
+    verdicts = {verdict.quantity: verdict for verdict in lengths._length_verdicts(table, "cpu")}
     assert verdicts["most frequent length, German, characters"].outcome == "agrees"
     assert verdicts["longest sentence in the figure, characters"].measured == 120
 
@@ -48,13 +48,13 @@ def test_density_is_as_wide_as_in_r():
 
     # bw.nrd0(c(1, 2, 3, 4, 10)) in R
     width = 0.9 * 2 / 1.34 * 5**-0.2
-    density = corpora._kernel_density(np.array([1, 2, 3, 4, 10]), np.array([10.0]))
+    density = lengths._kernel_density(np.array([1, 2, 3, 4, 10]), np.array([10.0]))
     expected = np.mean([np.exp(-(((10 - x) / width) ** 2) / 2) for x in (1, 2, 3, 4, 10)]) / width / np.sqrt(2 * np.pi)
     assert density[0] == pytest.approx(expected)
 
 
 def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
-    table = corpora._measure_digits(work("smoke"))
+    table = samples._measure_digits(work("smoke"))
     assert table[0] == {"pairs": 1000, "invalid": 0, "source": "", "target": ""}
     assert table[1]["target"] == "452"
     monkeypatch.setattr(
@@ -62,9 +62,9 @@ def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
         "digits",
         lambda seed, size: Pairs(["one two", "six"], ["12", "7"]),
     )
-    table = corpora._measure_digits(work("smoke"))
+    table = samples._measure_digits(work("smoke"))
     assert table[0]["invalid"] == 1
-    assert corpora._digits_verdicts(table, "cpu")[0].outcome == "not shown"
+    assert samples._digits_verdicts(table, "cpu")[0].outcome == "not shown"
 
 
 @pytest.mark.parametrize(
@@ -73,27 +73,25 @@ def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
 )
 def test_the_number_of_pairs_is_judged_where_the_corpus_is_whole(pairs, outcome):
     rows = [{"printed": 0, "pairs": pairs, "source": "", "target": ""}]
-    assert corpora._europarl_verdicts(rows, "cpu")[-1].outcome == outcome
+    assert samples._europarl_verdicts(rows, "cpu")[-1].outcome == outcome
 
 
 def test_odd_pairs_of_a_sample_make_no_claim(work, monkeypatch):
-    monkeypatch.setattr(
-        corpora, "_europarl", lambda scale: Pairs(["", "x", "same", "ok"], ["a", "y" * 30, "same", "o"])
-    )
-    table = corpora._measure_odd_pairs(work("cpu"))
+    monkeypatch.setattr(samples, "europarl", lambda scale: Pairs(["", "x", "same", "ok"], ["a", "y" * 30, "same", "o"]))
+    table = samples._measure_odd_pairs(work("cpu"))
     assert [(row["of_this_kind"], row["line"]) for row in table] == [(1, 1), (1, 3), (1, 2)]
-    empty, share = corpora._odd_verdicts(table, "cpu")
+    empty, share = samples._odd_verdicts(table, "cpu")
     assert (empty.outcome, empty.measured) == ("no claim", 1)
     assert share.measured == pytest.approx(0.75)
 
 
 def test_the_pairs_that_the_thesis_shows_are_looked_for(work, monkeypatch):
-    shown = [f"{start} ..." for start in corpora._NEWS_SHOWN]
+    shown = [f"{start} ..." for start in samples._NEWS_SHOWN]
     pairs = Pairs(["Anderes", *shown], ["other", "a" * 60, "b", "c"])
-    monkeypatch.setattr(corpora, "newstest", lambda years: pairs)
-    table = corpora._measure_news(work("cpu"))
+    monkeypatch.setattr(texts, "newstest", lambda years: pairs)
+    table = samples._measure_news(work("cpu"))
     assert [row["source"] for row in table if row["printed"]] == shown
-    verdicts = {verdict.quantity: verdict for verdict in corpora._news_verdicts(table, "cpu")}
+    verdicts = {verdict.quantity: verdict for verdict in samples._news_verdicts(table, "cpu")}
     assert verdicts["of the pairs shown, found in the corpus"].outcome == "agrees"
     assert verdicts["pairs of NewsTest 2015"].contradicts
 
@@ -106,7 +104,7 @@ def test_the_picture_of_lengths_has_the_thesis_s_peak_and_longest_sentences(tmp_
         }
         for length in range(10)
     ]  # fmt: skip
-    corpora._plot_lengths(table, tmp_path / "picture.png")
+    lengths._plot_lengths(table, tmp_path / "picture.png")
     assert [text.get_text() for text in figures[0].legends[0].get_texts()] == [
         "source (German), here: peak at 4, longest 9",
         "target (English), here: peak at 3, longest 7",

@@ -5,7 +5,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets import Pairs, read_corpus
-from bytenet.reproduction.figures import europarl, memorise
+from bytenet.reproduction.figures.news import europarl, memorise_verdicts
 from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, within
 
 
@@ -41,16 +41,16 @@ def test_the_files_name_themselves_in_the_settings(tmp_path):
 
 def test_bleu_is_dated_by_its_smoothed_curve():
     table = curves(train_bleu=[0, 0, 100, 100, 100])
-    assert memorise.epoch_of_bleu(table, "bytenet", 50, alpha=1.0) == [2.0]
+    assert memorise_verdicts.epoch_of_bleu(table, "bytenet", 50, alpha=1.0) == [2.0]
     # Half of the weight is on the newest value: 0, 0, 57, ...
-    assert memorise.epoch_of_bleu(table, "bytenet", 60, alpha=0.5) == [3.0]
-    assert memorise.epoch_of_bleu(table, "bytenet", 101, alpha=1.0) == [float("inf")]
+    assert memorise_verdicts.epoch_of_bleu(table, "bytenet", 60, alpha=0.5) == [3.0]
+    assert memorise_verdicts.epoch_of_bleu(table, "bytenet", 101, alpha=1.0) == [float("inf")]
 
 
 @pytest.mark.parametrize(("end", "outcome"), [(600, "shown"), (130, "not shown")])
 def test_a_test_loss_that_rises_again_is_seen(end, outcome):
     values = np.concatenate([np.linspace(800, 120, 40), np.linspace(120, end, 60), np.full(100, end)])
-    (verdict,) = memorise._rising_test_loss(curves(test_sentence_cross_entropy=values), "cpu")
+    (verdict,) = memorise_verdicts.rising_test_loss(curves(test_sentence_cross_entropy=values), "cpu")
     assert verdict.outcome == outcome
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from bytenet.reproduction.engine.results import read_table, write_table
-from bytenet.reproduction.figures.speed import (
+from bytenet.reproduction.figures.time.speed_plots import plot_rates
+from bytenet.reproduction.figures.time.speed_verdicts import (
     bytenet_verdicts,
-    plot_rates,
     rates,
     selu_verdicts,
     simplified_verdicts,

@@ -4,7 +4,8 @@ import pytest
 
 from bytenet.reproduction import Work
 from bytenet.reproduction.engine.results import read_table, write_table
-from bytenet.reproduction.figures import blocks, theory
+from bytenet.reproduction.figures.network import blocks
+from bytenet.reproduction.figures.theory import activations, densities, invariances
 
 
 @pytest.fixture
@@ -26,26 +27,26 @@ def judge(tmp_path):
 
 @pytest.mark.parametrize("name", ["fig-2.4.1", "fig-2.4.2"])
 def test_densities(judge, name):
-    table, verdicts = judge(theory, name)
+    table, verdicts = judge(densities, name)
     assert {verdict.outcome for verdict in verdicts.values()} == {"shown"}
     spoilt = [row | {"density": 1.1 * row["density"]} for row in table]
-    found = next(experiment for experiment in theory.EXPERIMENTS if experiment.name == name)
+    found = next(experiment for experiment in densities.EXPERIMENTS if experiment.name == name)
     assert found.verdicts(spoilt, "smoke")[0].outcome == "not shown"
 
 
 def test_invariances(judge):
-    table, verdicts = judge(theory, "tab-2.4.1")
+    table, verdicts = judge(invariances, "tab-2.4.1")
     assert [verdict.outcome for verdict in verdicts.values()].count("shown") == 10
     assert not any(verdict.contradicts for verdict in verdicts.values())
     swapped = {"batch": "layer", "layer": "batch"}
-    wrong = theory._invariance_verdicts(
+    wrong = invariances._invariance_verdicts(
         [row | {"normalisation": swapped[row["normalisation"]]} for row in table], "smoke"
     )
     assert sum(verdict.contradicts for verdict in wrong) == 6
 
 
 def test_activations(judge):
-    _, verdicts = judge(theory, "fig-3.5.2")
+    _, verdicts = judge(activations, "fig-3.5.2")
     outcomes = [verdict.outcome for verdict in verdicts.values()]
     assert outcomes == ["agrees", "agrees", "shown", "shown", "no claim"]
 

@@ -9,17 +9,16 @@ from bytenet.profiling.breakdown import Breakdown, DeviceTime, Gaps, GroupTime
 from bytenet.profiling.plots import KnownStep, Span, Timeline
 from bytenet.reproduction.engine.experiment import Work
 from bytenet.reproduction.engine.results import read_table, write_table
-from bytenet.reproduction.figures import traces
-from bytenet.reproduction.figures.traces import (
-    Captured,
-    backward_share,
+from bytenet.reproduction.figures.time import traces
+from bytenet.reproduction.figures.time.trace_tables import (
     devices_of,
     grouped_table,
-    largest_part,
     thinned,
     timeline_of,
     timeline_table,
 )
+from bytenet.reproduction.figures.time.trace_verdicts import backward_share, largest_part
+from bytenet.reproduction.figures.time.traces import Captured
 from bytenet.reproduction.registry import find_experiment
 
 SHOWN = Timeline(

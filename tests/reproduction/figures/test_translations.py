@@ -9,7 +9,7 @@ import pytest
 
 from bytenet.errors import MissingFileError
 from bytenet.reproduction import Work
-from bytenet.reproduction.figures import translations
+from bytenet.reproduction.figures.news import translations
 
 
 @pytest.mark.parametrize("experiment", translations.EXPERIMENTS, ids=lambda experiment: experiment.name)

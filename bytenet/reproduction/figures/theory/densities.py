@@ -1,4 +1,4 @@
-"""Figures 2.4.1, 2.4.2 and 3.5.2, table 2.4.1: normalisation and activations, shown without training."""
+"""Figures 2.4.1 and 2.4.2: densities of normal inputs, before and after batch normalisation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
+from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
+from bytenet.reproduction.figures.theory.invariances import _VARIABLES
+from bytenet.reproduction.figures.theory.needs import COMPUTED
 
-_NEEDS = Needs(time={"smoke": "15 s", "cpu": "15 s", "thesis": "15 s"})
 _SAMPLES = 200_000
-
-# Figures 2.4.1 and 2.4.2
 
 
 def _normal_label(mean: float, deviation: float) -> str:
@@ -156,160 +155,13 @@ def _plot_densities(table: Table, path: Path) -> None:
     save(figure, path)
 
 
-_VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
-
-
-# Table 2.4.1
-
-_TABLE = "improving-convergence-speed.tex:132"
-_INVARIANT = {
-    ("batch", "weight matrix re-scaling"): True,
-    ("batch", "weight matrix re-centring"): False,
-    ("batch", "dataset re-scaling"): True,
-    ("batch", "dataset re-centring"): True,
-    ("layer", "weight matrix re-scaling"): True,
-    ("layer", "weight matrix re-centring"): True,
-    ("layer", "dataset re-scaling"): True,
-    ("layer", "dataset re-centring"): False,
-    # Named in the caption:
-    ("batch", "weight vector re-scaling"): True,
-    ("layer", "single case re-scaling"): True,
-}
-# Rounding to float32 changes the output by 1e-6 of itself.
-_UNCHANGED = 1e-4
-
-
-def _measure_invariances(work: Work) -> Table:
-    """Normalise `data @ weights`, change one of them, normalise again.
-
-    Re-centring is meant as by Ba et al. 2016: of the weights, one vector is added to the incoming weights of all
-    units alike; of the data, one vector is added to all cases alike.
-    """
-    import keras
-
-    from bytenet.layers.normalization import make_normalization
-
-    random = np.random.default_rng(0)
-    data, weights = random.normal(size=(256, 32)), random.normal(size=(32, 64))  # cases, inputs, units
-    vector = random.normal(size=32)
-    one_case, one_unit = np.ones((256, 1)), np.ones(64)
-    one_case[0], one_unit[0] = 3, 3
-    changed = {
-        "weight matrix re-scaling": (data, 3 * weights),
-        "weight matrix re-centring": (data, weights + vector[:, None]),
-        "dataset re-scaling": (3 * data, weights),
-        "dataset re-centring": (data + vector, weights),
-        "weight vector re-scaling": (data, weights * one_unit),
-        "single case re-scaling": (data * one_case, weights),
-    }
-    rows: Table = []
-    for kind in ("batch", "layer"):
-        layer = make_normalization(kind, epsilon=1e-8, momentum=0.99)
-        arguments = {"training": True} if kind == "batch" else {}
-
-        def normalised(inputs: np.ndarray, layer=layer, arguments=arguments) -> np.ndarray:
-            return keras.ops.convert_to_numpy(layer(inputs.astype("float32"), **arguments))
-
-        before = normalised(data @ weights)
-        for change, (new_data, new_weights) in changed.items():
-            difference = normalised(new_data @ new_weights) - before
-            relative = float(np.linalg.norm(difference) / np.linalg.norm(before))
-            rows.append({"normalisation": kind, "change": change, "relative_change_of_output": relative})
-    return rows
-
-
-def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
-    for row in table:
-        printed = _INVARIANT.get((row["normalisation"], row["change"]))
-        change = float(row["relative_change_of_output"])
-        quantity = f"{row['normalisation']} normalisation, {row['change']}: relative change of the output"
-        if printed is None:
-            verdict = "invariant" if change < _UNCHANGED else "not invariant"
-            found.append(Verdict(quantity=quantity, printed="", measured=change, note=verdict))
-            continue
-        holds = (change < _UNCHANGED) == printed
-        printed_text = "invariant" if printed else "not invariant"
-        found.append(statement(quantity, printed_text, holds, change, contradicts=not holds, source=_TABLE))
-    return found
-
-
-# Figure 3.5.2
-
-_ALPHA, _LAMBDA = 1.6732632423, 1.0507009873
-
-
-def _measure_activations(work: Work) -> Table:
-    import keras
-
-    from bytenet.layers import NormalizedActivation
-
-    x = np.linspace(-5, 5, 1001)
-    values = {
-        name: keras.ops.convert_to_numpy(NormalizedActivation("none", name)(x[:, None].astype("float32")))[:, 0]
-        for name in ("relu", "selu")
-    }
-    return [
-        {"x": float(at), "relu": float(relu), "selu": float(selu)}
-        for at, relu, selu in zip(x, values["relu"], values["selu"], strict=True)
-    ]
-
-
-def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    from scipy.stats import norm
-
-    x, relu, selu = _columns(table).values()
-    slope = float(selu[-1] / x[-1])
-    limit = float(selu[0] / (np.exp(x[0]) - 1))  # minus the value that it falls to
-    weights = norm.pdf(x)
-    mean = np.trapezoid(selu * weights, x)
-    variance = np.trapezoid((selu - mean) ** 2 * weights, x)
-    drift = float(max(abs(mean), abs(variance - 1)))
-    # ReLU(3 x) on the points whose threefold is on the axis.
-    tripled = {sign: np.interp(sign * 3 * x[400:601], x, relu) - sign * 3 * relu[400:601] for sign in (1, -1)}
-    gaps = {sign: float(np.abs(values).max()) for sign, values in tripled.items()}
-    return [
-        compare("SELU's slope λ to the right", _LAMBDA, [slope], tolerance=1e-5),
-        compare("SELU's α, from its value at -5", _ALPHA, [limit / slope], tolerance=1e-5),
-        statement(
-            "SELU of a standard normal: how far mean and variance are from 0 and 1",
-            "self-normalizing",
-            holds=drift < 1e-3,
-            measured=drift,
-        ),
-        statement(
-            "|ReLU(αz) - α ReLU(z)| for α = 3 (eq. 2.4.6)", "0", holds=gaps[1] < 1e-5, measured=gaps[1],
-        ),
-        Verdict(
-            quantity="the same for α = -3",
-            printed="not said",
-            measured=gaps[-1],
-            note="a normalisation's gain can be left out before ReLU where it is positive",
-        ),
-    ]  # fmt: skip
-
-
-def _plot_activations(table: Table, path: Path) -> None:
-    columns = _columns(table)
-    figure = new_figure(4)
-    axes = figure.subplots()
-    axes.plot(columns["x"], columns["relu"], label="ReLU")
-    axes.plot(columns["x"], columns["selu"], label="SELU")
-    limit = -_ALPHA * _LAMBDA
-    axes.axhline(limit, color="grey", linewidth=0.8, linestyle=":", label=f"-λα = {limit:.3f}, by the constants")
-    axes.set(xlabel="input, no unit", ylabel="activation, no unit", xlim=(-5, 5))
-    axes.grid(alpha=0.3)
-    legend_below(figure, handles_of([axes]))
-    save(figure, path)
-
-
 EXPERIMENTS = (
     Experiment(
         name="fig-2.4.1",
         title="Densities of normal inputs and of their sigmoids",
         thesis="Three normal distributions, as three pairs of weight and bias give them, and what a sigmoid makes of "
         "them: when weights change, the distribution of activations does, the internal covariate shift.",
-        needs=_NEEDS,
+        needs=COMPUTED,
         basis=Basis("computed"),
         measure=lambda work: _densities([(0, 1), (1, 1), (0, 2)], standardise=False),
         verdicts=_shift_verdicts,
@@ -319,31 +171,10 @@ EXPERIMENTS = (
         name="fig-2.4.2",
         title="Densities of normal inputs and of their sigmoids after batch normalisation",
         thesis="Two of the distributions of figure 2.4.1; normalised first, both give the same activations.",
-        needs=_NEEDS,
+        needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_normalised,
         verdicts=_normalised_verdicts,
         plot=_plot_densities,
-    ),
-    Experiment(
-        name="tab-2.4.1",
-        title="To what batch and layer normalisation are invariant",
-        thesis="Batch normalisation to all but re-centring of the weight matrix, layer normalisation to all but "
-        "re-centring of the dataset; moreover batch normalisation to re-scaling of one weight vector, layer "
-        "normalisation to re-scaling of a single case.",
-        needs=_NEEDS,
-        basis=Basis("computed"),
-        measure=_measure_invariances,
-        verdicts=_invariance_verdicts,
-    ),
-    Experiment(
-        name="fig-3.5.2",
-        title="ReLU and SELU",
-        thesis="Both on [-5, 5]. SELU's two constants are derived for normally distributed inputs.",
-        needs=_NEEDS,
-        basis=Basis("computed"),
-        measure=_measure_activations,
-        verdicts=_activation_verdicts,
-        plot=_plot_activations,
     ),
 )

@@ -8,32 +8,29 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
-
-import numpy as np
 
 from bytenet.config import Config, load_config
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
-from bytenet.profiling.breakdown import Breakdown, DeviceTime, GroupTime
-from bytenet.profiling.grouping import LEVELS
-from bytenet.profiling.nesting import union_seconds
-from bytenet.profiling.plots import KnownStep, Span, Timeline, draw_grouped, draw_timeline, timeline
+from bytenet.profiling.breakdown import DeviceTime
+from bytenet.profiling.plots import KnownStep, draw_grouped, draw_timeline, timeline
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare
+from bytenet.reproduction.figures.time.trace_tables import (
+    devices_of,
+    grouped_table,
+    models_devices,
+    timeline_of,
+    timeline_table,
+)
+from bytenet.reproduction.figures.time.trace_verdicts import backward_share, cost_of_part, largest_part
 
 BATCH_SIZE = 16
 """Sentences a device."""
-MOST_ROWS = 3000
-"""Rectangles of a raw picture; more cannot be told apart."""
-
-_COMMUNICATION = "communication"
-_SHARED_STATISTICS = "Devices exchange the statistics of a batch here; the thesis's did not"
 _THESIS_DEVICES = 4
 _LOGICAL_CPUS = 2
 # What the thesis's code does wherever it differs from the defaults. XLA came later.
@@ -116,115 +113,6 @@ class Captured:
         return folder
 
 
-def timeline_table(shown: Timeline) -> Table:
-    """A row for each rectangle, at most `MOST_ROWS`; and in each what holds for the step or the device.
-
-    A device counts as busy where it does anything but communicate: to exchange is mostly to wait for each other.
-    """
-    working: dict[str, list[Span]] = {span.device: [] for span in shown.spans}
-    for span in shown.spans:
-        if span.kind != _COMMUNICATION:
-            working[span.device].append(span)
-    busy = {device: _busy_ms(spans) for device, spans in working.items()}
-    return [
-        {
-            **span._asdict(),
-            "device_busy_ms": busy[span.device],
-            "step": shown.step,
-            "step_ms": shown.milliseconds,
-            "threads_left_out": shown.left_out,
-        }
-        for span in thinned(shown.spans, shown.milliseconds)
-    ]
-
-
-def _busy_ms(spans: Sequence[Span]) -> float:
-    starts = np.array([span.start_ms for span in spans])
-    return float(union_seconds(starts, starts + [span.duration_ms for span in spans]))
-
-
-def timeline_of(table: Table) -> Timeline:
-    """What `timeline_table` was made of."""
-    spans = [Span(*(row[column] for column in Span._fields)) for row in table]
-    return Timeline(table[0]["step"], table[0]["step_ms"], spans, table[0]["threads_left_out"])
-
-
-def thinned(spans: Sequence[Span], milliseconds: float, most: int = MOST_ROWS) -> list[Span]:
-    """Spans that look the same in a picture, but not more than `most`.
-
-    Time is cut into equal pieces, short enough to be seen only as one; what a thread does most of in a piece it does
-    all of it.
-
-    Args:
-        spans: of one step, in order.
-        milliseconds: of the step.
-        most: spans to leave; above the number of threads.
-    """
-    pieces = 16384
-    kept = list(spans)
-    while len(kept) > most:
-        kept = _in_pieces(spans, milliseconds / pieces, pieces)
-        pieces //= 2
-    return kept
-
-
-def _in_pieces(spans: Sequence[Span], width: float, pieces: int) -> list[Span]:
-    kinds = ["", *sorted({span.kind for span in spans})]  # "" is idle
-    times: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros((len(kinds), pieces)))
-    for span in spans:
-        time, end = times[span.device, span.thread], span.start_ms + span.duration_ms
-        first, last = int(span.start_ms / width), min(int(end / width), pieces - 1)
-        for piece in range(first, last + 1):
-            inside = min(end, (piece + 1) * width) - max(span.start_ms, piece * width)
-            time[kinds.index(span.kind), piece] += inside
-    found = []
-    for (device, thread), time in times.items():
-        time[0] = width - time.sum(axis=0)
-        winner = time.argmax(axis=0)
-        bounds = [0, *(1 + np.flatnonzero(np.diff(winner))), pieces]
-        for start, end in pairwise(bounds):
-            if winner[start]:
-                kind = kinds[winner[start]]
-                found.append(Span(device, thread, float(start * width), float((end - start) * width), kind))
-    return found
-
-
-def grouped_table(result: Breakdown) -> Table:
-    """A row for each device and combination of groups, seconds of an average step."""
-    return [
-        {
-            "device": device.device,
-            **dict(zip(LEVELS, group.group, strict=True)),
-            "seconds": group.seconds,
-            "summed_seconds": group.summed_seconds,
-            "step_seconds": result.step_seconds,
-        }
-        for device in result.devices
-        for group in device.groups
-    ]
-
-
-def devices_of(table: Table) -> list[DeviceTime]:
-    """The devices that `grouped_table` was made of, without their threads and single operations."""
-    found = []
-    for name in dict.fromkeys(row["device"] for row in table):
-        rows = [row for row in table if row["device"] == name]
-        busy = sum(row["seconds"] for row in rows)
-        groups = [
-            GroupTime(
-                tuple(row[level] for level in LEVELS), row["seconds"], row["seconds"] / busy, row["summed_seconds"], 0
-            )
-            for row in rows
-        ]
-        found.append(DeviceTime(name, busy, max(0.0, rows[0]["step_seconds"] - busy), 0.0, groups, []))
-    return found
-
-
-def _models_devices(names: Sequence[str]) -> list[str]:
-    """Those that the model is on: where there are GPUs, the CPU only feeds them."""
-    return [name for name in names if name.startswith("GPU")] or list(names)
-
-
 # Of one card in the thesis, off its figures: seconds of a step, those it is busy with by group, and a word on these.
 _THESIS_STEPS: dict[tuple[str, int], tuple[float, dict[str, float], str]] = {
     ("bytenet", 1): (0.86, {"backward": 0.150, "other": 0.232 - 0.150}, "backward 0.150 s, then all other"),
@@ -261,7 +149,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) ->
         busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
         on_gpu = any(device.startswith("GPU") for device in busy)
         quantity = "share of a step in which a device waits or communicates"
-        measured = fmean(1 - busy[device] for device in _models_devices(list(busy)))
+        measured = fmean(1 - busy[device] for device in models_devices(list(busy)))
         note = "the thesis's is read off its figures: busy seconds of the trace, and seconds a step"
         if on_gpu:
             return [compare(quantity, idle, [measured], tolerance=0.05, note=note)]
@@ -285,7 +173,7 @@ def _grouped(
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         devices = {device.device: device for device in devices_of(table)}
-        of_model = [devices[name] for name in _models_devices(list(devices))]
+        of_model = [devices[name] for name in models_devices(list(devices))]
         found = [judge(of_model) for judge in judges]
         on_cpu = of_model[0].device.startswith("CPU")
         return [verdict.unjudged("CPUs, not GPUs") if on_cpu else verdict for verdict in found]
@@ -303,60 +191,6 @@ def _experiment(name: str, title: str, thesis: str, measure, verdicts, plot) -> 
     )  # fmt: skip
 
 
-def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
-    """Compares how much of the time of both passes is the backward one's."""
-
-    def judge(devices: list[DeviceTime]) -> Verdict:
-        seconds = _seconds(devices, "pass")
-        share = seconds.get("backward", 0.0) / (seconds.get("forward", 0.0) + seconds.get("backward", 0.0))
-        return compare(
-            "backward's share of both passes", printed, [share], tolerance=0.05,
-            note=f"without communication. {_SHARED_STATISTICS}" if len(devices) > 1 else "",
-        )  # fmt: skip
-
-    return judge
-
-
-def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
-    """Judges whether `part` of the blocks takes the most time; `printed` says so in words."""
-
-    def judge(devices: list[DeviceTime]) -> Verdict:
-        seconds = _seconds(devices, "part")
-        busy = sum(seconds.values())
-        seconds.pop("other", None)
-        largest = max(seconds, key=seconds.get)
-        told = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
-        return statement(
-            "the part of the blocks that takes longest", printed, largest == part, largest,
-            note=f"shares of the busy time without communication: {told}. {_SHARED_STATISTICS}",
-        )  # fmt: skip
-
-    return judge
-
-
-def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
-    """Measures the time of one part of the blocks over that of another; `printed` is what the thesis says of it."""
-
-    def judge(devices: list[DeviceTime]) -> Verdict:
-        seconds = _seconds(devices, "part")
-        return Verdict(
-            quantity=f"time of {part} over that of {other}", printed=printed, measured=seconds[part] / seconds[other],
-            source="result-selu-bytenet.tex:75", note="no number is given",
-        )  # fmt: skip
-
-    return judge
-
-
-def _seconds(devices: list[DeviceTime], level: str) -> dict[str, float]:
-    """Of all devices, by the groups of a level; communication left out."""
-    sums: dict[str, float] = defaultdict(float)
-    for device in devices:
-        for group in device.level(level, "kind"):
-            if group.group[1] != _COMMUNICATION:
-                sums[group.group[0]] += group.seconds
-    return dict(sums)
-
-
 _BASIS = Basis("measured, other hardware", "d = 128, 80 characters")
 _NEEDS = Needs(
     corpus="NewsTest 2014",
@@ -368,7 +202,6 @@ _NEEDS = Needs(
 )
 _ONE, _FOUR = Captured("bytenet", 1), Captured("bytenet", _THESIS_DEVICES)
 _SIMPLIFIED, _SELU = Captured("simplified", _THESIS_DEVICES), Captured("selu", _THESIS_DEVICES)
-
 EXPERIMENTS = (
     _raw(
         _FOUR, "fig-3.3.4", "Raw profile of ByteNet on 4 GPUs",

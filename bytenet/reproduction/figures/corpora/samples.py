@@ -1,116 +1,12 @@
-"""Figure 2.6.3, tables 3.1.1 to 3.1.3 and 3.3.4: the texts that the thesis works with."""
+"""Tables 3.1.1 to 3.1.3 and 3.3.4: pairs of the corpora."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import numpy as np
-
-from bytenet.datasets.corpora.newstest import newstest
 from bytenet.datasets.parallel import Pairs
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
-from bytenet.reproduction.figures.shared.corpus_files import number_words, within
-from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-
-_NEWSTEST = Needs(corpus="NewsTest 2014, 2015", time={"smoke": "10 s", "cpu": "10 s", "thesis": "10 s"})
-_EUROPARL = Needs(corpus="Europarl v7", time={"smoke": "10 s", "cpu": "10 s", "thesis": "1 min after the download"})
-_EUROPARL_PAIRS = 1_920_209
-_PRINTED_PAIRS = 1_901_056  # in the thesis
-
-
-def _news(scale: Scale, year: int) -> Pairs:
-    """A NewsTest, German to English; at "smoke" number words stand in for it."""
-    return _stand_in() if scale == "smoke" else newstest([year])
-
-
-def _europarl(scale: Scale) -> Pairs:
-    """What there is of Europarl, whole or not; at "smoke" number words, some of them spoilt."""
-    if scale == "smoke":
-        pairs = _stand_in()
-        return Pairs([*pairs.source, "", "eins"], [*pairs.target, "one", "one " * 12])
-    from bytenet.config import load_config
-    from bytenet.datasets import read_corpus
-
-    return read_corpus(load_config("europarl").data).train
-
-
-def _stand_in() -> Pairs:
-    return number_words(64, 8)[0]
-
-
-# Figure 2.6.3
-
-
-def _measure_lengths(work: Work) -> Table:
-    """For each length in characters, the number of sentences and their density, as R and ggplot2 estimate it."""
-    pairs = _news(work.scale, 2014)
-    lengths = {"source": np.array(list(map(len, pairs.source))), "target": np.array(list(map(len, pairs.target)))}
-    longest = max(values.max() for values in lengths.values())
-    grid = np.arange(longest + 1)
-    columns: dict[str, list] = {"length": grid.tolist()}
-    for side, values in lengths.items():
-        columns[f"{side}_sentences"] = np.bincount(values, minlength=longest + 1).tolist()
-        columns[f"{side}_density"] = _kernel_density(values, grid).tolist()
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Gaussian kernels of the width that R takes by default: Silverman's rule of thumb."""
-    from scipy.stats import gaussian_kde, iqr
-
-    deviation = values.std(ddof=1)
-    width = 0.9 * min(deviation, iqr(values) / 1.34) * len(values) ** -0.2
-    return gaussian_kde(values, width / deviation)(grid)
-
-
-def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
-    longest = {}
-    for side, name in (("source", "German"), ("target", "English")):
-        peak = max(table, key=lambda row: row[f"{side}_density"])["length"]
-        longest[side] = max(row["length"] for row in table if row[f"{side}_sentences"])
-        found.append(compare(f"most frequent length, {name}, characters", 77.5, [peak], tolerance=5))
-    total = sum(row["source_sentences"] for row in table)
-    return [
-        *found,
-        compare("longest sentence in the figure, characters", 465, [max(longest.values())], tolerance=5),
-        compare(
-            "longest sentence in the text, characters", 400, [max(longest.values())], tolerance=5,
-            note=f"it fits the English side alone, whose longest has {longest['target']}",
-            contradicts=scale != "smoke" and max(longest.values()) > 405, source="bytenet.tex:83",
-        ),
-        compare("sentences of NewsTest 2014", 3003, [total]),
-    ]  # fmt: skip
-
-
-# Characters, in the thesis.
-_PRINTED_PEAK = (75, 80)
-_PRINTED_LONGEST = {"in the figure": 465, "in the text": 400}
-
-
-def _plot_lengths(table: Table, path: Path) -> None:
-    figure = new_figure(4.2)
-    axes = figure.subplots()
-    length = [row["length"] for row in table]
-    for number, (side, name) in enumerate((("source", "source (German)"), ("target", "target (English)"))):
-        density = [row[f"{side}_density"] for row in table]
-        peak = length[int(np.argmax(density))]
-        longest = max(row["length"] for row in table if row[f"{side}_sentences"])
-        axes.plot(length, density, color=f"C{number}", label=f"{name}, here: peak at {peak}, longest {longest}")
-        axes.fill_between(length, density, color=f"C{number}", alpha=0.15, linewidth=0)
-    low, high = _PRINTED_PEAK
-    axes.axvspan(low, high, color="grey", alpha=0.4, linewidth=0, label=f"thesis, peaks: {low} to {high}")
-    for (where, printed), style in zip(_PRINTED_LONGEST.items(), ("--", ":"), strict=True):
-        label = f"thesis, longest {where}: {printed}"
-        axes.axvline(printed, color="black", linestyle=style, linewidth=1.1, label=label)
-    axes.set(xlabel="length of a sentence, characters", ylabel="density, share a character")
-    axes.set(xlim=(0, None), ylim=(0, None))
-    axes.grid(alpha=0.3)
-    legend_below(figure, handles_of([axes]))
-    save(figure, path)
-
-
-# Tables 3.1.1 and 3.1.2
+from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
+from bytenet.reproduction.figures.shared.corpus_files import within
 
 _SHOWN = 3
 # How the pairs that the thesis shows begin.
@@ -155,7 +51,7 @@ def _found_verdict(table: Table, printed: Sequence[str]) -> Verdict:
 
 
 def _measure_news(work: Work) -> Table:
-    pairs_2014, pairs_2015 = (_news(work.scale, year) for year in (2014, 2015))
+    pairs_2014, pairs_2015 = (news(work.scale, year) for year in (2014, 2015))
     filtered = within(pairs_2014, 50, 149)
     return [
         *_samples("NewsTest 2015", pairs_2015, _NEWS_SHOWN),
@@ -196,16 +92,16 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _measure_europarl(work: Work) -> Table:
-    return _samples("Europarl", _europarl(work.scale), _EUROPARL_SHOWN)
+    return _samples("Europarl", europarl(work.scale), _EUROPARL_SHOWN)
 
 
 def _europarl_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     pairs = int(table[0]["pairs"])
-    quantity, printed = "thousand pairs of Europarl v7", _PRINTED_PAIRS / 1000
+    quantity, printed = "thousand pairs of Europarl v7", PRINTED_PAIRS / 1000
     if _is_whole(pairs):
         number = compare(
             quantity, printed, [pairs / 1000],
-            note=f"{_EUROPARL_PAIRS:,} as published; 2,000 are held out, and what shares a sentence with them left out",
+            note=f"{EUROPARL_PAIRS:,} as published; 2,000 are held out, and what shares a sentence with them left out",
         )  # fmt: skip
     else:
         number = Verdict(quantity=quantity, printed=printed, measured=pairs / 1000, note=_SAMPLE)
@@ -216,10 +112,8 @@ _SAMPLE = "not the whole corpus but the files under BYTENET_DATA"
 
 
 def _is_whole(pairs: int) -> bool:
-    return pairs > 0.9 * _EUROPARL_PAIRS  # some are held out, or left out for their sake
+    return pairs > 0.9 * EUROPARL_PAIRS  # some are held out, or left out for their sake
 
-
-# Table 3.1.3
 
 _DRAWN = 100_000
 _DIGIT_OF_WORD = {
@@ -257,14 +151,11 @@ def _digits_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ]
 
 
-# Table 3.3.4
-
-
 def _measure_odd_pairs(work: Work) -> Table:
     """What `bytenet data` calls suspicious: a row for each example, the first one with the count of its kind."""
     from bytenet.datasets.report import find_suspicious
 
-    pairs = _europarl(work.scale)
+    pairs = europarl(work.scale)
     rows: Table = []
     for kind in find_suspicious(pairs):
         shown = sorted(kind.examples, key=lambda example: len(example[1]) + len(example[2]))[:_SHOWN] or [("", "", "")]
@@ -301,21 +192,10 @@ def _odd_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 EXPERIMENTS = (
     Experiment(
-        name="fig-2.6.3",
-        title="Lengths of the sentences of NewsTest 2014",
-        thesis="Densities of both sides have their peak at 75 to 80 characters; the figure's longest sentence has "
-        "about 465, the text says 400.",
-        needs=_NEWSTEST,
-        basis=Basis("counted"),
-        measure=_measure_lengths,
-        verdicts=_length_verdicts,
-        plot=_plot_lengths,
-    ),
-    Experiment(
         name="tab-3.1.1",
         title="Pairs of NewsTest",
         thesis="Three pairs of NewsTest 2015. The text gives it 1,596 pairs, and no sentence above 500 characters.",
-        needs=_NEWSTEST,
+        needs=NEWSTEST,
         basis=Basis("counted"),
         measure=_measure_news,
         verdicts=_news_verdicts,
@@ -324,7 +204,7 @@ EXPERIMENTS = (
         name="tab-3.1.2",
         title="Pairs of Europarl v7",
         thesis="Three pairs of parliamentary speech.",
-        needs=_EUROPARL,
+        needs=EUROPARL,
         basis=Basis("counted", "sample of 3,186 pairs"),
         measure=_measure_europarl,
         verdicts=_europarl_verdicts,
@@ -342,7 +222,7 @@ EXPERIMENTS = (
         name="tab-3.3.4",
         title="Odd pairs of Europarl",
         thesis="Three pairs of Europarl, each with an empty side.",
-        needs=_EUROPARL,
+        needs=EUROPARL,
         basis=Basis("counted", "sample of 3,186 pairs"),
         measure=_measure_odd_pairs,
         verdicts=_odd_verdicts,

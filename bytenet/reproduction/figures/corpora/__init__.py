@@ -1,0 +1,1 @@
+"""The corpora: lengths of their sentences, and pairs of them."""

@@ -1,0 +1,1 @@
+"""The network: its blocks and their weights."""

@@ -1,0 +1,1 @@
+"""Trainings on news and other natural language."""

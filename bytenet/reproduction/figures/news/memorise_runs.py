@@ -1,0 +1,64 @@
+"""The trainings of models that learn NewsTest 2014 by heart."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bytenet.reproduction.engine.experiment import Basis, Needs, Scale
+from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words, within
+from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS
+from bytenet.reproduction.jobs.training_run import TrainingRun
+
+_EPOCHS = {"bytenet": 121, "simplified": 76, "selu": 301, "no_norm": 301}
+# The validation set is the thesis's test set, which it watched; the last model is kept, so nothing is chosen by it.
+_SCALES: dict[Scale, tuple[str, ...]] = {
+    "smoke": (
+        "model.dim=8", "model.num_sets=1", "data.batch_size=8", "training.epochs=2", "training.jit_compile=false",
+        "evaluation.continuous_every_steps=2", "evaluation.continuous_batch_size=8",
+    ),
+    "cpu": (
+        "model.dim=64", "data.batch_size=16", "data.num_buckets=2", "training.learning_rate=1e-3",
+        "training.epochs=100", "evaluation.every_epochs=100", "evaluation.continuous_every_steps=50",
+    ),
+    "thesis": (
+        "data.bucketing=histogram", "data.max_length=10000", "evaluation.continuous_every_steps=94",
+        "evaluation.every_epochs=1000",
+    ),
+}  # fmt: skip
+CPU_PAIRS, CPU_LENGTHS = 512, (50, 149)
+_TEXTS = {
+    "smoke": "number words",
+    "cpu": f"the first {CPU_PAIRS} pairs of {CPU_LENGTHS[0]} to {CPU_LENGTHS[1]} characters of NewsTest 2014, as many "
+    "of 2015 (all 3,003 and 2,169)",
+}
+BASIS = Basis("trained, smaller", f"{CPU_PAIRS} pairs, d = 64")
+NEEDS = Needs(
+    corpus="NewsTest 2014, 2015",
+    time={
+        "smoke": "1 min, on generated number words",
+        "cpu": "8 min a model and core: 512 pairs of 50 to 149 characters, width 64",
+        "thesis": "the thesis's 3,003 pairs and width: a GPU, hours",
+    },
+)
+
+
+def _files(scale: Scale) -> Callable[[Path], list[str]]:
+    def prepare(folder: Path) -> list[str]:
+        if scale == "smoke":
+            return as_files(folder, *number_words())
+        from bytenet.datasets.corpora.newstest import newstest
+
+        train, test = (within(newstest([year], "de", "en"), *CPU_LENGTHS, CPU_PAIRS) for year in (2014, 2015))
+        return as_files(folder, train, test)
+
+    return prepare
+
+
+def memorise_run(variant: str, scale: Scale) -> TrainingRun:
+    """The training of a variant."""
+    weights = (SELU_WEIGHTS,) if variant == "selu" else ()
+    settings = (f"model.variant={variant}", *AS_THESIS, *weights, *_SCALES[scale])
+    if scale == "thesis":
+        return TrainingRun(
+            f"memorise-{variant}", "newstest-memorise", (*settings, f"training.epochs={_EPOCHS[variant]}")
+        )
+    return TrainingRun(f"memorise-{variant}", "newstest-memorise", settings, _files(scale), _TEXTS[scale])

@@ -1,0 +1,136 @@
+"""Verdicts on models that learn NewsTest 2014 by heart."""
+
+from collections.abc import Callable
+from statistics import fmean
+
+import numpy as np
+
+from bytenet.evaluation import smooth
+from bytenet.reproduction.engine.experiment import Scale, Table
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.shared.curves import first_values, series, settled
+
+CROSS_ENTROPY, BLEU = "sentence_cross_entropy", "bleu"
+
+
+def epoch_of_bleu(table: Table, run: str, threshold: float, alpha: float, column: str = "train_bleu") -> list[float]:
+    """By seed, the first epoch at which the smoothed BLEU is at least `threshold`; infinity where it never is."""
+    found = []
+    for epochs, values in series(table, run, column).values():
+        above = np.flatnonzero(smooth(values, alpha) >= threshold)
+        found.append(float(epochs[above[0]]) if len(above) else float("inf"))
+    return found
+
+
+def _share_of_loss_at_bleu(table: Table, run: str, threshold: float, alpha: float) -> list[float]:
+    """By seed, where the smoothed BLEU passes `threshold`: the training cross entropy as a share of its first value."""
+    shares = []
+    losses = series(table, run, f"train_{CROSS_ENTROPY}")
+    for (epochs, values), epoch in zip(losses.values(), epoch_of_bleu(table, run, threshold, alpha), strict=True):
+        if np.isfinite(epoch):
+            smoothed = smooth(values, alpha)
+            shares.append(float(smoothed[np.searchsorted(epochs, epoch)] / values[0]))
+    return shares
+
+
+def rising_test_loss(table: Table, scale: Scale) -> list[Verdict]:
+    lowest, places, ends = [], [], settled(table, "bytenet", f"test_{CROSS_ENTROPY}")
+    for epochs, values in series(table, "bytenet", f"test_{CROSS_ENTROPY}").values():
+        smoothed = smooth(values, 0.3)
+        lowest.append(float(smoothed.min()))
+        places.append(float(epochs[smoothed.argmin()]))
+    ratios = [end / low for end, low in zip(ends, lowest, strict=True)]
+    return [
+        statement(
+            "test cross entropy at the end over its least",
+            "rises again: least about 120 nats a sentence, about 600 at the end (5 times)",
+            holds=min(ratios) > 1.5, measured=fmean(ratios), values=ratios,
+            note=f"least {fmean(lowest):.0f} nats at epoch {fmean(places):.0f}, {fmean(ends):.0f} at the end",
+        )
+    ]  # fmt: skip
+
+
+def learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
+    train_bleu = settled(table, "bytenet", "train_bleu")
+    test_bleu = settled(table, "bytenet", "test_bleu")
+    loss = settled(table, "bytenet", f"train_{CROSS_ENTROPY}")
+    begins, middle = (_share_of_loss_at_bleu(table, "bytenet", threshold, 0.3) for threshold in (5, 50))
+    return [
+        _at_size(scale, compare("train BLEU", 100, train_bleu, tolerance=3)),
+        _at_size(scale, compare("test BLEU", 0, test_bleu, tolerance=1)),
+        _at_size(scale, compare("train cross entropy, nats a sentence", 0, loss, tolerance=3)),
+        statement(
+            "train cross entropy, as a share of the first, when train BLEU passes 5",
+            "BLEU begins to rise only when the cross entropy nears 0",
+            holds=bool(begins) and max(begins) < 0.15,
+            measured=fmean(begins) if begins else "BLEU never passes 5", values=begins,
+            note=f"{fmean(middle):.3f} when it passes 50" if middle else "", source="result-bytenet.tex:100",
+        ),
+        *rising_test_loss(table, scale),
+    ]  # fmt: skip
+
+
+def _at_size(scale: Scale, verdict: Verdict) -> Verdict:
+    """The verdict, which is none where the training is smaller than the thesis's."""
+    return verdict if scale == "thesis" else verdict.unjudged("fewer pairs, a narrower model, fewer steps")
+
+
+def against_bytenet(variant: str, printed: str, holds: Callable[[float, float], bool], thesis_bleu: float, source: str):
+    """Verdicts on a variant beside ByteNet: where its train BLEU ends, and when it passes 50."""
+
+    def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+        own, other = (epoch_of_bleu(table, run, 50, 0.3) for run in (variant, "bytenet"))
+        ends = settled(table, variant, "train_bleu")
+        when = [f"epoch {fmean(values):.0f}" if np.isfinite(values).all() else "never" for values in (own, other)]
+        return [
+            _at_size(scale, compare(f"train BLEU of {variant}", thesis_bleu, ends, tolerance=5)),
+            statement(
+                f"train BLEU passes 50: {variant}, ByteNet", printed,
+                holds=all(holds(mine, theirs) for mine, theirs in zip(own, other, strict=True)),
+                measured=", ".join(when),
+                contradicts=scale == "thesis" and not all(map(holds, own, other)), source=source,
+            ),
+        ]  # fmt: skip
+
+    return verdicts
+
+
+def with_first_loss(variant: str, *arguments):
+    """The same, and the cross entropy before the first step."""
+    judge = against_bytenet(variant, *arguments)
+
+    def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+        end, passes = judge(table, scale)
+        found = [end, _at_size(scale, passes)]  # a short training shows nothing of SELU
+        first = first_values(table, variant, f"train_{CROSS_ENTROPY}")
+        if not first:
+            return found
+        quantity = "first train cross entropy of SELU, nats a sentence"
+        if scale == "thesis":
+            return [*found, compare(quantity, _FIRST_LOSS_OF_SELU, first, tolerance=0.2 * _FIRST_LOSS_OF_SELU)]
+        note = "a narrower model and shorter sentences begin lower"
+        return [*found, Verdict(quantity=quantity, printed=_FIRST_LOSS_OF_SELU, measured=fmean(first), note=note)]
+
+    return verdicts
+
+
+_FIRST_LOSS_OF_SELU = 82_000
+"""Between the two first points of the thesis's figure, 75,000 and 89,000."""
+
+
+def without_normalization(table: Table, scale: Scale) -> list[Verdict]:
+    ends = {run: settled(table, run, "train_bleu") for run in ("no_norm", "bytenet")}
+    gaps = [with_norm - without for with_norm, without in zip(ends["bytenet"], ends["no_norm"], strict=True)]
+    loss = settled(table, "no_norm", f"train_{CROSS_ENTROPY}")
+    return [
+        _at_size(scale, compare("train BLEU without normalisation", 80, ends["no_norm"], tolerance=5)),
+        statement(
+            "train BLEU of ByteNet minus that without normalisation, at the end",
+            "never completely memorizes the training dataset",
+            holds=min(gaps) > 3, measured=fmean(gaps), values=gaps,
+            contradicts=scale == "thesis" and min(gaps) <= 3, source="result-selu-bytenet.tex:14",
+        ),
+        _at_size(
+            scale, compare("train cross entropy without normalisation, nats a sentence", 1.5, loss, tolerance=1.5)
+        ),
+    ]  # fmt: skip

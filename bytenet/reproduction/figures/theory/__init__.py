@@ -1,0 +1,1 @@
+"""Theory: figures that are computed."""

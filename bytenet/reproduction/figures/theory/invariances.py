@@ -1,0 +1,95 @@
+"""Table 2.4.1: to what batch and layer normalisation are invariant."""
+
+import numpy as np
+
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
+from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.figures.theory.needs import COMPUTED
+
+_VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
+_TABLE = "improving-convergence-speed.tex:132"
+_INVARIANT = {
+    ("batch", "weight matrix re-scaling"): True,
+    ("batch", "weight matrix re-centring"): False,
+    ("batch", "dataset re-scaling"): True,
+    ("batch", "dataset re-centring"): True,
+    ("layer", "weight matrix re-scaling"): True,
+    ("layer", "weight matrix re-centring"): True,
+    ("layer", "dataset re-scaling"): True,
+    ("layer", "dataset re-centring"): False,
+    # Named in the caption:
+    ("batch", "weight vector re-scaling"): True,
+    ("layer", "single case re-scaling"): True,
+}
+# Rounding to float32 changes the output by 1e-6 of itself.
+_UNCHANGED = 1e-4
+
+
+def _measure_invariances(work: Work) -> Table:
+    """Normalise `data @ weights`, change one of them, normalise again.
+
+    Re-centring is meant as by Ba et al. 2016: of the weights, one vector is added to the incoming weights of all
+    units alike; of the data, one vector is added to all cases alike.
+    """
+    import keras
+
+    from bytenet.layers.normalization import make_normalization
+
+    random = np.random.default_rng(0)
+    data, weights = random.normal(size=(256, 32)), random.normal(size=(32, 64))  # cases, inputs, units
+    vector = random.normal(size=32)
+    one_case, one_unit = np.ones((256, 1)), np.ones(64)
+    one_case[0], one_unit[0] = 3, 3
+    changed = {
+        "weight matrix re-scaling": (data, 3 * weights),
+        "weight matrix re-centring": (data, weights + vector[:, None]),
+        "dataset re-scaling": (3 * data, weights),
+        "dataset re-centring": (data + vector, weights),
+        "weight vector re-scaling": (data, weights * one_unit),
+        "single case re-scaling": (data * one_case, weights),
+    }
+    rows: Table = []
+    for kind in ("batch", "layer"):
+        layer = make_normalization(kind, epsilon=1e-8, momentum=0.99)
+        arguments = {"training": True} if kind == "batch" else {}
+
+        def normalised(inputs: np.ndarray, layer=layer, arguments=arguments) -> np.ndarray:
+            return keras.ops.convert_to_numpy(layer(inputs.astype("float32"), **arguments))
+
+        before = normalised(data @ weights)
+        for change, (new_data, new_weights) in changed.items():
+            difference = normalised(new_data @ new_weights) - before
+            relative = float(np.linalg.norm(difference) / np.linalg.norm(before))
+            rows.append({"normalisation": kind, "change": change, "relative_change_of_output": relative})
+    return rows
+
+
+def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    found = []
+    for row in table:
+        printed = _INVARIANT.get((row["normalisation"], row["change"]))
+        change = float(row["relative_change_of_output"])
+        quantity = f"{row['normalisation']} normalisation, {row['change']}: relative change of the output"
+        if printed is None:
+            verdict = "invariant" if change < _UNCHANGED else "not invariant"
+            found.append(Verdict(quantity=quantity, printed="", measured=change, note=verdict))
+            continue
+        holds = (change < _UNCHANGED) == printed
+        printed_text = "invariant" if printed else "not invariant"
+        found.append(statement(quantity, printed_text, holds, change, contradicts=not holds, source=_TABLE))
+    return found
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="tab-2.4.1",
+        title="To what batch and layer normalisation are invariant",
+        thesis="Batch normalisation to all but re-centring of the weight matrix, layer normalisation to all but "
+        "re-centring of the dataset; moreover batch normalisation to re-scaling of one weight vector, layer "
+        "normalisation to re-scaling of a single case.",
+        needs=COMPUTED,
+        basis=Basis("computed"),
+        measure=_measure_invariances,
+        verdicts=_invariance_verdicts,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Time: speed of training, and profiles."""

@@ -1,0 +1,127 @@
+"""Traces as tables, and tables as timelines."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from bytenet.profiling.breakdown import Breakdown, DeviceTime, GroupTime
+from bytenet.profiling.grouping import LEVELS
+from bytenet.profiling.nesting import union_seconds
+from bytenet.profiling.plots import Span, Timeline
+from bytenet.reproduction.engine.experiment import Table
+
+MOST_ROWS = 3000
+"""Rectangles of a raw picture; more cannot be told apart."""
+_COMMUNICATION = "communication"
+_SHARED_STATISTICS = "Devices exchange the statistics of a batch here; the thesis's did not"
+
+
+def timeline_table(shown: Timeline) -> Table:
+    """A row for each rectangle, at most `MOST_ROWS`; and in each what holds for the step or the device.
+
+    A device counts as busy where it does anything but communicate: to exchange is mostly to wait for each other.
+    """
+    working: dict[str, list[Span]] = {span.device: [] for span in shown.spans}
+    for span in shown.spans:
+        if span.kind != _COMMUNICATION:
+            working[span.device].append(span)
+    busy = {device: busy_ms(spans) for device, spans in working.items()}
+    return [
+        {
+            **span._asdict(),
+            "device_busy_ms": busy[span.device],
+            "step": shown.step,
+            "step_ms": shown.milliseconds,
+            "threads_left_out": shown.left_out,
+        }
+        for span in thinned(shown.spans, shown.milliseconds)
+    ]
+
+
+def busy_ms(spans: Sequence[Span]) -> float:
+    starts = np.array([span.start_ms for span in spans])
+    return float(union_seconds(starts, starts + [span.duration_ms for span in spans]))
+
+
+def timeline_of(table: Table) -> Timeline:
+    """What `timeline_table` was made of."""
+    spans = [Span(*(row[column] for column in Span._fields)) for row in table]
+    return Timeline(table[0]["step"], table[0]["step_ms"], spans, table[0]["threads_left_out"])
+
+
+def thinned(spans: Sequence[Span], milliseconds: float, most: int = MOST_ROWS) -> list[Span]:
+    """Spans that look the same in a picture, but not more than `most`.
+
+    Time is cut into equal pieces, short enough to be seen only as one; what a thread does most of in a piece it does
+    all of it.
+
+    Args:
+        spans: of one step, in order.
+        milliseconds: of the step.
+        most: spans to leave; above the number of threads.
+    """
+    pieces = 16384
+    kept = list(spans)
+    while len(kept) > most:
+        kept = _in_pieces(spans, milliseconds / pieces, pieces)
+        pieces //= 2
+    return kept
+
+
+def _in_pieces(spans: Sequence[Span], width: float, pieces: int) -> list[Span]:
+    kinds = ["", *sorted({span.kind for span in spans})]  # "" is idle
+    times: dict[tuple[str, str], np.ndarray] = defaultdict(lambda: np.zeros((len(kinds), pieces)))
+    for span in spans:
+        time, end = times[span.device, span.thread], span.start_ms + span.duration_ms
+        first, last = int(span.start_ms / width), min(int(end / width), pieces - 1)
+        for piece in range(first, last + 1):
+            inside = min(end, (piece + 1) * width) - max(span.start_ms, piece * width)
+            time[kinds.index(span.kind), piece] += inside
+    found = []
+    for (device, thread), time in times.items():
+        time[0] = width - time.sum(axis=0)
+        winner = time.argmax(axis=0)
+        bounds = [0, *(1 + np.flatnonzero(np.diff(winner))), pieces]
+        for start, end in pairwise(bounds):
+            if winner[start]:
+                kind = kinds[winner[start]]
+                found.append(Span(device, thread, float(start * width), float((end - start) * width), kind))
+    return found
+
+
+def grouped_table(result: Breakdown) -> Table:
+    """A row for each device and combination of groups, seconds of an average step."""
+    return [
+        {
+            "device": device.device,
+            **dict(zip(LEVELS, group.group, strict=True)),
+            "seconds": group.seconds,
+            "summed_seconds": group.summed_seconds,
+            "step_seconds": result.step_seconds,
+        }
+        for device in result.devices
+        for group in device.groups
+    ]
+
+
+def devices_of(table: Table) -> list[DeviceTime]:
+    """The devices that `grouped_table` was made of, without their threads and single operations."""
+    found = []
+    for name in dict.fromkeys(row["device"] for row in table):
+        rows = [row for row in table if row["device"] == name]
+        busy = sum(row["seconds"] for row in rows)
+        groups = [
+            GroupTime(
+                tuple(row[level] for level in LEVELS), row["seconds"], row["seconds"] / busy, row["summed_seconds"], 0
+            )
+            for row in rows
+        ]
+        found.append(DeviceTime(name, busy, max(0.0, rows[0]["step_seconds"] - busy), 0.0, groups, []))
+    return found
+
+
+def models_devices(names: Sequence[str]) -> list[str]:
+    """Those that the model is on: where there are GPUs, the CPU only feeds them."""
+    return [name for name in names if name.startswith("GPU")] or list(names)

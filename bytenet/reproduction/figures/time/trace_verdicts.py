@@ -1,0 +1,62 @@
+"""Verdicts on profiles."""
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from bytenet.profiling.breakdown import DeviceTime
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.time.trace_tables import _COMMUNICATION, _SHARED_STATISTICS
+
+
+def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
+    """Compares how much of the time of both passes is the backward one's."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "pass")
+        share = seconds.get("backward", 0.0) / (seconds.get("forward", 0.0) + seconds.get("backward", 0.0))
+        return compare(
+            "backward's share of both passes", printed, [share], tolerance=0.05,
+            note=f"without communication. {_SHARED_STATISTICS}" if len(devices) > 1 else "",
+        )  # fmt: skip
+
+    return judge
+
+
+def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
+    """Judges whether `part` of the blocks takes the most time; `printed` says so in words."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "part")
+        busy = sum(seconds.values())
+        seconds.pop("other", None)
+        largest = max(seconds, key=seconds.get)
+        told = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
+        return statement(
+            "the part of the blocks that takes longest", printed, largest == part, largest,
+            note=f"shares of the busy time without communication: {told}. {_SHARED_STATISTICS}",
+        )  # fmt: skip
+
+    return judge
+
+
+def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
+    """Measures the time of one part of the blocks over that of another; `printed` is what the thesis says of it."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "part")
+        return Verdict(
+            quantity=f"time of {part} over that of {other}", printed=printed, measured=seconds[part] / seconds[other],
+            source="result-selu-bytenet.tex:75", note="no number is given",
+        )  # fmt: skip
+
+    return judge
+
+
+def _seconds(devices: list[DeviceTime], level: str) -> dict[str, float]:
+    """Of all devices, by the groups of a level; communication left out."""
+    sums: dict[str, float] = defaultdict(float)
+    for device in devices:
+        for group in device.level(level, "kind"):
+            if group.group[1] != _COMMUNICATION:
+                sums[group.group[0]] += group.seconds
+    return dict(sums)
