@@ -83,7 +83,7 @@ def profile(
     if captures:
         compile_cache.turn_off()  # before TensorFlow is imported: what comes from the cache has lost its names
         config = _config(preset_or_file, overrides, xla)
-        from bytenet.profiling.capture import Search, capture_decoding_of, capture_training
+        from bytenet.profiling.traces.capture import Search, capture_decoding_of, capture_training
 
         if decode:
             search = Search(beam_size or 1, batch_size or 1, length or 100, jit_compile=bool(xla))
@@ -91,9 +91,9 @@ def profile(
         else:
             trace = capture_training(config, out / name, steps, say=_say)
 
-    from bytenet.profiling.breakdown import breakdown
-    from bytenet.profiling.report import save_report, to_json, to_text
-    from bytenet.profiling.trace import read_trace
+    from bytenet.profiling.traces.breakdown import breakdown
+    from bytenet.profiling.traces.report import save_report, to_json, to_text
+    from bytenet.profiling.traces.trace import read_trace
 
     _say("reading the trace ...")
     read = read_trace(trace)
@@ -119,7 +119,7 @@ def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -
 def _say_how_to_look(trace: Path, logdir: Path | None) -> None:
     """Print the line that opens the trace in TensorBoard, from `logdir` if given, or what is missing for it."""
     from bytenet.errors import InputError
-    from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
+    from bytenet.profiling.traces.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
 
     folder = logdir_of(trace)
     if folder is None:

@@ -1,8 +1,10 @@
 """The configuration of a run: its sections, and how presets, YAML files and --set are read."""
 
+from bytenet.config.config import Config
+from bytenet.config.keys import setting_keys
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
-from bytenet.config.reading import PATH_KEYS, Config, load_config, preset_names, setting_keys
+from bytenet.config.reading import PATH_KEYS, load_config, preset_names
 from bytenet.config.sections import (
     DataConfig,
     DecodingConfig,

@@ -5,49 +5,21 @@ preset of the package or a YAML file; a file may begin with `preset: NAME` and t
 from that preset. The settings stand in `bytenet.config.sections` and `bytenet.config.families`.
 """
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, fields
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pydantic import ValidationError
 
-from bytenet.config.checks import checked
+from bytenet.config.config import Config
 from bytenet.config.families import DEFAULT_FAMILY, family_configs
+from bytenet.config.keys import Keys, nearest, owners
 from bytenet.config.model import ModelConfig
-from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig, TrainingConfig
-from bytenet.config.settings_text import Setting, parse_override, read_settings, write_settings
+from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError
-
-
-@checked
-class Config:
-    """One whole run."""
-
-    model: ModelConfig = field(default_factory=family_configs()[DEFAULT_FAMILY])
-    data: DataConfig = field(default_factory=DataConfig)
-    training: TrainingConfig = field(default_factory=TrainingConfig)
-    semi_supervised: SemiSupervisedConfig = field(default_factory=SemiSupervisedConfig)
-    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
-    decoding: DecodingConfig = field(default_factory=DecodingConfig)
-
-    def to_yaml(self) -> str:
-        """Every setting as YAML, defaults included; `load_config` reads it back to an equal configuration."""
-        return write_settings(asdict(self))
-
-    def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
-        """Every dotted key whose value differs, with the value here and the value in `other`."""
-        here, there = self.settings(), other.settings()
-        keys = dict.fromkeys([*here, *there])  # two families have different keys
-        return [(key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
-
-    def settings(self) -> dict[str, Any]:
-        """Every setting by its dotted key."""
-        return {f"{section}.{key}": value for section, values in asdict(self).items() for key, value in values.items()}
-
 
 #: The settings that are paths of files.
 PATH_KEYS = (
@@ -143,69 +115,9 @@ def _preset(name: str, place: str) -> list[Setting]:
 def _unknown_preset(name: str, place: str) -> str:
     where = f"{place}: " if place else ""
     return (
-        f"{where}{name!r} is neither a preset nor a file.{_nearest(name, preset_names())} The presets are "
+        f"{where}{name!r} is neither a preset nor a file.{nearest(name, preset_names())} The presets are "
         f"{', '.join(preset_names())}; anything else is the path of a YAML file."
     )
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    """Give " Did you mean ...?", or nothing if no known word is near."""
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return f" Did you mean {close[0]}?" if close else ""
-
-
-class _Keys:
-    """The sections and keys of a configuration whose model is of a family."""
-
-    def __init__(self, family: type[ModelConfig]):
-        sections = {section.name: section.default_factory for section in fields(Config)} | {"model": family}
-        self.sections = {section: [key.name for key in fields(kind)] for section, kind in sections.items()}
-        self.classes = sections
-        self.all = [f"{section}.{key}" for section, keys in self.sections.items() for key in keys]
-
-    def check(self, setting: Setting) -> None:
-        """Raise a ConfigError that names the nearest key, if there is none of this name."""
-        if setting.key in self.all:
-            return
-        section, _, key = setting.key.partition(".")
-        if setting.key in self.sections:
-            raise ConfigError(f"{setting.place}: {section!r} is a section; give {section}.KEY=VALUE.")
-        elsewhere = [known for known in self.all if known.partition(".")[2] == (key or section)]
-        of_families = list(_owners(setting.key))
-        if of_families:
-            hint = (
-                f" Models of the family {self._family!r} have none; those of {' and '.join(of_families)} have. "
-                f"The keys of model are: {', '.join(self.sections['model'])}."
-            )
-        elif elsewhere:
-            hint = f" Did you mean {elsewhere[0]}?"
-        elif section in self.sections:
-            hint = _nearest(setting.key, [known for known in self.all if known.startswith(f"{section}.")])
-            hint = hint or f" The keys of {section} are: {', '.join(self.sections[section])}."
-        else:
-            hint = (
-                _nearest(setting.key, [*self.all, *self.sections]) or f" The sections are: {', '.join(self.sections)}."
-            )
-        raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{hint}")
-
-    @property
-    def _family(self) -> str:
-        return self.classes["model"].family
-
-
-def setting_keys() -> set[str]:
-    """The dotted keys of all settings, of all families of models."""
-    return {key for family in family_configs().values() for key in _Keys(family).all}
-
-
-def _owners(key: str) -> dict[str, type[ModelConfig]]:
-    """The families whose models have a setting `model.KEY`."""
-    section, _, name = key.partition(".")
-    return {
-        family: kind
-        for family, kind in family_configs().items()
-        if section == "model" and name in {field.name for field in fields(kind)}
-    }
 
 
 def _family(given: Mapping[str, Setting]) -> type[ModelConfig]:
@@ -216,7 +128,7 @@ def _family(given: Mapping[str, Setting]) -> type[ModelConfig]:
         known = list(family_configs())
         raise ConfigError(
             f"{setting.place}: model.family is {setting.value!r}, but should be one of {', '.join(known)}."
-            f"{_nearest(str(setting.value), known)}"
+            f"{nearest(str(setting.value), known)}"
         )
     return family_configs()[setting.value]
 
@@ -229,14 +141,14 @@ def _says_nothing(setting: Setting, known: Iterable[str]) -> bool:
     if setting.key in known:
         return False
     return any(
-        setting.value in (None, getattr(kind, setting.key.partition(".")[2])) for kind in _owners(setting.key).values()
+        setting.value in (None, getattr(kind, setting.key.partition(".")[2])) for kind in owners(setting.key).values()
     )
 
 
 def _build(settings: Iterable[Setting]) -> Config:
     """Make a configuration of settings, of which the last one of a key counts."""
     given = {setting.key: setting for setting in settings}
-    keys = _Keys(_family(given))
+    keys = Keys(_family(given))
     given = {key: setting for key, setting in given.items() if not _says_nothing(setting, keys.all)}
     for setting in given.values():
         keys.check(setting)

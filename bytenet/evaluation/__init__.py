@@ -1,18 +1,18 @@
 """How good translations are, as scores that carry their settings and print themselves. No TensorFlow."""
 
-from bytenet.evaluation.bleu import bleu, chrf, length_ratio
 from bytenet.evaluation.compare import Comparison, compare_translations
 from bytenet.evaluation.evaluate_run import evaluate_run, pairs_of_split, text_scores
 from bytenet.evaluation.evaluation import Evaluation, samples_table
-from bytenet.evaluation.likelihood import bits_per_character
-from bytenet.evaluation.misclassification import (
+from bytenet.evaluation.metrics.bleu import bleu, chrf, length_ratio
+from bytenet.evaluation.metrics.likelihood import bits_per_character
+from bytenet.evaluation.metrics.misclassification import (
     exact_match,
     pooled_misclassification,
     sentence_misclassification,
 )
-from bytenet.evaluation.scores import Score
-from bytenet.evaluation.smoothing import smooth
-from bytenet.evaluation.thesis_bleu import thesis_bleu
+from bytenet.evaluation.metrics.scores import Score
+from bytenet.evaluation.metrics.smoothing import smooth
+from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
 
 __all__ = [
     "Comparison",

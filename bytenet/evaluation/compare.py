@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from bytenet.errors import InputError
-from bytenet.evaluation.bleu import bleu_measures, chrf_measure
-from bytenet.evaluation.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
-from bytenet.evaluation.scores import Score
-from bytenet.evaluation.thesis_bleu import thesis_bleu_measure
+from bytenet.evaluation.metrics.bleu import bleu_measures, chrf_measure
+from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
+from bytenet.evaluation.metrics.scores import Score
+from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu_measure
 from bytenet.markdown import cell, table
 
 Choice = Literal["good", "bad", "worst"]

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
 from bytenet.datasets.characters import normalise
 from bytenet.errors import InputError
-from bytenet.evaluation.bleu import bleu_measures, chrf
-from bytenet.evaluation.bootstrap import DEFAULT_SEED, check_parallel
 from bytenet.evaluation.evaluation import Evaluation
-from bytenet.evaluation.likelihood import bits_per_character
-from bytenet.evaluation.misclassification import exact_match, sentence_misclassification
-from bytenet.evaluation.scores import Score
-from bytenet.evaluation.thesis_bleu import thesis_bleu
+from bytenet.evaluation.metrics.bleu import bleu_measures, chrf
+from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, check_parallel
+from bytenet.evaluation.metrics.likelihood import bits_per_character
+from bytenet.evaluation.metrics.misclassification import exact_match, sentence_misclassification
+from bytenet.evaluation.metrics.scores import Score
+from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bytenet.evaluation.scores import Score
+from bytenet.evaluation.metrics.scores import Score
 from bytenet.files import write_text_atomic
 from bytenet.markdown import cell, table
 

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from bytenet.cli.profile import _config, profile
 from bytenet.errors import InputError, MissingFileError
-from bytenet.profiling import tensorboard
-from bytenet.profiling.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
+from bytenet.profiling.traces import tensorboard
+from bytenet.profiling.traces.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
 
 _SMALL = (
     "--set=model.dim=8", "--set=model.num_sets=1", "--set=model.dilations=[1]", "--set=data.num_train=64",
@@ -127,7 +127,7 @@ def test_it_profiles_nothing_that_the_compile_cache_gave(monkeypatch, tmp_path):
         captured["flags"] = os.environ["TF_XLA_FLAGS"]
         raise InputError("that is enough")
 
-    monkeypatch.setattr("bytenet.profiling.capture.capture_training", capture)
+    monkeypatch.setattr("bytenet.profiling.traces.capture.capture_training", capture)
     monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0 --tf_xla_persistent_cache_directory=/somewhere")
     result = CliRunner().invoke(profile, ["digits", "--out", str(tmp_path / "profile"), "--xla"])
     assert isinstance(result.exception, InputError)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bytenet.profiling.trace_file import RawEvent, RawLine, RawTrace
+from bytenet.profiling.traces.trace_file import RawEvent, RawLine, RawTrace
 
 _ENCODER = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_0_dilation_1_1"
 _DECODER = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_0_1/block_0_dilation_1_1"

@@ -54,7 +54,7 @@ def decoding(
     config = load_config(preset_or_file, overrides)
 
     from bytenet.models import build_model
-    from bytenet.profiling.decoding import DecodingCase, measure_decoding
+    from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
     from bytenet.training.trainable_model import set_up_keras
 
     set_up_keras(config)

@@ -54,8 +54,8 @@ def memory(
         )
     configs = list(configurations(presets_or_files or ("europarl",), overrides, variants, dims))
 
-    from bytenet.profiling.memory import measure_memory
-    from bytenet.profiling.training import TrainingCase
+    from bytenet.profiling.benchmarks.memory import measure_memory
+    from bytenet.profiling.benchmarks.training import TrainingCase
 
     cases = []
     for config in configs:

@@ -22,7 +22,7 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     data_config = load_config(preset_or_file, overrides).data
 
     from bytenet.datasets import Vocabulary, load_corpus, pair_lengths
-    from bytenet.profiling.pipeline import compare_bucketing, measure_pipeline
+    from bytenet.profiling.benchmarks.pipeline import compare_bucketing, measure_pipeline
 
     pairs = load_corpus(data_config).train
     vocabulary = Vocabulary.from_pairs(pairs, data_config)

@@ -58,7 +58,7 @@ def semi_supervised(
     if threads is not None:  # TensorFlow reads it when it starts
         for name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
             os.environ[name] = str(threads)
-    from bytenet.profiling.semi_supervised import PARTS, measure_semi_supervised
+    from bytenet.profiling.benchmarks.semi_supervised import PARTS, measure_semi_supervised
 
     steps, parts = measure_semi_supervised(config, beam_sizes, repeats, say=lambda line: click.echo(line, err=True))
     print_tables({"steps": (steps, _step_columns(PARTS)), "parts": (parts, _PART_COLUMNS)}, as_json)

@@ -27,7 +27,7 @@ def startup(
     Real training runs are started and ended after their first step, each in a process of its own. The corpus of
     the preset has to be there.
     """
-    from bytenet.profiling.startup import WAYS, measure_startup
+    from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
 
     chosen = [way for way, wanted in zip(WAYS, (no_xla, empty_cache, warm_cache), strict=True) if wanted]
     costs = measure_startup(

@@ -61,7 +61,7 @@ def training(
     """
     configs = list(configurations([preset_or_file], overrides, variants, dims))
 
-    from bytenet.profiling.training import TrainingCase, measure_training
+    from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
 
     symbols = vocab_size or VOCAB_SIZE
     cases = []

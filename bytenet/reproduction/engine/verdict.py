@@ -1,13 +1,11 @@
 """What the thesis printed beside what was measured."""
 
-import math
 import statistics
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal
 
-_UPPER = 0.975  # quantile at the upper end of a 95 % interval
-_Key = TypeVar("_Key", bound=Hashable)
+from bytenet.reproduction.engine.statistics import Limits, clip, difference_of_means, next_value, student_t
 
 Outcome = Literal[
     "agrees",
@@ -33,7 +31,6 @@ Evidence = Literal[
 ]
 """What a result rests on. "rescored": the author's own translations; "counted": the corpus itself; "computed":
 formulas and layers without training."""
-
 FEWEST_FOR_SPREAD = 5
 """Fewer trainings than these say too little about where one more could lie."""
 
@@ -80,76 +77,6 @@ class Verdict:
         """The same numbers without a judgement, because of other hardware or another size."""
         note = f"{why}; {self.note}" if self.note else why
         return replace(self, outcome="no claim", contradicts=False, note=note)
-
-
-Limits = tuple[float, float]
-RATE: Limits = (0.0, 1.0)
-"""Limits of a rate, such as a share of wrong symbols."""
-
-
-def clip(interval: tuple[float, float] | None, limits: Limits | None) -> tuple[float, float] | None:
-    """The part of an interval within the limits of what is measured."""
-    if interval is None or limits is None:
-        return interval
-    low, high = limits
-    return max(low, interval[0]), min(high, interval[1])
-
-
-def student_t(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % confidence interval of the mean of `values`; None for fewer than two."""
-    return _interval(values, 1 / len(values)) if len(values) > 1 else None
-
-
-def next_value(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval for one more draw from where `values` (at least two, else None) come from.
-
-    The thesis trained most models once; that one run agrees with ours if it could be one of them.
-    """
-    return _interval(values, 1 + 1 / len(values)) if len(values) > 1 else None
-
-
-def difference_of_means(values: Sequence[float], others: Sequence[float]) -> tuple[float, float] | None:
-    """Welch's 95 % interval of the mean of `values` minus that of `others`; None where one has fewer than two."""
-    if min(len(values), len(others)) < 2:
-        return None
-    from scipy.stats import t
-
-    difference = statistics.fmean(values) - statistics.fmean(others)
-    shares = [statistics.variance(sample) / len(sample) for sample in (values, others)]
-    if not sum(shares):
-        return difference, difference
-    freedom = sum(shares) ** 2 / sum(
-        share**2 / (len(sample) - 1) for share, sample in zip(shares, (values, others), strict=True)
-    )
-    half = float(t.ppf(_UPPER, freedom)) * math.sqrt(sum(shares))
-    return difference - half, difference + half
-
-
-def by_trial(table: Sequence[Mapping[str, float | int | str]], column: str, **where: float | str) -> dict[int, float]:
-    """The values of a column by `trial`, in the rows whose other columns are as said; empty ones are left out."""
-    return {
-        row["trial"]: float(row[column])
-        for row in table
-        if row[column] != "" and all(row[name] == value for name, value in where.items())
-    }
-
-
-def paired(values: Mapping[_Key, float], others: Mapping[_Key, float]) -> dict[_Key, tuple[float, float]]:
-    """Value and other of each key, such as a trial, that both have."""
-    return {key: (value, others[key]) for key, value in values.items() if key in others}
-
-
-def paired_differences(values: Mapping[_Key, float], others: Mapping[_Key, float]) -> list[float]:
-    """Value minus other of each key that both have."""
-    return [value - other for value, other in paired(values, others).values()]
-
-
-def _interval(values: Sequence[float], share_of_variance: float) -> tuple[float, float]:
-    from scipy.stats import t
-
-    half = float(t.ppf(_UPPER, len(values) - 1)) * statistics.stdev(values) * math.sqrt(share_of_variance)
-    mean = statistics.fmean(values)
-    return mean - half, mean + half
 
 
 def compare(
@@ -263,18 +190,3 @@ def difference(
         interval=interval, seeds=min(len(values), len(others)), outcome=outcome,
         note=f"{means}; {note}" if note else means, source=source,
     )  # fmt: skip
-
-
-def holm(probabilities: Mapping[_Key, float], level: float = 0.05) -> set[_Key]:
-    """Which of several tests are significant together, by Holm's step-down correction.
-
-    Args:
-        probabilities: p of each test.
-        level: chance of one or more false ones.
-    """
-    significant: set[_Key] = set()
-    for number, (key, probability) in enumerate(sorted(probabilities.items(), key=lambda item: item[1])):
-        if probability > level / (len(probabilities) - number):
-            break
-        significant.add(key)
-    return significant

@@ -6,7 +6,8 @@ from statistics import fmean
 from typing import Literal
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import RATE, Verdict, compare, difference, statement
+from bytenet.reproduction.engine.statistics import RATE
+from bytenet.reproduction.engine.verdict import Verdict, compare, difference, statement
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import WATCHED, collect_curves, first_values, settled
 from bytenet.reproduction.figures.shared.thesis_curves import DIGITS

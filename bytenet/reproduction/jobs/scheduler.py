@@ -1,6 +1,5 @@
 """Trainings side by side, none done twice."""
 
-import fcntl
 import json
 import os
 import signal
@@ -14,12 +13,12 @@ from typing import TextIO
 
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
+from bytenet.reproduction.jobs.locks import held
 from bytenet.reproduction.jobs.training_run import Training, TrainingRun, marker_in, unique_runs
 from bytenet.reproduction.jobs.worker_processes import Children, TrainingProcess
 from bytenet.reproduction.jobs.worker_queue import TimeLeft, TrainingQueue
 
 _TIMES = ".times.json"
-_SECONDS_BETWEEN_TRIES = 0.2
 _SHARE_OF_MEMORY = 0.75
 """Processes with compiled models begin anew when together they could hold more than this part of the machine's."""
 
@@ -83,7 +82,7 @@ def train_all(
         if training is None:
             return None
         try:
-            with _held(training, children, say) as lock:
+            with held(training, children, say) as lock:
                 return training, _train(training, processes.mine, lock, conditions)
         except InputError as error:
             return training, error
@@ -174,37 +173,6 @@ def _with_same_settings(waiting: Sequence[Training], failed: dict[str, str]) -> 
         except InputError as error:
             failed[training.run.name] = str(error)
     return kept
-
-
-@contextmanager
-def _held(training: Training, children: Children, say: Callable[[str], None]) -> Iterator[TextIO]:
-    """Keep other processes from a training; wait for one that has it.
-
-    Yields:
-        The file that is locked; a process that inherits it keeps the training, should this one die.
-
-    Raises:
-        InputError: `children` was told to end while it waited.
-    """
-    training.folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(training.folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
-        told = False
-        while not _try_to_lock(lock):
-            if children.ended:
-                raise InputError("Stopped.")
-            if not told:
-                say(f"{training.run.name}, seed {training.seed}: waiting for another process that trains it")
-                told = True
-            time.sleep(_SECONDS_BETWEEN_TRIES)
-        yield lock
-
-
-def _try_to_lock(file: TextIO) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _train(training: Training, process: TrainingProcess, lock: TextIO, conditions: dict[str, int]) -> float:

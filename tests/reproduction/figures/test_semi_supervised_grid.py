@@ -7,7 +7,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.reproduction.engine.results import read_table, write_table
-from bytenet.reproduction.engine.verdict import by_trial
+from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION, FORMS, PRINTED
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     LABELLED,

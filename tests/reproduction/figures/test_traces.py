@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.profiling.breakdown import Breakdown, DeviceTime, Gaps, GroupTime
-from bytenet.profiling.plots import KnownStep, Span, Timeline
+from bytenet.profiling.traces.breakdown import Breakdown, DeviceTime, Gaps, GroupTime
+from bytenet.profiling.traces.plots import KnownStep, Span, Timeline
 from bytenet.reproduction.engine.experiment import Work
 from bytenet.reproduction.engine.results import read_table, write_table
 from bytenet.reproduction.figures.time import traces

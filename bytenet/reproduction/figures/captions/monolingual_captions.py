@@ -11,7 +11,8 @@ from textwrap import fill
 from typing import Any
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, by_trial, paired_differences, student_t
+from bytenet.reproduction.engine.statistics import by_trial, paired_differences, student_t
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.captions.runs import (
     BACK,
     BACK_ONCE,

@@ -6,12 +6,10 @@ from statistics import fmean
 
 import numpy as np
 
-from bytenet.config import load_config
-from bytenet.datasets import read_corpus
-from bytenet.errors import InputError
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import RATE, Verdict, clip, compare, statement, student_t
-from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, shuffled, within
+from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
+from bytenet.reproduction.engine.statistics import RATE, clip, student_t
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.news.europarl_runs import BASIS, FULL_SHUFFLE, NEEDS, beside_bytenet, bytenet_runs
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import (
     NOT_LEARNT,
@@ -22,88 +20,11 @@ from bytenet.reproduction.figures.shared.curves import (
     worst_spikes,
 )
 from bytenet.reproduction.figures.shared.thesis_curves import EUROPARL
-from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 _MEASURES = ("bleu", "sentence_cross_entropy")
 _ALPHA = 0.05
-_FULL_SHUFFLE = "bytenet, whole corpus shuffled"
-
-# The validation set is the thesis's test set, which it watched; the last model is kept, so nothing is chosen by it.
-_SCALES: dict[Scale, tuple[str, ...]] = {
-    "smoke": (
-        "model.dim=8", "model.num_sets=1", "data.batch_size=8", "data.shuffle_buffer=8", "training.epochs=2",
-        "training.jit_compile=false", "training.devices=[CPU:0, CPU:1]", "evaluation.continuous_every_steps=2",
-        "evaluation.continuous_batch_size=8",
-    ),
-    "cpu": (
-        "model.dim=64", "data.batch_size=16", "data.num_buckets=4", "data.shuffle_buffer=64",
-        "training.learning_rate=1e-3", "evaluation.every_epochs=13", "evaluation.max_sentences=500",
-        "evaluation.continuous_every_steps=20",
-    ),
-    "thesis": (
-        "data.bucketing=histogram", "data.validation_years=[2015]", "evaluation.every_epochs=13",
-        "evaluation.max_sentences=null", "evaluation.continuous_every_steps=100",
-    ),
-}  # fmt: skip
-_TEXTS = {
-    "smoke": "number words",
-    "cpu": "a sample of Europarl's beginning and NewsTest 2011 to 2013, mixed, up to 79 characters; tested on those of "
-    "NewsTest 2015 (1,901,056 pairs of Europarl, all of NewsTest 2015)",
-}
 _PERMUTATIONS = 999
-_PAIRS_OF_EUROPARL = 1_901_056
-_CPU_LENGTHS = (0, 79)
-_CPU_PAIRS = 4000  # at most
-_CPU_YEARS = (2011, 2012, 2013)
-
-_BASIS = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, d = 64")
-_NEEDS = Needs(
-    corpus="Europarl v7 (downloaded at thesis scale), NewsTest 2011 to 2013 (cpu), 2015",
-    time={
-        "smoke": "1 min, on generated number words",
-        "cpu": "5 min a model and core: Europarl sample and NewsTest 2011 to 2013, up to 79 characters, width 64",
-        "thesis": "3.75 days (ByteNet), 2.96 (Simplified) on 4 Titan X of 2017; one H100-class GPU: not measured",
-    },
-)
-
-
-def _files(scale: Scale) -> Callable[[Path], list[str]]:
-    def prepare(folder: Path) -> list[str]:
-        if scale == "smoke":
-            return as_files(folder, *number_words())
-        from bytenet.datasets.corpora.europarl import sample
-        from bytenet.datasets.corpora.newstest import newstest
-
-        # Mixed, so that what differs between the parts of the file is not the kind of text.
-        train = shuffled(joined([sample("de", "en"), newstest(_CPU_YEARS, "de", "en")]))
-        train = within(train, *_CPU_LENGTHS, _CPU_PAIRS)
-        return as_files(folder, train, within(newstest([2015], "de", "en"), *_CPU_LENGTHS))
-
-    return prepare
-
-
-def _whole_corpus(folder: Path) -> list[str]:
-    """Refuse a sample of Europarl where the thesis had all of it."""
-    corpus = read_corpus(load_config("europarl").data)
-    if len(corpus.train) < _PAIRS_OF_EUROPARL:
-        raise InputError(
-            f"The Europarl at hand has {len(corpus.train):,} training pairs, the thesis had {_PAIRS_OF_EUROPARL:,}. "
-            "Unset BYTENET_DATA, or take europarl/ out of it, to have it downloaded; or take --scale cpu."
-        )
-    return []
-
-
-def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> TrainingRun:
-    """The training of a variant, in the thesis's order of pairs or in a new order every epoch."""
-    name = f"europarl-{variant}" + ("-full-shuffle" if full_shuffle else "")
-    # The thesis takes the corpus in the order of its files.
-    weights = (SELU_WEIGHTS,) if variant == "selu" else ()
-    settings = [f"model.variant={variant}", *AS_THESIS, *weights, "data.shuffle=buffer", *_SCALES[scale]]
-    if full_shuffle:
-        settings.append("data.shuffle=corpus")
-    prepare = _whole_corpus if scale == "thesis" else _files(scale)
-    return TrainingRun(name, "europarl", tuple(settings), prepare, _TEXTS.get(scale, ""))
 
 
 def _figure(
@@ -119,7 +40,7 @@ def _figure(
         plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True, published=published)
 
     return Experiment(
-        name=name, title=title, thesis=thesis, needs=_NEEDS, basis=_BASIS, measure=measure, verdicts=verdicts,
+        name=name, title=title, thesis=thesis, needs=NEEDS, basis=BASIS, measure=measure, verdicts=verdicts,
         plot=plot, runs=lambda scale: list(runs_of(scale).values()),
     )  # fmt: skip
 
@@ -158,7 +79,7 @@ def epoch_locked_share(epochs: np.ndarray, values: np.ndarray, bins: int = 8) ->
 def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for column, words in (("test_sentence_cross_entropy", "test"), ("train_sentence_cross_entropy", "training")):
-        for run in ("bytenet", _FULL_SHUFFLE):
+        for run in ("bytenet", FULL_SHUFFLE):
             shares, chances = zip(
                 *(epoch_locked_share(*curve) for curve in series(table, run, column).values()), strict=True
             )
@@ -240,34 +161,23 @@ def _selu(table: Table, scale: Scale) -> list[Verdict]:
     return found + _against_printed(table, "selu", scale, test_bleu=0.4, train_bleu=5.7)
 
 
-def _bytenet_runs(scale: Scale) -> dict[str, TrainingRun]:
-    return {
-        "bytenet": europarl_run("bytenet", scale),
-        _FULL_SHUFFLE: europarl_run("bytenet", scale, full_shuffle=True),
-    }
-
-
-def _beside_bytenet(variant: str) -> Callable[[Scale], dict[str, TrainingRun]]:
-    return lambda scale: {"bytenet": europarl_run("bytenet", scale), variant: europarl_run(variant, scale)}
-
-
 EXPERIMENTS = (
     _figure(
-        "fig-3.3.3", _bytenet_runs, "ByteNet on Europarl, tested on NewsTest 2015",
+        "fig-3.3.3", bytenet_runs, "ByteNet on Europarl, tested on NewsTest 2015",
         "BLEU on random test batches gets to about 5.5, on training batches to 25; cross entropies of 136 and 59 nats "
         "a sentence. Scored at the end on the whole set it is 7.44. The curves oscillate with the epochs, most likely "
         "because of bad pairs. 3.75 days on four GPUs by the figure.",
         _bytenet, clip=None,
     ),
     _figure(
-        "fig-3.4.4", _beside_bytenet("simplified"), "Simplified ByteNet on Europarl, tested on NewsTest 2015",
+        "fig-3.4.4", beside_bytenet("simplified"), "Simplified ByteNet on Europarl, tested on NewsTest 2015",
         "BLEU on random test batches gets to about 3, on training batches to 17.5, cross entropies 337 and 78; scored "
         "at the end with beam search it is .55 only. By the figure 2.96 days on four GPUs; the text "
         "has “almost 24 hours less” than ByteNet.",
         _simplified, clip=None,
     ),
     _figure(
-        "fig-3.5.6", _beside_bytenet("selu"), "SELU ByteNet on Europarl, tested on NewsTest 2015",
+        "fig-3.5.6", beside_bytenet("selu"), "SELU ByteNet on Europarl, tested on NewsTest 2015",
         "It learns extremely poorly: BLEU .4 on test batches and 5.7 on training batches. The cross entropy spikes on "
         "occasion (the figure cuts it at 50,000). (Here the first weights are eq. 3.5.2 with the fan of the code.)",
         _selu, clip=50_000,

@@ -10,7 +10,8 @@ import numpy as np
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, student_t
+from bytenet.reproduction.engine.statistics import student_t
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words
 from bytenet.reproduction.figures.shared.curves import WATCHED, series, steps_per_epoch, worst_spikes
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -94,7 +95,7 @@ def _measure(work: Work) -> Table:
 
 def _relative_time(scale: Scale) -> float:
     """Time of a step of SELU ByteNet over one of ByteNet, the median of turns."""
-    from bytenet.profiling.training import TrainingCase, measure_training
+    from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
 
     size = (4, 16) if scale == "smoke" else (32, 80)
     configs = {label: _run(label, scale).config(seed=1) for label in ("SELU, + clipping, lower rate", _BEST_BYTENET)}

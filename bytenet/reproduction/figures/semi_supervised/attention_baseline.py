@@ -5,14 +5,8 @@ from pathlib import Path
 from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table
-from bytenet.reproduction.engine.verdict import (
-    RATE,
-    Verdict,
-    compare,
-    difference_of_means,
-    statement,
-    student_t,
-)
+from bytenet.reproduction.engine.statistics import RATE, difference_of_means, student_t
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     ATTENTION,
     EPOCHS,

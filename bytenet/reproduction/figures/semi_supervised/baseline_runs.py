@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import by_trial
+from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
 from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores
 from bytenet.reproduction.jobs.training_run import TrainingRun

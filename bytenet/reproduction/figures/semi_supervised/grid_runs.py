@@ -11,7 +11,7 @@ from typing import NamedTuple
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.data import read_data
 from bytenet.reproduction.engine.experiment import Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import by_trial
+from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.jobs.scheduler import times_of
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 

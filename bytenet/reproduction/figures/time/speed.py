@@ -79,7 +79,7 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
     """
     from bytenet.config import load_config
     from bytenet.memory_allocator import keep_freed_memory
-    from bytenet.profiling.training import TrainingCase, measure_training, replica_devices
+    from bytenet.profiling.benchmarks.training import TrainingCase, measure_training, replica_devices
 
     keep_freed_memory()
     size = _SIZES[scale]

@@ -7,7 +7,8 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Scale, Table
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement, student_t
+from bytenet.reproduction.engine.statistics import student_t
+from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from bytenet.profiling.breakdown import Breakdown, DeviceTime, GroupTime
-from bytenet.profiling.grouping import LEVELS
-from bytenet.profiling.nesting import union_seconds
-from bytenet.profiling.plots import Span, Timeline
+from bytenet.profiling.traces.breakdown import Breakdown, DeviceTime, GroupTime
+from bytenet.profiling.traces.grouping import LEVELS
+from bytenet.profiling.traces.nesting import union_seconds
+from bytenet.profiling.traces.plots import Span, Timeline
 from bytenet.reproduction.engine.experiment import Table
 
 MOST_ROWS = 3000

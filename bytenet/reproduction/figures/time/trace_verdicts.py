@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 
-from bytenet.profiling.breakdown import DeviceTime
+from bytenet.profiling.traces.breakdown import DeviceTime
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.time.trace_tables import _COMMUNICATION, _SHARED_STATISTICS
 

@@ -16,8 +16,8 @@ from statistics import fmean
 from bytenet.config import Config, load_config
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
-from bytenet.profiling.breakdown import DeviceTime
-from bytenet.profiling.plots import KnownStep, draw_grouped, draw_timeline, timeline
+from bytenet.profiling.traces.breakdown import DeviceTime
+from bytenet.profiling.traces.plots import KnownStep, draw_grouped, draw_timeline, timeline
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare
 from bytenet.reproduction.figures.time.trace_tables import (
@@ -141,7 +141,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str, idle: float) ->
     """A raw trace; `idle` is the share of a step in which the thesis's devices do nothing, off its figures."""
 
     def measure(work: Work) -> Table:
-        from bytenet.profiling.trace import read_trace
+        from bytenet.profiling.traces.trace import read_trace
 
         return timeline_table(timeline(read_trace(captured.trace_folder(work))))
 
@@ -166,8 +166,8 @@ def _grouped(
     captured: Captured, name: str, title: str, thesis: str, *judges: Callable[[list[DeviceTime]], Verdict]
 ) -> Experiment:
     def measure(work: Work) -> Table:
-        from bytenet.profiling.breakdown import breakdown
-        from bytenet.profiling.trace import read_trace
+        from bytenet.profiling.traces.breakdown import breakdown
+        from bytenet.profiling.traces.trace import read_trace
 
         return grouped_table(breakdown(read_trace(captured.trace_folder(work))))
 

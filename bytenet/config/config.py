@@ -1,0 +1,36 @@
+"""The configuration of one whole run."""
+
+from dataclasses import asdict, field
+from typing import Any, Self
+
+from bytenet.config.checks import checked
+from bytenet.config.families import DEFAULT_FAMILY, family_configs
+from bytenet.config.model import ModelConfig
+from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig, TrainingConfig
+from bytenet.config.settings_text import write_settings
+
+
+@checked
+class Config:
+    """One whole run."""
+
+    model: ModelConfig = field(default_factory=family_configs()[DEFAULT_FAMILY])
+    data: DataConfig = field(default_factory=DataConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    semi_supervised: SemiSupervisedConfig = field(default_factory=SemiSupervisedConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+
+    def to_yaml(self) -> str:
+        """Every setting as YAML, defaults included; `load_config` reads it back to an equal configuration."""
+        return write_settings(asdict(self))
+
+    def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
+        """Every dotted key whose value differs, with the value here and the value in `other`."""
+        here, there = self.settings(), other.settings()
+        keys = dict.fromkeys([*here, *there])  # two families have different keys
+        return [(key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting by its dotted key."""
+        return {f"{section}.{key}": value for section, values in asdict(self).items() for key, value in values.items()}

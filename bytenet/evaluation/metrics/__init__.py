@@ -1,0 +1,1 @@
+"""Scores of translations, with their settings and intervals."""

@@ -1,0 +1,100 @@
+"""BLEU, chrF and the ratio of lengths as sacreBLEU computes them, with signature and bootstrap interval."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED
+from bytenet.evaluation.metrics.corpus_measure import CorpusMeasure
+from bytenet.evaluation.metrics.scores import Score
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric
+
+
+def bleu(
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+) -> Score:
+    """Corpus BLEU of detokenised text, one reference a sentence, by sacreBLEU's defaults.
+
+    Args:
+        hypotheses: the translations.
+        references: as many, in the same order.
+        bootstrap: resampled corpora for the interval; 0 for no interval.
+        seed: of the resampling.
+
+    Returns:
+        A `Score` from 0 to 100 with sacreBLEU's signature.
+
+    Raises:
+        InputError: numbers of hypotheses and references differ, or there are none.
+
+    Reference:
+        Papineni et al. 2002; Post 2018, "A Call for Clarity in Reporting BLEU Scores".
+    """
+    return bleu_measures()[0].measure(hypotheses, references, bootstrap, seed)
+
+
+def chrf(
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+) -> Score:
+    """Corpus chrF2 (character n-grams up to 6), one reference a sentence, by sacreBLEU's defaults.
+
+    Arguments, result and errors as for `bleu`.
+
+    Reference:
+        Popović 2015, "chrF: character n-gram F-score for automatic MT evaluation".
+    """
+    return chrf_measure().measure(hypotheses, references, bootstrap, seed)
+
+
+def length_ratio(
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+) -> Score:
+    """Words of the translations for each word of the references, as BLEU counts them: below 1 it scores the shortness.
+
+    Arguments and errors as for `bleu`.
+
+    Returns:
+        A `Score` with sacreBLEU's signature; 1 where both are equally long.
+    """
+    return bleu_measures()[1].measure(hypotheses, references, bootstrap, seed)
+
+
+def bleu_measures() -> tuple[CorpusMeasure, CorpusMeasure]:
+    """`bleu` and `length_ratio`, taken apart; both are made of the same counts."""
+    from sacrebleu.metrics import BLEU
+
+    # force: no warning about tokenised text, which sacreBLEU suspects wherever lines end in " .".
+    metric = BLEU(force=True)
+    return _of_sacrebleu("BLEU", metric), _of_sacrebleu("length-ratio", metric, told="ratio", digits=3)
+
+
+def chrf_measure() -> CorpusMeasure:
+    """`chrf`, taken apart."""
+    from sacrebleu.metrics import CHRF
+
+    return _of_sacrebleu("chrF2", CHRF())
+
+
+def _of_sacrebleu(name: str, metric: "Metric", told: str = "score", digits: int = 2) -> CorpusMeasure:
+    """What sacreBLEU tells of a corpus under the name `told`.
+
+    Its public call gives the width of the interval but not its ends, so its sums are taken here.
+    """
+
+    def settings(bootstrap: int, seed: int) -> str:
+        if bootstrap:
+            metric.n_bootstrap, metric.seed = bootstrap, str(seed)
+        return metric.get_signature().format()
+
+    return CorpusMeasure(
+        name=name,
+        count=lambda hypotheses, references: np.array(
+            metric._extract_corpus_statistics(hypotheses, [references]), np.float64
+        ),
+        value=lambda counts: getattr(metric._compute_score_from_stats(counts.tolist()), told),
+        settings=settings,
+        digits=digits,
+    )

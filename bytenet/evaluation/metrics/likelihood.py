@@ -1,0 +1,45 @@
+"""How well a model expects the references."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
+from bytenet.evaluation.metrics.scores import Score
+
+
+def bits_per_character(
+    log_probabilities: Sequence[float],
+    num_characters: Sequence[int],
+    bootstrap: int = 1000,
+    seed: int = DEFAULT_SEED,
+) -> Score:
+    """Mean number of bits that a target character costs under the model, end symbols counted.
+
+    Args:
+        log_probabilities: of each target sentence, in nats.
+        num_characters: of each target sentence, end symbol counted.
+        bootstrap: resampled corpora for the interval; 0 for no interval.
+        seed: of the resampling.
+
+    Returns:
+        A `Score`, 0 or more; lower is better.
+
+    Raises:
+        InputError: the two differ in length, or are empty.
+    """
+    check_parallel(log_probabilities, num_characters)
+    statistics = np.array([log_probabilities, num_characters], np.float64).T  # (sentences, 2)
+
+    def score(sums: np.ndarray) -> float:
+        return float(-sums[0] / sums[1] / math.log(2))
+
+    return Score(
+        "bits-per-character",
+        score(statistics.sum(axis=0)),
+        len(statistics),
+        settings="teacher forced, end symbol counted",
+        interval=bootstrap_interval(statistics, score, bootstrap, seed),
+        digits=4,
+    )

@@ -1,0 +1,145 @@
+"""The lines and marks of a panel of curves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytenet.evaluation import smooth
+from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.plots import SMALL, shown_name
+from bytenet.reproduction.figures.shared.thesis_curves import KINDS, Published
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+from bytenet.reproduction.figures.shared.curves import series
+
+SPLITS = ("train", "test")
+SPLIT_NAMES = {"train": "training pairs", "test": "test pairs"}
+NOTE_HEIGHT = 0.1  # of the y-axis, for each value that is written at its top
+LABELS = {
+    "sentence_cross_entropy": "cross entropy, nats a sentence",
+    "misclassification": "misclassification rate",
+    "bleu": "BLEU, 0 to 100",
+}
+WORDS = {"sentence_cross_entropy": "cross entropy", "misclassification": "misclassification rate", "bleu": "BLEU"}
+_MARGIN = 0.03  # of the y-axis, so that curves at its ends are not hidden by the frame
+FAR = 3
+_STEEP = 20  # times the middle value: above that an axis is logarithmic
+"""A value of the thesis so many times our highest does not stretch the axis; it is written at its top."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One measure of the curves.
+
+    Attributes:
+        measure: "sentence_cross_entropy", "misclassification" or "bleu".
+        limits: of the y-axis; None for what the values need.
+        clip: values above it are drawn at it; None for no such limit.
+    """
+
+    measure: str
+    limits: tuple[float, float] | None = None
+    clip: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve of a panel: the run and the split it is of, and how it is drawn."""
+
+    run: str
+    split: str
+    label: str
+    colour: str
+
+
+def columns_of(table: Table, colour_by: str) -> dict[str, list[Line]]:
+    """By the titles of the columns, the lines of each of their panels."""
+    runs = list(dict.fromkeys(row["run"] for row in table))
+    if colour_by == "split":
+        return {
+            shown_name(run): [Line(run, split, SPLIT_NAMES[split], f"C{place}") for place, split in enumerate(SPLITS)]
+            for run in runs
+        }
+    return {
+        SPLIT_NAMES[split]: [Line(run, split, shown_name(run), f"C{place}") for place, run in enumerate(runs)]
+        for split in SPLITS
+    }
+
+
+def draw_lines(axes: "Axes", table: Table, lines: Sequence[Line], panel: Panel, alpha: float) -> float:
+    """Our curves; returns their highest value."""
+    highest = 0.0
+    for line in lines:
+        curves = [
+            (epochs, np.minimum(values, panel.clip) if panel.clip else values)
+            for epochs, values in curves_of(table, line, panel.measure)
+        ]
+        for epochs, values in curves:
+            if len(curves) == 1:
+                axes.plot(epochs, values, color=line.colour, linewidth=0.6, alpha=0.3)
+            else:
+                axes.plot(epochs, smooth(values, alpha), color=line.colour, linewidth=0.7, alpha=0.4)
+            highest = max(highest, float(np.nanmax(values)))
+        shortest = min(len(epochs) for epochs, _ in curves)
+        mean = np.mean([smooth(values, alpha)[:shortest] for _, values in curves], axis=0)
+        axes.plot(curves[0][0][:shortest], mean, color=line.colour, linewidth=1.8)
+    axes.grid(alpha=0.3)
+    return highest
+
+
+def draw_published(axes: "Axes", one: Published, colour: str) -> None:
+    _, style = KINDS[one.kind]
+    if one.kind in ("first", "point"):
+        axes.plot(one.epoch or 0, one.value, color=colour, clip_on=False, zorder=3, **style)
+    elif one.high is None:
+        axes.axhline(one.value, color=colour, linewidth=1.1, **style)
+    else:
+        axes.axhspan(one.value, one.high, color=colour, alpha=0.2, linewidth=0)
+        for edge in (one.value, one.high):
+            axes.axhline(edge, color=colour, linewidth=0.8, **style)
+
+
+def raw_values(axes: "Axes") -> list[np.ndarray]:
+    """The values of the curves that are drawn."""
+    return [np.asarray(line.get_ydata(), float) for line in axes.lines if len(line.get_ydata()) > 2]
+
+
+def set_limits(axes: "Axes", panel: Panel, num_notes: int, middle: float) -> None:
+    """Those of the y-axis of a row, with room for `num_notes` lines at the top.
+
+    Where the highest value is many times the middle one, as in SELU's first steps, the axis is logarithmic above 10.
+    """
+    low, high = panel.limits or (0.0, axes.get_ylim()[1])
+    if panel.limits is None and high > _STEEP * max(middle, 1.0):
+        axes.set_yscale("symlog", linthresh=10)
+        axes.set_ylim(0, high * 4 ** (1 + num_notes))
+    else:
+        height = high - low
+        axes.set_ylim(low - _MARGIN * height, high + (_MARGIN + NOTE_HEIGHT * num_notes) * height)
+    axes.set_ylabel(LABELS[panel.measure])
+    axes.tick_params(labelleft=True)
+
+
+def write_above(axes: "Axes", known: Sequence[tuple[Published, str]]) -> None:
+    """Values that are above the axis."""
+    for place, (one, colour) in enumerate(known):
+        text = f"▲ {one.full_text}"
+        height = 0.98 - 0.09 * place
+        axes.text(0.015, height, text, color=colour, transform=axes.transAxes, va="top", fontsize=SMALL)
+
+
+def draw_epochs(grid: np.ndarray, table: Table) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for axes in grid.flat:
+        if axes.axison:
+            for epoch in range(1, int(max(row["epoch"] for row in table)) + 1):
+                axes.axvline(epoch, color="grey", linewidth=0.5, alpha=0.4, zorder=0)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def curves_of(table: Table, line: Line, measure: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    return list(series(table, line.run, f"{line.split}_{measure}").values())

@@ -1,0 +1,1 @@
+"""Measurements of speed and memory: the work of `bytenet benchmark`."""

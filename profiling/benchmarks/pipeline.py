@@ -1,0 +1,117 @@
+"""How fast the input pipeline is, and how much of what it delivers is padding."""
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, get_args
+
+import numpy as np
+
+from bytenet.datasets import BatchPlan, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
+from bytenet.datasets.bucketing import Bucketing
+from bytenet.datasets.encoding import encode_texts
+from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
+
+# A corpus of a few batches is gone over many times, to be timed for long enough.
+_LEAST_PAIRS_TIMED = 50_000
+
+
+@dataclass(frozen=True)
+class PipelineRate:
+    """How fast one stage of the pipeline is.
+
+    Attributes:
+        stage: what was timed.
+        pairs_per_second: sentence pairs.
+        chars_per_second: characters of both sides, end symbols counted and padding not.
+    """
+
+    stage: str
+    pairs_per_second: Spread
+    chars_per_second: Spread
+
+
+@dataclass(frozen=True)
+class PaddingCost:
+    """What a way of bucketing costs.
+
+    Attributes:
+        bucketing: the way.
+        buckets: their number, which is the number of batch shapes.
+        batches: an epoch.
+        padding_share: share of the padded positions, those of filler rows counted, beyond their pair's length.
+        least_pairs: in the smallest bucket.
+        times_optimal: `padding_share` as a multiple of the least that any as many buckets can have, however few
+            pairs are in them (for the rows by name: as many as "histogram" makes); None if that is 0.
+    """
+
+    bucketing: str
+    buckets: int
+    batches: int
+    padding_share: float
+    least_pairs: int
+    times_optimal: float | None
+
+
+def measure_pipeline(pairs: Pairs, vocabulary: Vocabulary, data_config: Any, repeats: int = 5) -> list[PipelineRate]:
+    """Time the stages of the pipeline that `bytenet train` reads from, each over whole epochs.
+
+    Args:
+        pairs: the training pairs.
+        vocabulary: theirs.
+        data_config: a `DataConfig`.
+        repeats: measurements of each stage, after one that is not counted.
+
+    Returns:
+        The rates of encoding the corpus (done once a run), of planning an epoch (done while the epoch before is
+        trained on) and, the one that counts, of the batches as they reach the training loop.
+    """
+    plan = plan_from_config(pair_lengths(pairs, vocabulary), data_config)
+    texts = [*pairs.source, *pairs.target]
+    batches = iter(training_dataset(pairs, vocabulary, plan, seed=1))
+    epochs = range(-(-_LEAST_PAIRS_TIMED // len(pairs)))
+    stages = {
+        "encode the corpus, once": lambda: [encode_texts(texts, vocabulary) for _ in epochs],
+        "plan an epoch": lambda: [plan.epoch(1, epoch) for epoch in epochs],
+        "deliver batches": lambda: [None for _ in epochs for _ in islice(batches, plan.num_batches)],
+    }
+    seconds = seconds_in_turns(stages, repeats)
+    num_chars = int(encode_texts(texts, vocabulary).lengths.sum())
+    return [
+        PipelineRate(
+            stage,
+            pairs_per_second=Spread.of([len(epochs) * len(pairs) / value for value in values]),
+            chars_per_second=Spread.of([len(epochs) * num_chars / value for value in values]),
+        )
+        for stage, values in seconds.items()
+    ]
+
+
+def compare_bucketing(lengths: np.ndarray, data_config: Any) -> list[PaddingCost]:
+    """The padding of the buckets that are set, and of each way with as many buckets as "histogram" makes.
+
+    The last is "optimal, any size": the buckets with the least padding, without a fewest number of pairs in each. To
+    it all are compared; it is no way that can be set, but as `data.bucket_min_size: 1`.
+
+    Args:
+        lengths: int `(pairs,)`, `pair_lengths` of the training pairs.
+        data_config: a `DataConfig`: the size of the batches, and the limits of a bucket.
+    """
+
+    def cost(name: str, plan: BatchPlan, num_buckets: int) -> PaddingCost:
+        least = best(num_buckets).padding_share
+        return PaddingCost(
+            name, len(plan.buckets), plan.num_batches, plan.padding_share,
+            least_pairs=min(bucket.rows for bucket in plan.buckets),
+            times_optimal=plan.padding_share / least if least else None,
+        )  # fmt: skip
+
+    def best(num_buckets: int) -> BatchPlan:
+        return plan_from_config(lengths, data_config, bucketing="optimal", num_buckets=num_buckets, min_size=1)
+
+    as_set = plan_from_config(lengths, data_config)
+    num_buckets = len(plan_from_config(lengths, data_config, bucketing="histogram").buckets)
+    costs = [cost(f"as set: {data_config.bucketing}", as_set, len(as_set.buckets))]
+    for bucketing in reversed(get_args(Bucketing)):
+        plan = plan_from_config(lengths, data_config, bucketing=bucketing, num_buckets=num_buckets)
+        costs.append(cost(bucketing, plan, num_buckets))
+    return [*costs, cost("optimal, any size", best(num_buckets), num_buckets)]

@@ -1,0 +1,99 @@
+"""Timing of decoding: what is counted, not how long it takes."""
+
+import json
+
+import keras
+import pytest
+from click.testing import CliRunner
+
+from bytenet.cli.benchmark import benchmark
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.models import ByteNet
+from bytenet.profiling.benchmarks import decoding
+from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
+
+SMALL = ["--set", "model.dim=4", "--set", "model.num_sets=1", "--set", "model.dilations=[1,2]", "--repeats", "1"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    model = ByteNet(ByteNetConfig(dim=4, num_sets=1, dilations=(1, 2)), 8)
+    model.build({"source_ids": (None, None), "target_ids": (None, None)})
+    return model
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_every_search_goes_to_the_length_asked_for(model, monkeypatch, beam_size):
+    traces = []
+    make_step = model.make_step
+    monkeypatch.setattr(model, "make_step", lambda: traces.append(1) or make_step())
+    cases = [DecodingCase(length, 2, beam_size) for length in (3, 12)]
+    costs = measure_decoding(model, cases, repeats=3)
+    assert [cost.case for cost in costs] == cases
+    assert len(traces) == 2, "each length is traced once, and never again while it is timed"
+    for cost in costs:
+        assert 0 < cost.milliseconds.least <= cost.milliseconds.median <= cost.milliseconds.most
+        assert cost.milliseconds.repeats == 3
+        assert cost.characters_per_second == pytest.approx(2000 / cost.milliseconds.median)
+        assert cost.compile_seconds > 0
+
+
+def test_without_the_cache_the_whole_prefix_is_run_again(model, monkeypatch):
+    lengths = []
+    call = model.call
+
+    def record(inputs, training=False):
+        lengths.append(inputs["target_ids"].shape[1])
+        return call(inputs, training)
+
+    monkeypatch.setattr(model, "call", record)
+    cases = [DecodingCase(16, 2, method="growing prefix"), DecodingCase(16, 2, method="fixed length")]
+    costs = measure_decoding(model, cases, repeats=2)
+    assert lengths == [None, 16], "one graph for every prefix, one for the final length"
+    assert all(cost.milliseconds.median > 0 for cost in costs)
+
+
+def test_sampled_prefixes_have_the_mean_length_of_all():
+    from bytenet.profiling.benchmarks.decoding import _prefix_lengths
+
+    for length in (1, 2, 7, 8, 100, 512):
+        sampled = _prefix_lengths(DecodingCase(length, method="growing prefix"))
+        assert 1 <= min(sampled) <= max(sampled) <= length
+        assert sum(sampled) / len(sampled) == pytest.approx((1 + length) / 2, abs=0.5)
+    assert _prefix_lengths(DecodingCase(30, method="fixed length")) == [30]
+
+
+def test_the_command_prints_a_line_for_every_combination():
+    lengths = ["--length", "4", "--length", "6", "--no-xla"]
+    arguments = ["decoding", "numbers", *SMALL, *lengths, "--beam-size", "1", "--beam-size", "2", "--uncached"]
+    printed = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
+    assert [line.split()[:5] for line in printed[1:]] == [
+        ["4", "1", "1", "cached", "no"],
+        ["4", "1", "2", "cached", "no"],
+        ["6", "1", "1", "cached", "no"],
+        ["6", "1", "2", "cached", "no"],
+        ["4", "1", "1", "growing", "prefix"],
+        ["4", "1", "1", "fixed", "length"],
+        ["6", "1", "1", "growing", "prefix"],
+        ["6", "1", "1", "fixed", "length"],
+    ]
+    assert printed[1].endswith("1.00")
+
+
+def test_the_command_prints_json_of_both_compilers():
+    arguments = ["decoding", "numbers", *SMALL, "--length", "4", "--json"]
+    costs = json.loads(CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout)
+    assert [cost["case"]["jit_compile"] for cost in costs] == [False, True]
+    assert costs[0]["milliseconds"]["repeats"] == 1
+
+
+@pytest.mark.parametrize(("mixed_precision", "dtype"), [("true", "bfloat16"), ("false", "float32")])
+def test_the_command_computes_in_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
+    found = []
+    monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: found.append(model) or [])
+    arguments = ["decoding", "numbers", *SMALL, "--set", f"training.mixed_precision={mixed_precision}"]
+    try:
+        CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+    assert [model.compute_dtype for model in found] == [dtype]

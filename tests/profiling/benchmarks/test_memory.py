@@ -1,0 +1,146 @@
+"""The memory that training is measured to take."""
+
+import importlib
+import json
+import mmap
+import os
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from bytenet.cli.benchmark import benchmark
+from bytenet.config import load_config
+from bytenet.datasets import Vocabulary, load_corpus
+from bytenet.errors import ConfigError, InputError
+from bytenet.profiling.benchmarks import memory
+from bytenet.profiling.benchmarks.memory import MemoryCost, measure_in_this_process, measure_memory
+from bytenet.profiling.benchmarks.training import TrainingCase
+
+SMALL = ["model.dim=4", "model.num_sets=1", "model.dilations=[1,2]"]
+
+
+@pytest.fixture(scope="module")
+def case():
+    return TrainingCase(load_config("numbers", SMALL), batch_size=2, length=6, jit_compile=False, vocab_size=8)
+
+
+def test_sizes(case):
+    cost = measure_in_this_process(case)
+    embeddings, head = 2 * 7 * 4, 8 * 8 + 8
+    encoder = 2 * (4 * 2 + 5 * 2 * 2 + 2 * 4 + 4 + (4 + 2 + 2))
+    decoder = 2 * (8 * 4 + 3 * 4 * 4 + 4 * 8 + 8 + (8 + 4 + 4))
+    trainable = embeddings + encoder + decoder + head
+    statistics = 2 * 2 * (4 + 2 + 2)
+    assert cost.parameter_bytes == 4 * (trainable + statistics)
+    assert 2 * 4 * trainable <= cost.optimizer_bytes <= 3 * 4 * trainable + 100
+    assert 0 < cost.before_bytes <= cost.peak_bytes
+    assert cost.training_bytes == cost.peak_bytes - cost.before_bytes
+    assert (cost.batch_size, cost.length, cost.dim, cost.xla) == (2, 6, 4, False)
+
+
+def test_the_peak_remembers_what_was_given_back():
+    size = 200_000_000
+    before = memory.peak_resident_bytes()
+    with mmap.mmap(-1, size) as block:  # straight from the system, whatever the allocator keeps
+        for start in range(0, size, 4096):
+            block[start] = 1
+        now = memory.resident_bytes()
+    assert now >= size
+    inexact = 2_000_000  # the system counts each thread's pages only now and then
+    assert memory.peak_resident_bytes() >= max(before, now) - inexact
+    assert memory.resident_bytes() <= now - size / 2
+
+
+def _die(*_):
+    """Ends the process that it is called in; one that cannot even find it ends as well."""
+    os._exit(9)
+
+
+def test_a_killed_process_is_explained(case, monkeypatch):
+    monkeypatch.setattr(memory, "measure_in_this_process", _die)
+    with pytest.raises(InputError, match=r"d=4, 2 x 6.* was killed.*Take a smaller batch"):
+        measure_memory([case])
+
+
+def test_a_full_gpu_is_explained(case, monkeypatch, tmp_path):
+    (tmp_path / "full_gpu.py").write_text(
+        "import tensorflow as tf\n\n"
+        "def measure(case):\n"
+        "    raise tf.errors.ResourceExhaustedError(None, None, 'OOM when allocating tensor\\nand much more')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)  # which the process that is started inherits
+    monkeypatch.setattr(memory, "measure_in_this_process", importlib.import_module("full_gpu").measure)
+    with pytest.raises(InputError, match=r"d=4, 2 x 6.*did not suffice.*OOM when allocating tensor$"):
+        measure_memory([case])
+
+
+def test_memory_is_kept_as_training_keeps_it(case, monkeypatch):
+    monkeypatch.setattr(memory, "keep_freed_memory", _die)
+    with pytest.raises(InputError, match="was killed"):
+        measure_memory([case])
+
+
+def test_one_device_only(case):
+    with pytest.raises(InputError, match="one device"):
+        measure_memory([replace(case, replicas=2)])
+
+
+@pytest.mark.slow
+def test_a_wider_model_needs_more_memory_in_its_own_process(case):
+    wide = replace(case, config=load_config("numbers", [*SMALL, "model.dim=64"]), batch_size=64, length=200)
+    large, small = measure_memory([wide, case])
+    assert large.training_bytes > small.training_bytes + 10 * 64 * 200 * 64 * 4
+    assert large.before_bytes < 1.5 * small.before_bytes
+
+
+@pytest.fixture
+def cases(monkeypatch):
+    """Runs the command, which only notes what it is to measure."""
+    asked = []
+
+    def note(cases, say):
+        asked[:] = cases
+        return [MemoryCost("a case", "bytenet", 4, 2, 6, False, 8, 1_000_000, 2, 3, 4, 5_400_000_000, None)]
+
+    monkeypatch.setattr(memory, "measure_memory", note)
+
+    def run(*arguments):
+        result = CliRunner().invoke(benchmark, ["memory", *arguments], catch_exceptions=False)
+        assert result.exit_code == 0, result.stderr
+        return list(asked), result.stdout
+
+    return run
+
+
+def test_the_command_by_preset_and_batch(cases):
+    found, printed = cases("multi30k", "europarl", "--batch-size", "2", "--batch-size", "4", "--no-xla")
+    assert [case.name for case in found] == [
+        "bytenet, d=128, 2 x 100, no XLA", "bytenet, d=128, 4 x 100, no XLA",
+        "bytenet, d=400, 2 x 100, no XLA", "bytenet, d=400, 4 x 100, no XLA",
+    ]  # fmt: skip
+    assert printed.split("\n")[1].split() == ["a", "case", "1", "0", "0", "0", "5,400"]
+    ((found,), printed) = cases("--json")
+    assert found.name == "bytenet, d=400, 64 x 100, XLA"
+    assert json.loads(printed)[0]["training_bytes"] == 5_400_000_000
+
+
+def test_the_command_finds_the_largest_batch_of_a_corpus(cases):
+    ((found,), _) = cases("digits", "--largest", "--no-xla", "--set", "data.bucketing=none")
+    assert (found.batch_size, found.length) == (16, len("three three three") + 1)
+    ((found,), _) = cases("numbers", "--largest", "--no-xla", "--set", "data.batch_chars=1000")
+    assert 900 < found.batch_size * found.length <= 1000
+    pairs = load_corpus(found.config.data).train
+    assert found.vocab_size == Vocabulary.from_texts(pairs.source, pairs.target).size != 105
+
+
+@pytest.mark.parametrize("option", ["--length", "--batch-size", "--vocab-size"])
+def test_wrong_use(option):
+    result = CliRunner().invoke(benchmark, ["memory", "--largest", option, "9"])
+    assert result.exit_code == 2
+    assert "leave those options out" in result.stderr
+
+
+def test_wrong_settings():
+    with pytest.raises(ConfigError):
+        CliRunner().invoke(benchmark, ["memory", "multi31k"], catch_exceptions=False)

@@ -1,0 +1,279 @@
+"""Timing of semi-supervised steps: what is trained on what, and what follows from the times; not how long it takes."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from click.testing import CliRunner
+from keras.ops import convert_to_numpy
+
+from bytenet.cli.benchmark import benchmark
+from bytenet.config import load_config
+from bytenet.errors import ConfigError, InputError
+from bytenet.profiling.benchmarks import semi_supervised as measuring
+from bytenet.profiling.benchmarks.semi_supervised import measure_semi_supervised
+from bytenet.training.tasks import task
+from bytenet.training.tasks.translator_pair import TranslatorPair
+
+SMALL = [
+    "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "data.num_train=24", "data.num_monolingual=40",
+    "data.batch_size=4", "data.num_buckets=2", "data.bucket_min_size=4", "semi_supervised.batch_size=4",
+    "semi_supervised.bucket_min_size=4", "semi_supervised.num_buckets=2", "semi_supervised.beam_size=2",
+    "data.bucketing=optimal", "semi_supervised.bucketing=optimal", "training.jit_compile=false",
+]  # fmt: skip
+ONE_SHAPE = [*SMALL, "data.bucketing=none", "semi_supervised.bucketing=none"]
+BOTH_SIDES = ["semi_supervised.source_weight=0.2", "semi_supervised.target_weight=0.1"]
+
+
+def small(*settings):
+    return load_config("digits-semi", [*SMALL, *settings])
+
+
+@pytest.fixture
+def eager():
+    """Every operation by itself: for a few steps of a small model that is quicker than to trace them."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture
+def known_times(monkeypatch):
+    """Nothing is trained; every call takes 1 second the first time, and afterwards what is noted here by its name.
+
+    A list has a time for each of two turns, and the one of the first turn while warming up.
+    """
+    times = {}
+
+    def run_case(case):
+        times.setdefault("combinations", {})[case.beam_size] = case._shares
+        return times[case.beam_size][len(case.seconds)]
+
+    def run_part(part):
+        times.setdefault("shares", {})[part.name, part.side, part.shape.length] = part.shape.share
+        found = times[part.name, part.side][len(part.seconds)]
+        return found if part.first_seconds else 1.0 + found
+
+    monkeypatch.setattr(measuring._Case, "run", run_case)
+    monkeypatch.setattr(measuring._Part, "run", run_part)
+    return times
+
+
+def test_numbers_follow_from_the_times_of_the_turns(known_times):
+    known_times |= {
+        None: [0.10, 0.20], 2: [0.40, 0.60], 5: [0.60, 1.00],
+        ("pairs", None): [0.06, 0.13],
+        ("text and search", "source"): [0.10, 0.20], ("search", "source"): [0.04, 0.06],
+        ("text and search", "target"): [0.12, 0.20], ("search", "target"): [0.02, 0.06],
+    }  # fmt: skip
+    steps, parts = measure_semi_supervised(small(*BOTH_SIDES), beam_sizes=(2, 5, 2), repeats=2)
+    pairs_only, two, five = steps
+    assert [step.case for step in steps] == ["pairs only, no XLA", "beam 2, no XLA", "beam 5, no XLA"]
+    assert [step.thesis_times for step in steps] == [None, None, (5.4, 5.7)]
+    assert (pairs_only.times_pairs_only.least, pairs_only.times_pairs_only.most) == (1, 1)
+    # Turn by turn: .4 / .1 and .6 / .2.
+    assert (two.times_pairs_only.least, two.times_pairs_only.median) == pytest.approx((3.0, 3.5))
+    assert five.times_pairs_only.repeats == 2
+    # All shapes of a stream take as long here, so their mean does, too; both sides add up.
+    assert list(two.parts) == ["pairs", "search", "text", "rest"]
+    expected = {"pairs": (0.06, 0.13), "search": (0.06, 0.12), "text": (0.16, 0.28)}
+    expected["rest"] = (0.40 - 0.28, 0.60 - 0.53)
+    for name, turns in expected.items():
+        assert (two.parts[name].least, two.parts[name].most) == pytest.approx(sorted(turns)), name
+    assert list(pairs_only.parts) == ["pairs", "rest"]
+    assert pairs_only.parts["rest"].most == pytest.approx(0.20 - 0.13)
+    # First calls: two shapes of pairs and two of either text; the search alone is no part of a run.
+    median = {name: (turns[0] + turns[1]) / 2 for name, turns in known_times.items() if isinstance(name, tuple)}
+    first = {name: 1.0 + known_times[name][0] - value for name, value in median.items()}
+    of_pairs = 2 * first["pairs", None]
+    assert pairs_only.compile_seconds == pytest.approx(of_pairs)
+    of_text = 2 * (first["text and search", "source"] + first["text and search", "target"])
+    assert two.compile_seconds == five.compile_seconds == pytest.approx(of_pairs + of_text)
+    assert len(parts) == 2 + 2 * 8
+    assert {(part.beam_size, part.side) for part in parts if part.part == "search"} == {
+        (2, "source"), (2, "target"), (5, "source"), (5, "target"),
+    }  # fmt: skip
+
+
+def test_what_differs_from_the_thesiss_step_is_said_and_not_compared_with_it(known_times, monkeypatch):
+    monkeypatch.setattr(measuring, "load_starts", lambda *arguments: None)
+    known_times |= {None: [1.0], 5: [1.0], ("pairs", None): [1.0]}
+    known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
+    back_translation, forward = "semi_supervised.objective=back_translation", "semi_supervised.trained=forward"
+    for settings, words in (
+        ([back_translation], "beam 5, back-translation"),
+        ([forward], "beam 5, only forward trained"),
+        ([back_translation, forward], "beam 5, back-translation, only forward trained"),
+    ):
+        config = small(*BOTH_SIDES, *settings, "semi_supervised.start_backward=RUN")
+        steps, _ = measure_semi_supervised(config, beam_sizes=(5,), repeats=1)
+        only = ", only forward trained" if forward in settings else ""
+        assert [step.case for step in steps] == [f"pairs only{only}, no XLA", f"{words}, no XLA"]
+        assert [step.thesis_times for step in steps] == [None, None]
+
+
+def test_every_shape_counts_as_often_as_it_comes(known_times):
+    config = small(*BOTH_SIDES)
+    known_times |= {None: [1.0], 2: [1.0], ("pairs", None): [1.0]}
+    known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
+    steps, parts = measure_semi_supervised(config, repeats=1)
+    by_stream = {}
+    for part in parts:
+        by_stream.setdefault((part.part, part.side), []).append(part)
+    for stream in by_stream.values():
+        assert len({(part.rows, part.length) for part in stream}) == len(stream) == 2
+        assert sum(part.share for part in stream) == pytest.approx(1)
+    # The frequencies, counted in the batches of an epoch.
+    of_run = _lengths_of_an_epoch(config)
+    for part in by_stream["pairs", None]:
+        assert part.share == pytest.approx(of_run["pairs"].count(part.length) / len(of_run["pairs"]))
+    for side in ("source", "target"):
+        for part in by_stream["text and search", side]:
+            assert part.share == pytest.approx(of_run[side].count(part.length) / len(of_run[side]))
+    combinations = known_times["combinations"]
+    assert len(combinations[None]) == 2
+    assert len(combinations[2]) == 8
+    assert combinations[2].sum() == pytest.approx(1)
+    assert max(combinations[2]) == pytest.approx(
+        np.prod([max(part.share for part in by_stream[name]) for name in by_stream if name[0] != "search"])
+    )
+    assert steps[1].seconds.median == 1
+
+
+def _lengths_of_an_epoch(config):
+    """Padded lengths of the batches of every stream, once round."""
+    from bytenet.training.tasks import make_task
+
+    return {
+        name: [batch.length for batch in stream.plan.epoch(1, 0)] for name, stream in make_task(config).streams.items()
+    }
+
+
+def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with_the_same_weights(eager, monkeypatch):
+    fitted, weights, searched = [], {}, []
+    fit, search = TranslatorPair.fit, TranslatorPair.search
+
+    def noted_fit(pair, dataset, **arguments):
+        batches = list(dataset.take(arguments["steps_per_epoch"]))
+        values = [convert_to_numpy(weight) for model in pair.translators for weight in model.weights]
+        fitted.append((pair.settings.beam_size if "source" in batches[0] else None, batches))
+        weights.setdefault(fitted[-1][0], []).append(np.concatenate([value.ravel() for value in values]))
+        return fit(pair, dataset, **arguments)
+
+    def noted_search(pair, side, ids, max_length):
+        found = search(pair, side, ids, max_length)
+        searched.append((side, found[0].shape[1]))
+        return found
+
+    monkeypatch.setattr(TranslatorPair, "fit", noted_fit)
+    monkeypatch.setattr(TranslatorPair, "search", noted_search)
+    config = load_config("digits-semi", ONE_SHAPE)
+    steps, _ = measure_semi_supervised(config, beam_sizes=(1, 2), repeats=2, seconds_a_turn=0)
+    assert [beam for beam, _ in fitted] == 3 * [None] + 3 * [1] + 3 * [2] + 2 * [None, 1, 2]
+    assert set(searched) == {("source", 1), ("source", 2)}
+    lengths = {name: max(of_epoch) for name, of_epoch in _lengths_of_an_epoch(config).items()}
+    for _, batches in fitted:
+        assert len(batches) == 1
+        pairs = batches[0]["pairs"]
+        assert pairs["source_ids"].shape == pairs["target_ids"].shape == (4, lengths["pairs"])
+        assert np.count_nonzero(convert_to_numpy(pairs["forward_weights"])) == 4
+        assert "source" not in batches[0] or batches[0]["source"][0].shape == (4, lengths["source"])
+    turns = [values for of_beam in weights.values() for values in of_beam[3:]]
+    assert len(turns) == 6
+    for values in turns[1:]:
+        np.testing.assert_array_equal(values, turns[0])
+    assert np.abs(weights[2][0] - turns[0]).max() > 0, "while warming up, the steps train"
+    assert [step.steps_a_turn for step in steps] == [1, 1, 1]
+    for step in steps:
+        assert step.seconds.repeats == len(step.turns) == 2
+        assert all(part.repeats == 2 for part in step.parts.values())
+
+
+def test_without_monolingual_text():
+    for settings in (["semi_supervised.source_weight=0"], ["data.num_monolingual=null"]):
+        with pytest.raises(InputError, match=r"There is no monolingual text to measure with\. Give some: data\."):
+            measure_semi_supervised(small(*settings))
+
+
+def test_several_devices(monkeypatch):
+    class Two:
+        num_replicas_in_sync = 2
+
+    monkeypatch.setattr(task, "make_strategy", lambda devices: Two())
+    with pytest.raises(InputError, match="2 devices would share each batch"):
+        measure_semi_supervised(small())
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Runs the command, which only notes what it is to measure, and with how many threads."""
+    for name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
+        monkeypatch.setenv(name, "7")
+    found = []
+
+    def note(config, beam_sizes, repeats, say):
+        threads = {os.environ[name] for name in os.environ if name.endswith("_THREADS") and name[:2] in ("TF", "OM")}
+        found.append((config, beam_sizes, repeats, threads))
+        return [], []
+
+    monkeypatch.setattr(measuring, "measure_semi_supervised", note)
+
+    def run(*arguments):
+        result = CliRunner().invoke(benchmark, ["semi-supervised", *arguments], catch_exceptions=False)
+        assert result.exit_code == 0, result.stderr
+        return found[-1]
+
+    return run
+
+
+def test_the_command_measures_the_grid_of_the_thesis_by_default(asked):
+    assert asked() == (load_config("digits-semi"), (), 5, {"7"})
+    arguments = ["multi30k-semi", "--set", "model.dim=8", "--beam", "1", "--beam", "10", "--threads", "1"]
+    expected = (load_config("multi30k-semi", ["model.dim=8"]), (1, 10), 3, {"1"})
+    assert asked(*arguments, "--repeats", "3") == expected
+
+
+def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
+    measured = []
+
+    def measure_once(*arguments, **settings):
+        measured[:] = measured or measure_semi_supervised(*arguments, **settings, seconds_a_turn=0)
+        return measured
+
+    monkeypatch.setattr(measuring, "measure_semi_supervised", measure_once)
+    settings = [argument for setting in ONE_SHAPE for argument in ("--set", setting)]
+    arguments = ["semi-supervised", *settings, "--beam", "5", "--repeats", "1"]
+    result = CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
+    as_json = json.loads(CliRunner().invoke(benchmark, [*arguments, "--json"], catch_exceptions=False).stdout)
+    steps, parts = (table.split("\n") for table in result.stdout.strip().split("\n\n"))
+    assert steps[0].split()[-4:] == ["times", "pairs", "only", "thesis"]
+    assert [line.split("  ")[0] for line in steps[1:]] == ["pairs only, no XLA", "beam 5, no XLA"]
+    assert steps[2].endswith("5.4 to 5.7")
+    assert not steps[1][steps[0].index("times pairs only") :].strip()
+    assert [line.split("  ")[0] for line in parts[1:]] == ["pairs", "text and search", "search"]
+    assert "4 x 17" in parts[1]
+    assert "pairs: 4 x 17 (100% of the batches)" in result.stderr
+    assert [step["beam_size"] for step in as_json["steps"]] == [None, 5]
+    assert as_json["steps"][1]["thesis_times"] == [5.4, 5.7]
+    assert [part["part"] for part in as_json["parts"]] == ["pairs", "text and search", "search"]
+
+
+@pytest.mark.slow
+def test_compiled_with_xla(monkeypatch):
+    calls = []
+    text_part = TranslatorPair._gradients_of_text
+    monkeypatch.setattr(
+        TranslatorPair, "_gradients_of_text", lambda pair, *given: calls.append(given) or text_part(pair, *given)
+    )
+    config = load_config("digits-semi", [*ONE_SHAPE, "training.jit_compile=true"])
+    steps, _ = measure_semi_supervised(config, repeats=1, seconds_a_turn=0)
+    assert [step.xla for step in steps] == [True, True]
+    assert len(calls) == 1, "the step takes the part that was compiled by itself"
+
+
+@pytest.mark.parametrize("arguments", [["digts-semi"], ["--set", "semi_supervised.beams=4"]])
+def test_wrong_settings(arguments):
+    with pytest.raises(ConfigError):
+        CliRunner().invoke(benchmark, ["semi-supervised", *arguments], catch_exceptions=False)

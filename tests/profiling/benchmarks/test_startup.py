@@ -1,0 +1,105 @@
+"""Where the time goes before the first training step: that it is all accounted for, not how long it is."""
+
+import json
+import os
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from bytenet import compile_cache
+from bytenet.cli.benchmark import benchmark
+from bytenet.errors import InputError
+from bytenet.profiling.benchmarks import startup
+from bytenet.profiling.benchmarks.measurement import Spread
+from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
+
+SMALL = ["model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+
+
+def test_all_of_a_start_is_accounted_for():
+    began = time.monotonic()
+    (cost,) = measure_startup("digits", SMALL, ways=["no XLA"])
+    assert cost.seconds.median < time.monotonic() - began  # there is more to a process than its first step
+    assert cost.way == "no XLA"
+    assert list(cost.parts) == [
+        "imports", "corpus and plan", "model", "before the first step", "tracing", "compiling and first step",
+    ]  # fmt: skip
+    assert all(part.least > 0 for part in cost.parts.values())
+    assert cost.seconds.median == pytest.approx(sum(part.median for part in cost.parts.values()))
+
+
+@pytest.mark.slow
+def test_what_an_empty_cache_is_filled_with_a_warm_one_has(tmp_path):
+    cache, kept = tmp_path / "cache", []
+    for way in ("XLA, empty cache", "XLA, warm cache"):
+        startup._start("digits", SMALL, way, cache, tmp_path)
+        kept.append(sorted(path.name for path in cache.rglob("*") if path.is_file()))
+    assert kept[0]
+    assert kept[1] == kept[0]
+
+
+def test_a_run_that_fails_says_why():
+    with pytest.raises(InputError, match=r"(?s)ended before its first step.*training.devices names 'GPU:77'"):
+        measure_startup("digits", ["training.devices=[GPU:77]"], ways=["no XLA"])
+
+
+@pytest.fixture
+def starts(monkeypatch):
+    """Notes what is started instead of starting it, and fills the cache as XLA would."""
+    started = []
+
+    def start(preset_or_file, overrides, way, cache, folder):
+        started.append((way, cache.exists()))
+        if way != "no XLA":
+            cache.mkdir(exist_ok=True)
+        return dict.fromkeys(startup._PARTS.values(), 1.0 + len(started))
+
+    monkeypatch.setattr(startup, "_start", start)
+    return started
+
+
+def test_caches_are_empty_and_warm_when_they_should_be(starts):
+    measure_startup("digits", repeats=2)
+    assert starts == 2 * [("no XLA", False), ("XLA, empty cache", False), ("XLA, warm cache", True)]
+    starts.clear()
+    costs = measure_startup("digits", ways=["XLA, warm cache"])
+    assert starts == [("XLA, warm cache", False), ("XLA, warm cache", True)]
+    assert costs[0].seconds == Spread(18.0, 18.0, 18.0, 1), "the run that filled the cache does not count"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_has_no_cache_but_its_own(monkeypatch, tmp_path, way):
+    """The command `bytenet` itself has one, which its child would inherit and prefer."""
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
+    monkeypatch.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "users"))
+    users = compile_cache.turn_on()
+    assert str(users) in os.environ["TF_XLA_FLAGS"]
+    environment = startup._environment(way, tmp_path / "own")
+    assert environment["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
+    for name in ("TF_XLA_FLAGS", "BYTENET_COMPILE_CACHE"):
+        monkeypatch.setenv(name, environment[name])
+    folder = compile_cache.turn_on()
+    assert folder is None if way == "no XLA" else folder.is_relative_to(tmp_path / "own")
+
+
+def test_the_command(starts):
+    result = CliRunner().invoke(benchmark, ["startup", "digits", "--repeats", "2"], catch_exceptions=False)
+    lines = result.stdout.strip().split("\n")
+    assert [line.split("  ")[0] for line in lines[1:]] == list(WAYS)
+    assert lines[1].split("  ")[-1] == "3.5 (2.0 to 5.0)"
+    assert lines[0].startswith("way")
+    assert lines[0].endswith("compiling and first step")
+    result = CliRunner().invoke(
+        benchmark, ["startup", "digits", "--no-xla", "--warm-cache", "--json"], catch_exceptions=False
+    )
+    assert [cost["way"] for cost in json.loads(result.stdout)] == ["no XLA", "XLA, warm cache"]
+
+
+@pytest.mark.parametrize(
+    ("preset", "message"), [("digts", "digts"), ("digits-semi", r"bytenet benchmark semi-supervised\.$")]
+)
+def test_what_cannot_be_measured_starts_nothing(starts, preset, message):
+    with pytest.raises(InputError, match=message):
+        CliRunner().invoke(benchmark, ["startup", preset], catch_exceptions=False)
+    assert starts == []

@@ -1,0 +1,191 @@
+"""Real traces of small models: their parts show up by name, and nearly all of the time is accounted for."""
+
+import json
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.errors import InputError
+from bytenet.profiling.traces import capture
+from bytenet.profiling.traces.breakdown import breakdown
+from bytenet.profiling.traces.capture import Search, _settled_seconds, capture_decoding_of, capture_training
+from bytenet.profiling.traces.grouping import place_of
+from bytenet.profiling.traces.trace import read_trace
+
+_SMALL = (
+    "model.dim=32", "model.num_sets=1", "model.dilations=[1,2]", "model.dropout=0.1", "data.num_train=128",
+    "data.batch_size=32", "data.bucketing=none", "data.num_validation=16", "training.epochs=3",
+)  # fmt: skip
+_PARTS = ("pre-normalization", "reduce-dim", "conv-dilated", "recover-dim", "embedding")
+
+
+@pytest.fixture(scope="module")
+def captured(tmp_path_factory):
+    """A function that captures training with further settings, once each, and gives trace and breakdown."""
+    made = {}
+
+    def make(*settings):
+        if settings not in made:
+            folder = tmp_path_factory.mktemp("profile") / "training"
+            file = capture_training(load_config("digits", (*_SMALL, *settings)), folder)
+            trace = read_trace(folder)
+            assert trace.path == file
+            made[settings] = trace, breakdown(trace)
+        return made[settings]
+
+    return make
+
+
+def paths(trace):
+    return {segment.operation.path for segment in trace.segments} | {
+        source.path for segment in trace.segments for source in segment.operation.sources
+    }
+
+
+@pytest.mark.parametrize("xla", ["false", "true"])
+def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
+    trace, result = captured(f"training.jit_compile={xla}")
+    assert len(trace.steps) == (3 if xla == "true" else 5)
+    assert trace.steps[0].number == 6
+    assert trace.is_compiled == (xla == "true")
+    (device,) = result.devices
+    for pass_ in ("forward", "backward"):
+        for half in ("encoder", "decoder"):
+            for part in _PARTS[:-1]:
+                groups = {group.group: group.seconds for group in device.level("pass", "half", "part")}
+                assert groups.get((pass_, half, part), 0) > 0, (pass_, half, part)
+    written_out = {group.group for group in device.level("pass", "part", "kind")}
+    for part in ("pre-normalization", "reduce-dim", "conv-dilated"):
+        assert ("backward", part, "normalisation") in written_out
+    kinds = {group.group[0] for group in device.level("kind")}
+    assert {"normalisation", "dense", "activation", "optimiser", "data movement", "dropout"} <= kinds
+    # XLA gets convolutions of these few filters as products.
+    assert ("convolution" in kinds) == (xla == "false")
+    assert {"forward", "backward", "optimiser", "input"} <= {group.group[0] for group in device.level("pass")}
+
+
+@pytest.mark.parametrize("xla", ["false", "true"])
+def test_the_groups_add_up(captured, xla):
+    _, result = captured(f"training.jit_compile={xla}")
+    (device,) = result.devices
+    assert 0 < device.busy_seconds <= result.step_seconds
+    assert device.busy_seconds + device.idle_seconds == pytest.approx(result.step_seconds)
+    for level in ("pass", "half", "part", "kind"):
+        assert sum(group.seconds for group in device.level(level)) == pytest.approx(device.busy_seconds)
+    # What has a name belongs somewhere. (How much is scheduling depends on the machine, in a model this small.)
+    named = 1 - result.gaps.unnamed
+    assert result.gaps.ungrouped < 0.2 * named
+    assert 0 <= result.gaps.python < 1
+
+
+@pytest.mark.parametrize("xla", ["false", "true"])
+def test_blocks_keep_their_names_in_forward_and_backward_operations(captured, xla):
+    trace, _ = captured(f"training.jit_compile={xla}")
+    for name in ("block_0_dilation_1", "block_1_dilation_2"):
+        named = [path for path in paths(trace) if f"/{name}" in path]
+        assert any("gradient_tape" in path for path in named)
+        assert any("gradient_tape" not in path for path in named)
+    assert {place_of(path, "Mul").pass_ for path in paths(trace) if "gradient_tape" in path} == {"backward"}
+
+
+def test_xla_says_how_much_it_fused(captured):
+    _, result = captured("training.jit_compile=true")
+    assert 0 < result.gaps.fused < 1
+    for level, share in result.gaps.misplaced.items():
+        assert 0 <= share <= result.gaps.mixed[level] <= result.gaps.fused
+
+
+def test_how_it_was_captured_is_noted_beside_the_trace(captured):
+    _, result = captured("training.jit_compile=false")
+    assert result.capture["what"] == "training"
+    assert result.capture["steps"] == [6, 10]
+    assert result.capture["settings"]["model.dim"] == 32
+    assert not result.capture["compiled"]
+    assert len(result.capture["seconds_before"]) == 5
+    assert result.capture["settled_seconds_before"] > 0
+    json.dumps(result.to_dict())
+
+
+def test_decoding(tmp_path):
+    file = capture_decoding_of(load_config("digits", _SMALL), tmp_path / "decoding", Search(max_length=12, count=2))
+    trace = read_trace(file)
+    result = breakdown(trace)
+    assert len(trace.steps) == 2
+    assert result.capture["characters"] == 12
+    (device,) = result.devices
+    places = {group.group for group in device.level("half", "part", "kind")}
+    for part in ("reduce-dim", "conv-dilated", "recover-dim"):
+        assert ("decoder", part, "dense") in places
+    assert "encoder" in {half for half, _, _ in places}
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    """A function that gives the model and the sentences whose searches would be captured."""
+    import keras
+
+    policy = keras.mixed_precision.global_policy()
+    found = {}
+
+    def note(model, source_ids, *_):
+        found.update(model=model, source_ids=source_ids)
+
+    monkeypatch.setattr(capture, "capture_decoding", note)
+
+    def search(*settings, batch_size=1):
+        capture_decoding_of(load_config("digits", (*_SMALL, *settings)), "nowhere", Search(batch_size=batch_size))
+        return found["model"], found["source_ids"]
+
+    yield search
+    keras.mixed_precision.set_global_policy(policy)
+
+
+def test_the_model_of_a_search_is_that_of_training(searched):
+    whole, _ = searched()
+    fewer, _ = searched("data.unknown=symbol", "data.min_character_count=200", "training.mixed_precision=true")
+    assert fewer.vocab_size < whole.vocab_size
+    assert (whole.compute_dtype, fewer.compute_dtype) == ("float32", "bfloat16")
+
+
+def test_sentences_are_repeated_where_there_are_too_few(searched):
+    _, source_ids = searched("data.num_train=64", batch_size=150)
+    assert len(source_ids) == 150
+    assert (source_ids[128] == source_ids[64]).all()
+    assert (source_ids[64] == source_ids[0]).all()
+
+
+def test_a_step_is_compared_with_those_of_its_own_shape():
+    small, large = ((32, 10),), ((32, 50),)
+    before, seconds = [small, large, small, large, small, small], [9.0, 9.0, 1.0, 5.0, 2.0, 3.0]
+    assert _settled_seconds(before, seconds, [small, large, small]) == pytest.approx((2 + 5 + 2) / 3)
+    assert _settled_seconds(before, seconds, [small, ((8, 8),)]) is None
+    assert _settled_seconds(before[:2], seconds[:2], [small]) is None  # the first of a shape does not count
+
+
+def test_a_folder_in_use_and_steps_that_never_come(tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with pytest.raises(InputError, match="full exists and is not empty"):
+        capture_training(load_config("digits", _SMALL), tmp_path / "full")
+    short = load_config("digits", (*_SMALL, "training.max_steps=2", "training.jit_compile=false"))
+    with pytest.raises(InputError, match="The training has only 2 steps"):
+        capture_training(short, tmp_path / "late", steps=(5, 6))
+
+
+@pytest.mark.slow
+def test_two_devices(tmp_path):
+    """In a process of its own, as the logical devices of a process cannot change."""
+    import subprocess
+    import sys
+
+    settings = [f"--set={setting}" for setting in (*_SMALL, "training.devices=[CPU:0,CPU:1]")]
+    done = subprocess.run(
+        [sys.executable, "-m", "bytenet", "profile", "digits", *settings, "--out", tmp_path / "out", "--json"],
+        capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    values = json.loads(done.stdout)
+    assert [device["device"] for device in values["devices"]] == ["CPU:0", "CPU:1"]
+    for device in values["devices"]:
+        assert {"conv-dilated", "reduce-dim"} <= {group["group"][0] for group in device["levels"]["part"]}
+    assert "communication" in {group["group"][0] for group in values["devices"][0]["levels"]["kind"]}

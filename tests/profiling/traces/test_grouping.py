@@ -1,0 +1,105 @@
+"""Names of operations as TensorFlow writes them, and where they belong."""
+
+import pytest
+
+from bytenet.profiling.traces.grouping import (
+    INPUT,
+    RUNTIME,
+    folded_name,
+    parts_of_layers,
+    place_of,
+    replica_of,
+    update_of,
+)
+from bytenet.profiling.traces.plots import _colour
+
+_BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
+_TAPE = "StatefulPartitionedCall/gradient_tape"
+_BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block_0_dilation_1_1"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "place"),
+    [
+        (f"{_BLOCK}/conv_dilated_1/convolution", "_MklNativeConv2D", "forward encoder conv-dilated convolution"),
+        (f"{_BLOCK}/conv_dilated_1/Pad", "Pad", "forward encoder conv-dilated data-movement"),
+        (f"{_BLOCK}/pre_normalization_1/normalization_1/Sum", "Sum", "forward encoder pre-normalization normalisation"),
+        (f"{_BLOCK}/pre_normalization_1/Relu", "Relu", "forward encoder pre-normalization activation"),
+        (f"{_BLOCK}/reduce_dim_1/Tensordot/MatMul", "_MklMatMul", "forward encoder reduce-dim dense"),
+        (f"{_BLOCK}/dropout_1/stateless_dropout/Mul", "Mul", "forward encoder other dropout"),
+        (f"{_BACK}/recover_dim_1/Tensordot/MatMul/MatMul", "_MklMatMul", "backward decoder recover-dim dense"),
+        (f"{_BACK}/conv_dilated_normalization_1/ReluGrad", "ReluGrad", "backward decoder conv-dilated activation"),
+        (f"{_BACK}/conv_dilated_1/convolution/Conv2DBackpropFilter", "_MklNativeConv2DBackpropFilter",
+         "backward decoder conv-dilated convolution"),
+        (f"{_BACK}/reduce_dim_normalization_1/normalization_1/truediv", "RealDiv",
+         "backward decoder reduce-dim normalisation"),
+        ("StatefulPartitionedCall/AddN_21", "AddN", "backward other other sum-of-gradients"),
+        ("StatefulPartitionedCall/adam/mul_10", "Mul", "optimiser other other optimiser"),
+        ("StatefulPartitionedCall/adam/CollectiveReduceV2_1", "CollectiveReduceV2",
+         "optimiser other other communication"),
+        ("StatefulPartitionedCall/bytenet_1/source_embedding_1/GatherV2", "GatherV2", "forward other embedding gather"),
+        ("StatefulPartitionedCall/compile_loss/cross_entropy/LogSoftmax", "LogSoftmax", "forward other other loss"),
+        ("StatefulPartitionedCall/ArgMax", "ArgMax", "other other other other"),
+        ("IteratorGetNext", "IteratorGetNext", "input other other input-pipeline"),
+        ("", RUNTIME, "other other other runtime"),
+        ("", INPUT, "input other other input-pipeline"),
+        # as XLA notes it, without the call around it; and a step of decoding, in a loop
+        ("bytenet/decoder/set_0/block_1_dilation_2/conv_dilated/convolution/BatchToSpaceND", "BatchToSpaceND",
+         "forward decoder conv-dilated data-movement"),
+        ("search/while/body/_1/search/while/decoder/reduce_dim_1/MatMul", "_MklMatMul",
+         "forward decoder reduce-dim dense"),
+        ("search/while/body/_1/search/while/decoder/conv_dilated/MatMul", "_MklBatchMatMulV2",
+         "forward decoder conv-dilated dense"),
+        # the attention model, whose layers lie in loops; the model itself is called attention, too
+        ("StatefulPartitionedCall/attention/decoder/while/body/_7/attention/decoder/while/cell/attention_context/MatMul",
+         "_MklBatchMatMulV2", "forward decoder attention dense"),
+        ("gradient_tape/attention/encoder/backward/gradients/attention/encoder/backward/layers/layer_1/MatMul_grad/MatMul",
+         "MatMul", "backward encoder recurrent dense"),
+        ("attention/decoder/TensorListPushBack", "TensorListPushBack", "forward decoder other other"),
+        ("search/while/body/_1/search/while/decoder/cell/lower_gru/Tanh", "Tanh",
+         "forward decoder recurrent activation"),
+        # normalisation, whose gradients are written out
+        (f"{_TAPE}/bytenet/decoder/set_0/block_1_dilation_2/reduce_dim_normalization/normalization/mul_1", "Mul",
+         "backward decoder reduce-dim normalisation"),
+        (f"{_TAPE}_11/bytenet/encoder/set_0/block_0_dilation_1/pre_normalization/normalization/Sum", "Sum",
+         "backward encoder pre-normalization normalisation"),
+        ("bytenet/encoder/set_0/block_0_dilation_1/reduce_dim/convert", "convert",
+         "forward encoder reduce-dim data-movement"),
+    ],
+)  # fmt: skip
+def test_places(path, kind, place):
+    assert [group.replace(" ", "-") for group in place_of(path, kind)] == place.split()
+
+
+@pytest.mark.parametrize(
+    ("path", "replica"),
+    [
+        ("StatefulPartitionedCall/replica_1/bytenet_1/encoder_1/add", 1),
+        ("StatefulPartitionedCall/gradient_tape/replica_3/bytenet_1/add", 3),
+        ("StatefulPartitionedCall/adam/update_1/norm/Sum", 0),
+        ("StatefulPartitionedCall/bytenet_1/encoder_1/add", 0),
+    ],
+)
+def test_the_replica_is_read_off_the_name(path, replica):
+    assert replica_of(path) == replica
+
+
+def test_updates_are_numbered_by_themselves():
+    assert update_of("StatefulPartitionedCall/adam/update_1/norm/Sum") == 1
+    assert update_of("StatefulPartitionedCall/bytenet_1/encoder_1/update_1_norm") == 0
+
+
+def test_replicas_are_in_the_same_groups():
+    one = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_0_dilation_1_1/reduce_dim_1/MatMul"
+    other = one.replace("bytenet_1/", "replica_1/bytenet_1/", 1)
+    assert place_of(one, "MatMul") == place_of(other, "MatMul")
+
+
+def test_equal_operations_of_all_blocks_have_one_folded_name():
+    names = {folded_name(f"{_BLOCK}/reduce_dim_1/mul_3"), folded_name(f"{_BLOCK}/reduce_dim/mul".replace("_0_", "_2_"))}
+    assert names == {"bytenet/encoder/block/reduce_dim/mul"}
+
+
+def test_every_part_has_a_colour_of_its_own():
+    colours = [_colour(part) for part in {place.part for place in parts_of_layers().values()} | {"other"}]
+    assert len(set(colours)) == len(colours)

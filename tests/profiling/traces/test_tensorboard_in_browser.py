@@ -1,0 +1,173 @@
+"""What a run and a profile leave behind, as TensorBoard serves it and as a browser shows it.
+
+The browser is headless Chromium with its ChromeDriver (Debian: apt-get install chromium chromium-driver); without
+them only what the server answers is tested. Screenshots are kept where BYTENET_SCREENSHOTS says; those in
+docs/screenshots were made by
+
+    BYTENET_SCREENSHOTS=docs/screenshots pytest -m slow tests/profiling/test_tensorboard_in_browser.py
+"""
+
+import base64
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import requests
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("xprof", reason="TensorBoard's Profile tab is not installed: pip install 'bytenet[profiling]'")
+
+_CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_DRIVER = shutil.which("chromedriver")
+_PATIENCE_SECONDS = 90
+_BROWSER_ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--window-size=1400,900", "--disable-dev-shm-usage",
+]  # fmt: skip
+# TensorBoard is made of shadow trees, and the profile of a frame; the text of a page is that of all of them.
+_ALL_TEXT = """
+const collect = node => {
+  if (node.nodeType === Node.TEXT_NODE) return node.textContent;
+  if (['SCRIPT', 'STYLE'].includes(node.nodeName)) return '';
+  let parts = [...node.childNodes].map(collect);
+  if (node.shadowRoot) parts.push(collect(node.shadowRoot));
+  if (node.nodeName === 'IFRAME' && node.contentDocument) parts.push(collect(node.contentDocument.documentElement));
+  return parts.join(' ');
+};
+return collect(document.documentElement);
+"""
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("localhost", 0))
+        return found.getsockname()[1]
+
+
+def _wait_for(answer, what: str):
+    """What `answer` gives as soon as it is true; errors of a connection mean not yet."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            if value := answer():
+                return value
+        except requests.ConnectionError:
+            pass
+        time.sleep(0.5)
+    raise TimeoutError(f"{what} did not come in {_PATIENCE_SECONDS} seconds.")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a TensorBoard that serves a small run with its logs, and a profile of the same training."""
+    from bytenet.config import load_config
+    from bytenet.profiling.traces.capture import capture_training
+    from bytenet.training import train
+
+    settings = (
+        "model.dim=16", "model.num_sets=1", "model.dilations=[1,2]", "training.epochs=8", "evaluation.every_epochs=2",
+        "evaluation.continuous_every_seconds=null", "training.jit_compile=false",
+    )  # fmt: skip
+    config = load_config("digits", settings)
+    folder = train(config, tmp_path_factory.mktemp("tensorboard") / "run")
+    capture_training(config, folder.logs / "profile")
+    port = _free_port()
+    address = f"http://localhost:{port}"
+    program = Path(sys.executable).with_name("tensorboard")
+    arguments = ["--logdir", folder.logs, "--port", str(port), "--load_fast=false"]
+    with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _wait_for(lambda: requests.get(f"{address}/data/plugin/profile/runs", timeout=30).json(), "The profile")
+            yield address
+        finally:
+            process.terminate()
+
+
+def test_scalars_text_and_profile_are_served(server):
+    def get(path, **parameters):
+        answer = requests.get(f"{server}/data/{path}", params=parameters, timeout=60)
+        assert answer.status_code == 200
+        return answer
+
+    active = {name for name, plugin in get("plugins_listing").json().items() if plugin["enabled"]}
+    assert {"scalars", "text", "profile"} <= active
+    scalars = get("plugin/scalars/tags").json()
+    assert {"loss", "learning_rate", "gradient_norm"} <= set(scalars["train"])
+    assert {"bleu", "loss"} <= set(scalars["validation"])
+    assert get("plugin/text/tags").json() == {"validation": ["translations"]}
+    (run,) = get("plugin/profile/runs").json()
+    tools = get("plugin/profile/run_tools", run=run).json()
+    assert {"framework_op_stats", "overview_page"} <= set(tools)
+    (host,) = {found["hostname"] for found in get("plugin/profile/hosts", run=run, tag="framework_op_stats").json()}
+    operations = get("plugin/profile/data", run=run, tag="framework_op_stats", host=host).text
+    for name in ("encoder", "block_1_dilation_2", "conv_dilated", "pre_normalization", "gradient_tape"):
+        assert name in operations
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A function that sends a command to a headless Chromium, in the protocol of WebDriver."""
+    if not (_CHROMIUM and _DRIVER):
+        pytest.skip("there is no Chromium with ChromeDriver: apt-get install chromium chromium-driver")
+    port = _free_port()
+    address = f"http://localhost:{port}"
+    arguments = [*_BROWSER_ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]
+    options = {"browserName": "chrome", "goog:chromeOptions": {"binary": _CHROMIUM, "args": arguments}}
+    with subprocess.Popen([_DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
+        try:
+            _wait_for(lambda: requests.get(f"{address}/status", timeout=30).json()["value"]["ready"], "ChromeDriver")
+            capabilities = {"capabilities": {"alwaysMatch": options}}
+            session = requests.post(f"{address}/session", json=capabilities, timeout=60).json()["value"]["sessionId"]
+
+            def send(command: str, **parameters):
+                url = f"{address}/session/{session}/{command}"
+                answer = (
+                    requests.post(url, json=parameters, timeout=60) if parameters else requests.get(url, timeout=60)
+                )
+                answer.raise_for_status()
+                return answer.json()["value"]
+
+            yield send
+            requests.delete(f"{address}/session/{session}", timeout=60)
+        finally:
+            driver.terminate()
+
+
+# The tables and charts of the Profile tab are drawn by a script that the browser fetches from Google, so without the
+# Internet only its numbers and the trace viewer are there.
+@pytest.mark.parametrize(
+    ("page", "name", "texts"),
+    [
+        ("#scalars", "tensorboard-scalars", ("loss", "learning_rate", "bleu")),
+        ("#text", "tensorboard-text", ("translations", "source", "reference")),
+        ("#profile", "tensorboard-profile", ("Host Compute Time", "Run Environment")),
+        ("?tool=trace_viewer@&run={run}#profile", "tensorboard-trace", ("/host:CPU", "tf_Compute")),
+    ],
+)
+def test_the_tabs_in_a_browser(server, browser, tmp_path, page, name, texts):
+    run = requests.get(f"{server}/data/plugin/profile/runs", timeout=30).json()[0]
+    browser("url", url="about:blank")
+    browser("url", url=f"{server}/{page.format(run=run)}")
+
+    seen = []
+
+    def shown():
+        seen.append(browser("execute/sync", script=_ALL_TEXT, args=[]))
+        return all(part in seen[-1] for part in texts)
+
+    try:
+        _wait_for(shown, f"The text of {page}")
+    except TimeoutError:
+        missing = [part for part in texts if part not in seen[-1]]
+        pytest.fail(f"{page} lacks {missing}; its text ends in: {' '.join(seen[-1].split())[-1000:]}")
+    time.sleep(3)  # for pictures, which have no text to wait for
+    picture = base64.b64decode(browser("screenshot"))
+    folder = Path(os.environ.get("BYTENET_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.png").write_bytes(picture)
+    assert 10_000 < len(picture) < 300_000
