@@ -177,10 +177,9 @@ class RunFolder:
     @property
     def trained_lengths(self) -> list[int] | None:
         """What the pairs of the training were padded to, where the model reads padding; None where it does not."""
-        policy = self.config.model.length_policy
-        if not policy.reads_padding or not self.environment_path.is_file():
+        if not self.config.model.length_policy.reads_padding or not self.environment_path.is_file():
             return None
-        return policy.lengths_to_pad_to(self.environment().get("trained_lengths"))
+        return self.environment().get("trained_lengths")
 
     def load_model(self) -> "keras.Model":
         """Load the trained model, without its optimiser.

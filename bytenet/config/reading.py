@@ -78,9 +78,9 @@ def _with_preset(text: str, place: str) -> list[Setting]:
 
 
 def _without_implied(settings: list[Setting]) -> list[Setting]:
-    """Leave out what variant and settings of a complete model section imply anyway.
+    """Leave out the values that follow from `model.variant` and `model.settings`, if the file has all of the model.
 
-    The file of a run has every value. With another `model.variant` on top, the values of the old one are to go.
+    The file of a run is such a file. A later `--set model.variant=...` must replace the values of the old variant, too.
     """
     given = {setting.key: setting for setting in settings}
     family = _family(given)
@@ -90,7 +90,7 @@ def _without_implied(settings: list[Setting]) -> list[Setting]:
     chosen = [f"model.{name}" for name in ("family", "variant", "settings")]
     try:
         implied = asdict(family(**{name.partition(".")[2]: given[name].value for name in chosen}))
-    except ValidationError:  # told with all others
+    except ValidationError:  # reported with all other mistakes
         return settings
     return [
         setting

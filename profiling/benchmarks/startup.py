@@ -36,7 +36,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class StartupCost:
-    """Seconds from the command `bytenet train` to the end of its first step.
+    """Seconds from the start of a training process to the end of its first step.
 
     Attributes:
         way: without XLA, or with it and an empty or a warm compile cache.
@@ -144,6 +144,7 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     import keras
 
     from bytenet.training import trainer
+    from bytenet.training.model_pool import ModelPool
     from bytenet.training.tasks import make_task
 
     class Marks(keras.callbacks.Callback):
@@ -172,7 +173,7 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     mark("imported")
     task = make_task(load_config(preset_or_file, overrides))
     mark("read")
-    model = task.make_model(trainer.ModelPool())
+    model = task.make_model(ModelPool())
     mark("made")
     with tempfile.TemporaryDirectory() as folder:
         trainer.fit(task, model, folder, more_callbacks=[Marks()])

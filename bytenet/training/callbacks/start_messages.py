@@ -8,9 +8,8 @@ import numpy as np
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.environment import num_trainable
 from bytenet.training.tasks import Task
+from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS
 from bytenet.training.translators import translators_of
-
-_SHARE_OF_LONG_TARGETS = 0.01
 
 
 def announce(progress: ProgressLine, task: Task, model: keras.Model) -> None:
@@ -45,7 +44,7 @@ def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
         read, places = np.unique(task.lengths[that], return_inverse=True)
         limits = np.array([translator.max_target_length(int(length)) for length in read])[places]
         too_long = np.mean(task.lengths[this] > limits)
-        if too_long > _SHARE_OF_LONG_TARGETS:
+        if too_long > SHARE_OF_LONG_TARGETS:
             yield (
                 f"warning: {too_long:.1%} of the training {this}s are longer than the model may write for their "
                 f"{that}s. A larger model.unfold_scale or model.unfold_offset gives it room."

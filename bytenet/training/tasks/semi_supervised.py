@@ -23,11 +23,9 @@ from bytenet.training.tasks.monolingual_text import (
 )
 from bytenet.training.tasks.starts import load_starts
 from bytenet.training.tasks.stream import Stream
-from bytenet.training.tasks.task import Direction, Task
+from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Direction, Task
 from bytenet.training.tasks.trainable_pair import devices_apart, make_trainable_pair
 from bytenet.training.translators import translators_of
-
-_SHARE_OF_LONG_TARGETS = 0.01
 
 
 class SemiSupervisedTask(Task):
@@ -146,7 +144,7 @@ class SemiSupervisedTask(Task):
             places = np.searchsorted(padded, self.lengths[text.side])
             known = places < len(padded)  # no longer than the longest text
             too_long = np.mean(self.lengths[other][known] > padded[places[known]]) if known.any() else 0.0
-            if too_long > _SHARE_OF_LONG_TARGETS:
+            if too_long > SHARE_OF_LONG_TARGETS:
                 yield (
                     f"warning: translations of monolingual {text.side} text are searched no longer than the text "
                     f"(model.length_rule: pair), but {too_long:.1%} of the training {other}s are longer than their "

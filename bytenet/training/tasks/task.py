@@ -29,6 +29,9 @@ from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.stream import Stream
 from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
 
+SHARE_OF_LONG_TARGETS = 0.01
+"""Share of the training targets beyond the length policy above which a warning is given."""
+
 
 @dataclass(frozen=True)
 class Direction:
