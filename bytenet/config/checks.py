@@ -1,12 +1,19 @@
 """The checked dataclass and the types of settings: what a value may be."""
 
-from typing import Annotated
+from dataclasses import field
+from typing import Annotated, TypeVar, cast, dataclass_transform
 
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-checked = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
-"""A frozen dataclass whose values are checked when it is made."""
+_T = TypeVar("_T")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+def checked(cls: type[_T]) -> type[_T]:
+    """Make a class a frozen dataclass that checks its values."""
+    config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    return cast(type[_T], dataclass(frozen=True, kw_only=True, config=config)(cls))
 
 
 def _odd(value: int) -> int:

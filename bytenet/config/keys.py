@@ -1,7 +1,8 @@
 """The names of all settings, and what a wrong one may have meant."""
 
 import difflib
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from typing import get_type_hints
 
 from bytenet.config.config import Config
 from bytenet.config.families import family_configs
@@ -20,9 +21,10 @@ class Keys:
     """The sections and keys of a configuration whose model is of a family."""
 
     def __init__(self, family: type[ModelConfig]):
-        sections = {section.name: section.default_factory for section in fields(Config)} | {"model": family}
-        self.sections = {section: [key.name for key in fields(kind)] for section, kind in sections.items()}
+        sections = {name: kind for name, kind in get_type_hints(Config).items() if is_dataclass(kind)}
+        sections["model"] = self._model = family
         self.classes = sections
+        self.sections = {section: [key.name for key in fields(kind)] for section, kind in sections.items()}
         self.all = [f"{section}.{key}" for section, keys in self.sections.items() for key in keys]
 
     def check(self, setting: Setting) -> None:
@@ -52,7 +54,7 @@ class Keys:
 
     @property
     def _family(self) -> str:
-        return self.classes["model"].family
+        return self._model.family
 
 
 def setting_keys() -> set[str]:

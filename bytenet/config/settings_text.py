@@ -104,7 +104,8 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
         ConfigError: no valid YAML, a key given twice, or a section that is not a mapping.
     """
     root, loader = _parse(text, place)
-    preset, settings = None, []
+    preset: str | None = None
+    settings: list[Setting] = []
     if root is None:
         return preset, settings
     for section, section_node in _mapping(root, "a configuration", place):
