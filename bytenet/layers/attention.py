@@ -1,4 +1,4 @@
-"""A step of a recurrent decoder that looks back at the source."""
+"""One step of a recurrent decoder with attention to the source."""
 
 import keras
 from keras import ops
@@ -8,7 +8,7 @@ from bytenet.layers.recurrent import cell_initializers
 
 @keras.saving.register_keras_serializable("bytenet")
 class AttentionCell(keras.layers.Layer):
-    """Two GRUs, the upper of which is told what the last step attended to, and multiplicative attention.
+    """Two GRUs and multiplicative attention. The upper GRU also reads the attention of the step before.
 
     ```
     lower     = GRU(inputs)
@@ -19,21 +19,21 @@ class AttentionCell(keras.layers.Layer):
 
     Neither map has a bias. The attention is the output. GRUs reset before the product.
 
-    The cell is for `keras.layers.RNN`, which hands a cell nothing but inputs and states; so what it reads of the
-    source rides along as states that stay the same.
+    The cell is for `keras.layers.RNN`, which gives a cell only inputs and states. So the encoded source is among the
+    states, and does not change.
 
     States, all float: lower, upper and attention `(batch, units)`, then keys and encoded `(batch, S, units)` and
-    score offsets `(batch, S)`: 0, or very negative where nothing is to be attended to.
+    score offsets `(batch, S)`: 0, or very negative at steps that get no attention.
 
     Args:
         units: width of GRUs, keys, encoded source and attention.
-        initializer: "auto" or "thesis_code", see `cell_initializers`; the latter needs inputs of `units / 2` channels.
+        initializer: "auto" or "thesis_code", see `cell_initializers`. "thesis_code" needs inputs of `units / 2` channels.
 
     Input: float `(batch, channels)`. Output: float `(batch, units)`.
 
     Reference:
-        Luong et al. 2015, section 3; where it is fed back as in TensorFlow's `AttentionWrapper` around the upper GRU
-        (Madsen 2017, section 3.6).
+        Luong et al. 2015, section 3. The attention is fed back as by TensorFlow's `AttentionWrapper` around the upper
+        GRU (Madsen 2017, section 3.6).
     """
 
     def __init__(self, units: int, initializer: str = "auto", **kwargs):

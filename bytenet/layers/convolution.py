@@ -4,6 +4,22 @@ import keras
 from keras import ops
 
 
+def convolve_taps(padded, kernel, dilation_rate: int, length, left: int):
+    """The convolution of zero-padded inputs.
+
+    Args:
+        padded: float `(batch, length + reach, channels)`.
+        kernel: float `(kernel_size, channels, filters)`.
+        dilation_rate: steps between neighbouring taps.
+        length: number of output steps, an int or a scalar tensor. Not used here.
+        left: number of zeros before the inputs. Not used here.
+
+    Returns:
+        float `(batch, length, filters)`.
+    """
+    return ops.conv(padded, kernel, padding="valid", dilation_rate=dilation_rate)
+
+
 @keras.saving.register_keras_serializable("bytenet")
 class DilatedConvolution(keras.layers.Layer):
     """Convolution over time whose taps lie `dilation_rate` steps apart; the length stays the same.
@@ -11,19 +27,17 @@ class DilatedConvolution(keras.layers.Layer):
     Centred: output t sees inputs t − p·r … t + p·r with p = (k − 1) / 2 (kernel size k odd, dilation rate r).
     Causal: output t sees inputs t − (k − 1)·r … t, never a later one. The missing ends count as zero.
 
-    Mask: not used; one on the input is handed on. Where padding must not leak into real steps, the caller sets padded
-    steps of the input to zero first.
+    Mask: passed on, not used. If padding must not reach real steps, the caller sets padded input steps to zero first.
 
     Attributes:
-        as_product: compute all taps as one matrix product over the inputs laid side by side. On a CPU, compiled by
-            XLA, that takes .7 to .3 of the time of its convolution, gradients included; not compiled, it takes up to
-            twice as long. Meant to be set from outside, by whoever knows.
+        convolve: computes the outputs from the zero-padded inputs: `convolve_taps`, or a faster function with the
+            same arguments and results (see `bytenet.layers.fast`).
 
     Args:
         filters: channels of the output.
         kernel_size: number of taps k; odd when centred.
         dilation_rate: steps r between neighbouring taps.
-        causal: see above.
+        causal: whether outputs see no later inputs, see above.
         use_bias: adds a trained vector to each output step.
         kernel_initializer: for the kernel `(kernel_size, input channels, filters)`.
 
@@ -54,7 +68,7 @@ class DilatedConvolution(keras.layers.Layer):
         self.causal = causal
         self.use_bias = use_bias
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
-        self.as_product = False
+        self.convolve = convolve_taps
 
     @property
     def reach(self) -> int:
@@ -75,47 +89,35 @@ class DilatedConvolution(keras.layers.Layer):
             return outputs if self.bias is None else outputs + self.bias
         left = self.reach if self.causal else self.reach // 2
         padded = ops.pad(inputs, [[0, 0], [left, self.reach - left], [0, 0]])
-        if self.as_product:
-            outputs = self._product(padded, inputs.shape[1] or ops.shape(inputs)[1], left)
-        else:
-            outputs = ops.conv(padded, self.kernel, padding="valid", dilation_rate=self.dilation_rate)
+        length = inputs.shape[1] or ops.shape(inputs)[1]
+        outputs = self.convolve(padded, self.kernel, self.dilation_rate, length, left)
         return outputs if self.bias is None else outputs + self.bias
 
-    def _product(self, padded, length, left: int):
-        """The convolution of `padded`, float `(batch, length + reach, channels)`, as a product over its taps."""
-        begins = [tap * self.dilation_rate for tap in range(self.kernel_size)]
-        if isinstance(length, int):  # what sees nothing but the zeros before or after a short input is left out
-            begins = [begin for begin in begins if abs(begin - left) < length]
-        taps = ops.concatenate([padded[:, begin : begin + length] for begin in begins], axis=-1)
-        first = begins[0] // self.dilation_rate
-        kernel = ops.convert_to_tensor(self.kernel)[first : first + len(begins)]
-        return ops.matmul(taps, ops.reshape(kernel, (-1, self.filters)))  # (batch, length, filters)
-
     def present_kernel(self):
-        """The tap at t of a causal convolution: float `(channels, filters)`, as `step` takes it."""
+        """The tap at t of a causal convolution: float `(channels, filters)`, an argument of `step`."""
         return ops.cast(self.kernel[-1], self.compute_dtype)
 
     def past_kernel(self):
-        """All other taps, oldest first: float `((kernel_size - 1) * channels, filters)`, for flattened past inputs."""
+        """The other taps, oldest first: float `((kernel_size - 1) * channels, filters)`, for flattened past inputs."""
         rows = (self.kernel_size - 1) * self.kernel.shape[1]
         return ops.reshape(ops.cast(self.kernel[:-1], self.compute_dtype), (rows, self.filters))
 
     def step(self, inputs, present_kernel, from_past=None):
-        """One output step of a causal convolution, or of one with a single tap.
+        """One output step of a causal convolution, or of a convolution with a single tap.
 
-        The kernels are given in two parts, cut once for all steps: the inputs at earlier steps are known before
-        the present one, so their product may be taken for many layers at a time.
+        The kernel comes in two parts, which are cut once for all steps. The inputs at earlier steps are known in
+        advance, so one product can serve the past taps of many layers.
 
         Args:
             inputs: float `(batch, channels)`, at time t.
-            present_kernel: as `present_kernel()` gives it.
+            present_kernel: the result of `present_kernel()`.
             from_past: float `(batch, filters)`, flattened inputs t − (k − 1)·r, …, t − r times `past_kernel()`;
-                None where there is a single tap.
+                None for a single tap.
 
         Returns:
             float `(batch, filters)`, equal to `call(...)[:, t]`.
         """
-        with keras.name_scope(self.name):  # as a call of the layer has it
+        with keras.name_scope(self.name):  # the scope of `call`, for profiles
             outputs = ops.matmul(ops.cast(inputs, self.compute_dtype), present_kernel)
             outputs = outputs if from_past is None else outputs + from_past
             return outputs if self.bias is None else outputs + ops.cast(self.bias, self.compute_dtype)

@@ -6,10 +6,11 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("bytenet")
 class ZeroPaddedEmbedding(keras.layers.Layer):
-    """A trained vector for every id but 0, whose vector is zero and stays zero.
+    """A trained vector for every id except 0. The vector of id 0 is zero and stays zero.
 
-    Id 0 is padding and, before the first target character, the start symbol. Mask: padded steps come out as
-    zero vectors; no Keras mask is attached.
+    Id 0 is padding and, before the first target character, the start symbol.
+
+    Mask: padded steps become zero vectors. The layer creates no Keras mask.
 
     Args:
         vocab_size: number of ids V; the table has V − 1 rows.

@@ -1,4 +1,4 @@
-"""First weights: what good practice says, what the thesis's text says, what its code does."""
+"""Initial weights: by good practice, by the thesis's text, and by its code."""
 
 import math
 import random
@@ -12,7 +12,7 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("bytenet")
 class ThesisCodeUniform(keras.initializers.Initializer):
-    """Uniform in ±√(1 / fan) as in the code behind the thesis, which differs from its text.
+    """Uniform in ±√(1 / fan), as in the thesis's code. The thesis's text differs.
 
     A matrix has fan = number of rows; a convolution kernel `(k, in, out)` has fan = √(k · in · out), so its
     bound is (k · in · out)^(−1/4).
@@ -37,7 +37,7 @@ class ThesisCodeUniform(keras.initializers.Initializer):
 
 @keras.saving.register_keras_serializable("bytenet")
 class JointGlorotUniform(keras.initializers.Initializer):
-    """Glorot's uniform bound for matrices that TensorFlow 1 kept as one.
+    """Glorot's uniform bound for two Keras matrices that were one matrix in TensorFlow 1.
 
     TensorFlow 1's recurrent cells multiply inputs and state, side by side, with one matrix; a GRU has one such matrix
     for both gates and one for its candidate. Keras keeps the rows of the inputs and the rows of the state in two
@@ -81,13 +81,13 @@ MakeInitializer = Callable[[], keras.initializers.Initializer]
 
 @dataclass(frozen=True)
 class Initializers:
-    """Makers of initialisers for the places that want different ones.
+    """Functions that make the initialisers of each kind of weight.
 
-    Each call makes a new one, with a seed of its own: one object used twice would draw the same numbers twice.
+    Each call makes a new initialiser with its own seed: one object used twice would draw the same numbers twice.
 
     Attributes:
         embedding: for the rows of an embedding table.
-        hidden: for convolutions that an activation follows, at once or after a normalisation.
+        hidden: for convolutions with an activation after them, directly or after a normalisation.
         residual: for convolutions whose output is added to the residual stream.
         head: for the output projection to the vocabulary.
     """
@@ -102,12 +102,12 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
     """Choose the initialisers by the name of the scheme.
 
     Args:
-        name: "auto": He for ReLU and LeCun for SELU where an activation follows, LeCun divided by the depth of
-            the stack where a block adds to the residual stream (so that the stream keeps its scale), and a
-            small head (so that the first predictions are near uniform). "he" and "lecun": that one scheme
-            for every convolution, as the thesis's text has for ReLU (eq. 2.2.15) and SELU (eq. 3.5.2).
-            "thesis_code": the bounds of the code behind the thesis, whatever the activation. "thesis_selu": the same
-            with √3 times the bound for every convolution, which is eq. 3.5.2 with the code's fan.
+        name: "auto": He (ReLU) or LeCun (SELU) for convolutions before an activation; LeCun divided by the depth of
+            the stack for convolutions that add to the residual stream, so that the stream keeps its scale; a small
+            head, so that the first predictions are nearly uniform. "he" and "lecun": the same scheme for every
+            convolution, as in the thesis's text for ReLU (eq. 2.2.15) and SELU (eq. 3.5.2). "thesis_code": the bounds
+            of the thesis's code for any activation. "thesis_selu": √3 times these bounds for every convolution, which
+            is eq. 3.5.2 with the code's fan.
         activation: "relu" or "selu"; used by "auto".
         num_blocks: residual blocks in the stack; used by "auto".
 

@@ -1,14 +1,11 @@
 """Normalisations with a trained offset and no gain: over the real steps of a batch, or over the channels of a step.
 
-The gain is left out because a ReLU and a linear map follow, which absorb it (Madsen 2017, section 2.6.3).
-
-Both have their gradient written out (Madsen 2017, appendix B): what automatic differentiation makes of the moments
-takes twice as many passes over memory, and normalisation was a third of a training step that is not compiled. A
-step takes a tenth less time for it, and a fifth less to compile.
+They have no gain because a ReLU and a linear map follow, which absorb it (Madsen 2017, section 2.6.3).
+`bytenet.layers.fast.normalization` has the same layers with faster gradients; networks use those.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import keras
 from keras import ops
@@ -20,18 +17,18 @@ from bytenet.private_api import all_layers
 class MaskedBatchNormalization(keras.layers.Layer):
     """Batch normalisation over batch and time with a trained offset and no gain.
 
-    Mask: only steps where it is true enter the statistics; all steps are normalised, and padded ones come out
-    with values of no meaning. A batch without any real step leaves the running statistics as they are.
+    Mask: true at real steps. The statistics count real steps only. All steps are normalised, but the outputs at padded
+    steps mean nothing. A batch without real steps does not change the running statistics.
 
     Args:
         epsilon: added to the variance.
         momentum: share of the old running statistics that each training step keeps.
-        synchronized: take the statistics over all replicas of a `tf.distribute` strategy, so that a batch
-            split over devices is normalised as a whole one (TensorFlow backend only).
+        synchronized: take the statistics over all replicas of a `tf.distribute` strategy (TensorFlow backend only).
+            A batch that is split over devices then gets the statistics of the whole batch.
 
     Attributes:
-        training_statistics: normalise with the statistics of the batch even when not training, as the thesis's
-            code does in its metrics and its search; false at first, and meant to be set for a while from outside.
+        training_statistics: use the statistics of the batch outside of training, too, as the thesis's code does in its
+            metrics and its search. False by default; `batch_norm_statistics` sets it for a while.
 
     Input: float `(batch, length, channels)` or `(batch, channels)`; mask bool, the same without channels.
     """
@@ -58,7 +55,9 @@ class MaskedBatchNormalization(keras.layers.Layer):
         values = ops.cast(inputs, "float32")
         if training or self.training_statistics:
             weights = ops.ones_like(values[..., :1]) if mask is None else ops.cast(mask, "float32")[..., None]
-            standardized, mean, variance, count = self._standardize(values, weights)
+            count = self._total(weights)
+            shares = weights / ops.where(count > 0, count, 1.0)  # sum to 1 over the real steps
+            standardized, mean, variance = self._standardize(values, shares)
             if training:
                 keep = ops.where(count > 0, self.momentum, 1.0)
                 self.moving_mean.assign(keep * self.moving_mean + (1 - keep) * mean)
@@ -67,44 +66,24 @@ class MaskedBatchNormalization(keras.layers.Layer):
             standardized = (values - self.moving_mean) * ops.rsqrt(self.moving_variance + self.epsilon)
         return ops.cast(standardized + self.beta, self.compute_dtype)
 
-    def _standardize(self, values, weights):
-        """Give the real steps mean 0 and variance 1, and the others the same change.
+    def _standardize(self, values, shares):
+        """Give the real steps mean 0 and variance 1, and change the other steps in the same way.
 
         Args:
             values: float32 `(..., channels)`.
-            weights: float32 `(..., 1)`, 1 at real steps and 0 elsewhere.
+            shares: float32 `(..., 1)`, of sum 1; 0 at padded steps.
 
         Returns:
-            The changed values; mean and variance `(channels,)`; and the number of real steps, up to a factor.
+            The standardised values; their mean and variance, float32 `(channels,)`.
         """
-        count = self._total(weights)
-        shares = weights / ops.where(count > 0, count, 1.0)  # of sum 1
-        constants = ops.stop_gradient(values)
-        mean = self._total(constants * shares)
-        variance = self._total(ops.square(constants - mean) * shares)
-
-        @ops.custom_gradient
-        def standardize(values, shares, mean, inverse_deviation):
-            outputs = (values - mean) * inverse_deviation
-
-            def gradient(*arguments, upstream=None):
-                (upstream,) = arguments if upstream is None else (upstream,)
-                # Each value also moves the mean and the deviation that all values are changed by.
-                with _gradient_scope(self):
-                    by_mean = self._total(upstream)
-                    by_deviation = self._total(upstream * outputs)
-                    to_values = inverse_deviation * (upstream - shares * (by_mean + outputs * by_deviation))
-                return to_values, *map(ops.zeros_like, (shares, mean, inverse_deviation))
-
-            return outputs, gradient
-
-        standardized = standardize(values, shares, mean, ops.rsqrt(variance + self.epsilon))
-        return standardized, mean, variance, count
+        mean = self._total(values * shares)
+        variance = self._total(ops.square(values - mean) * shares)
+        return (values - mean) * ops.rsqrt(variance + self.epsilon), mean, variance
 
     def _total(self, values):
-        """The sum over all but channels, and over all replicas, up to a factor that is the same for all sums."""
+        """The sum over all axes but channels, and over all replicas, up to a factor common to all sums."""
         axes = tuple(range(len(values.shape) - 1))
-        if self.synchronized:  # a mean over replicas, which have equal shapes
+        if self.synchronized:  # the mean over replicas, which have equal shapes
             return ops.moments(values, axes, synchronized=True)[0]
         return ops.sum(values, axis=axes)
 
@@ -122,7 +101,7 @@ class LayerNormalization(keras.layers.Layer):
 
     The same numbers as `keras.layers.LayerNormalization(scale=False)`.
 
-    Mask: none is needed, as each step is looked at alone.
+    Mask: not needed; each step is normalised alone.
 
     Args:
         epsilon: added to the variance.
@@ -139,22 +118,12 @@ class LayerNormalization(keras.layers.Layer):
         self.beta = self.add_weight(name="beta", shape=(input_shape[-1],), initializer="zeros", autocast=False)
 
     def call(self, inputs):
-        @ops.custom_gradient
-        def standardize(values):
-            centred = values - _channel_mean(values)
-            inverse_deviation = ops.rsqrt(_channel_mean(ops.square(centred)) + self.epsilon)
-            outputs = centred * inverse_deviation
+        return ops.cast(self._standardize(ops.cast(inputs, "float32")) + self.beta, self.compute_dtype)
 
-            def gradient(*arguments, upstream=None):
-                (upstream,) = arguments if upstream is None else (upstream,)
-                with _gradient_scope(self):
-                    by_mean = _channel_mean(upstream)
-                    by_deviation = _channel_mean(upstream * outputs)
-                    return inverse_deviation * (upstream - by_mean - outputs * by_deviation)
-
-            return outputs, gradient
-
-        return ops.cast(standardize(ops.cast(inputs, "float32")) + self.beta, self.compute_dtype)
+    def _standardize(self, values):
+        """Give the channels of each step mean 0 and variance 1; float32 `(..., channels)`."""
+        centred = values - channel_mean(values)
+        return centred * ops.rsqrt(channel_mean(ops.square(centred)) + self.epsilon)
 
     def get_config(self):
         return super().get_config() | {"epsilon": self.epsilon}
@@ -162,7 +131,12 @@ class LayerNormalization(keras.layers.Layer):
 
 @contextmanager
 def batch_norm_statistics(model: keras.Model, which: str) -> Iterator[None]:
-    """Inside, batch normalisation takes the statistics of the batch (`which` is "batch") or its running ones."""
+    """Choose the statistics that batch normalisation uses inside the context.
+
+    Args:
+        model: whose layers are set.
+        which: "batch" for the statistics of each batch, "moving" for the running statistics.
+    """
     layers = [layer for layer in all_layers(model) if isinstance(layer, MaskedBatchNormalization)]
     for layer in layers:
         layer.training_statistics = which == "batch"
@@ -173,25 +147,6 @@ def batch_norm_statistics(model: keras.Model, which: str) -> Iterator[None]:
             layer.training_statistics = False
 
 
-@contextmanager
-def _gradient_scope(layer):
-    """Name operations as TensorFlow names those of a gradient that it derives, so that profiles can place them."""
-    with ExitStack() as scopes:
-        for name in ("gradient_tape", *layer.path.split("/")):
-            scopes.enter_context(keras.name_scope(name))
-        yield
-
-
-def _channel_mean(values):
+def channel_mean(values):
+    """The mean over channels: float `(..., channels)` → `(..., 1)`."""
     return ops.mean(values, axis=-1, keepdims=True)
-
-
-def make_normalization(kind: str, epsilon: float, momentum: float, **kwargs) -> keras.layers.Layer | None:
-    """A normalisation layer by its kind: "batch", "layer", or None for "none"; `momentum` is for "batch"."""
-    if kind == "batch":
-        return MaskedBatchNormalization(epsilon=epsilon, momentum=momentum, **kwargs)
-    if kind == "layer":
-        return LayerNormalization(epsilon=epsilon, **kwargs)
-    if kind == "none":
-        return None
-    raise ValueError(f"Unknown normalisation {kind!r}; known are batch, layer, none.")

@@ -1,15 +1,15 @@
-"""The pair normalisation → activation that ByteNet puts before every map."""
+"""Normalisation and activation, which come before every map of ByteNet."""
 
 import keras
 
-from bytenet.layers.normalization import make_normalization
+from bytenet.layers.fast import make_normalization
 
 
 @keras.saving.register_keras_serializable("bytenet")
 class NormalizedActivation(keras.layers.Layer):
-    """Normalisation, then activation; the activation alone where `normalization` is "none".
+    """Normalisation, then activation; only the activation if `normalization` is "none".
 
-    Mask: given to batch normalisation; layer normalisation looks at each step alone and needs none.
+    Mask: used by batch normalisation only.
 
     Args:
         normalization: "batch", "layer" or "none".

@@ -1,4 +1,4 @@
-"""A recurrent encoder that reads a sentence from both ends."""
+"""A recurrent encoder that reads a sentence forward and backward."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def cell_initializers(scheme: str, num_inputs: int, units: int, gated: bool) -> 
     """The initialisers of a recurrent cell, as arguments of Keras's `GRUCell` or `SimpleRNNCell`.
 
     Args:
-        scheme: "auto" for Keras's own, "thesis_code" for those of TensorFlow 1.1, which the thesis used.
+        scheme: "auto" for Keras's own initialisers, "thesis_code" for those of TensorFlow 1.1, which the thesis used.
         num_inputs: channels of the cell's input.
         units: width of its state.
         gated: whether it is a GRU.
@@ -35,17 +35,17 @@ def cell_initializers(scheme: str, num_inputs: int, units: int, gated: bool) -> 
 
 @keras.saving.register_keras_serializable("bytenet")
 class BidirectionalEncoder(keras.layers.Layer):
-    """Stacks of tanh RNNs, one that reads forward and one that reads backward, their outputs side by side.
+    """Two stacks of tanh RNNs: one reads forward, one backward. Their outputs stand side by side.
 
-    The stacks meet only at the end: no layer of one reads an output of the other. States begin with zeros.
+    No layer of one stack reads an output of the other. The initial states are zeros.
 
-    Mask: steps that are not real are skipped, so the backward stack begins at each sentence's own end, and come out
-    as zeros. Without a mask, all steps are read.
+    Mask: true at real steps. Padded steps are skipped, so the backward stack begins at each sentence's own end, and
+    their outputs are zeros. Without a mask, all steps are read.
 
     Args:
         units: width d of every RNN.
         num_layers: RNNs in each stack.
-        initializer: "auto" or "thesis_code", see `cell_initializers`; the latter needs inputs of width d.
+        initializer: "auto" or "thesis_code", see `cell_initializers`. "thesis_code" needs inputs of width d.
 
     Input: float `(batch, length, channels)`. Output: float `(batch, length, 2 * units)`, forward first.
 
@@ -73,7 +73,7 @@ class BidirectionalEncoder(keras.layers.Layer):
             )
             for index in range(self.num_layers)
         ]
-        # One loop for the whole stack, not one for each layer of it. (In TensorFlow, Keras cannot stack a single cell.)
+        # One loop for the whole stack instead of one a layer. (In TensorFlow, Keras cannot stack a single cell.)
         cell = keras.layers.StackedRNNCells(cells, name="layers", dtype=policy) if len(cells) > 1 else cells[0]
         return keras.layers.RNN(cell, return_sequences=True, go_backwards=go_backwards, name=name, dtype=policy)
 
@@ -82,7 +82,7 @@ class BidirectionalEncoder(keras.layers.Layer):
         self.backward_stack.build(input_shape)
 
     def call(self, inputs, mask=None):
-        # What is read backward comes out last step first.
+        # The backward stack puts out the last step first.
         backward = ops.flip(self.backward_stack(inputs, mask=mask), axis=1)
         outputs = ops.concatenate([self.forward_stack(inputs, mask=mask), backward], axis=-1)
         return outputs if mask is None else outputs * ops.cast(mask, outputs.dtype)[..., None]

@@ -9,17 +9,15 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError
-from bytenet.layers import DilatedConvolution
+from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
-from bytenet.private_api import all_layers, build_loss_and_metrics
+from bytenet.private_api import build_loss_and_metrics
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.schedules import make_schedule
 from bytenet.training.strategies import synchronize_batch_normalization
 
-# Convolutions up to this width are faster as matrix products, where XLA compiles them for a CPU.
-_WIDEST_PRODUCT = 32
 _STEPS_THAT_PAY_A_COMPILATION = 100
 
 
@@ -53,7 +51,7 @@ def make_trainable_model(
         if strategy.num_replicas_in_sync > 1:
             synchronize_batch_normalization(model)
         if jit_compile and not tf.config.list_logical_devices("GPU"):
-            _make_narrow_convolutions_products(model)
+            use_tap_products(model)
         optimizer = FlatAdam(
             make_schedule(training, total_steps), training.beta_1, training.beta_2, training.epsilon,
             clip_norm=training.clip_norm, ema_momentum=training.ema_momentum,
@@ -70,12 +68,6 @@ def make_trainable_model(
         logits = keras.KerasTensor((None, None, model.vocab_size), "float32")
         build_loss_and_metrics(model, ids, logits)
     return model
-
-
-def _make_narrow_convolutions_products(model: TranslationModel) -> None:
-    for layer in all_layers(model):
-        if isinstance(layer, DilatedConvolution):
-            layer.as_product = layer.filters <= _WIDEST_PRODUCT
 
 
 def wants_jit_compile(config: Config, can_compile: bool, num_shapes: int, total_steps: int) -> bool:

@@ -54,43 +54,6 @@ def test_equals_loops_over_batch_time_and_taps(layer, length, channels, use_bias
     np.testing.assert_allclose(layer(inputs), convolve_by_loops(layer, inputs), atol=1e-4)
 
 
-@settings(max_examples=40)
-@given(layer=LAYERS, length=st.integers(1, 14), channels=st.integers(1, 3), use_bias=st.booleans())
-def test_as_a_product_it_is_the_same_and_so_are_its_gradients(layer, length, channels, use_bias):
-    layer = make_layer(*layer, channels, use_bias=use_bias)
-    random = np.random.default_rng(1)
-    inputs = tf.Variable(random.normal(size=(2, length, channels)).astype("float32"))
-    delta = random.normal(size=(2, length, layer.filters)).astype("float32")
-    results = []
-    for layer.as_product in (False, True):
-        with tf.GradientTape() as tape:
-            outputs = layer(inputs)
-        gradients = tape.gradient(outputs, [inputs, *(weight.value for weight in layer.weights)], delta)
-        results.append([outputs, *gradients])
-    for plain, product in zip(*results, strict=True):
-        np.testing.assert_allclose(product, plain, atol=1e-4)
-
-
-@pytest.mark.parametrize("causal", [False, True])
-def test_as_a_product_it_takes_any_length_in_one_trace(causal):
-    layer = make_layer(3, 5, 2, causal, 2)
-    traced = tf.function(layer, input_signature=[tf.TensorSpec((None, None, 2), tf.float32)])
-    layer.as_product = True
-    for length in (1, 3, 11):
-        inputs = np.random.default_rng(length).normal(size=(2, length, 2)).astype("float32")
-        np.testing.assert_allclose(traced(inputs), convolve_by_loops(layer, inputs), atol=1e-4)
-
-
-def test_as_a_product_it_computes_in_the_precision_of_its_policy():
-    layer = DilatedConvolution(3, 3, 2, dtype="mixed_bfloat16")
-    inputs = np.random.default_rng(1).normal(size=(2, 5, 4)).astype("float32")
-    plain = layer(inputs)
-    layer.as_product = True
-    product = layer(inputs)
-    assert product.dtype == plain.dtype == tf.bfloat16
-    np.testing.assert_allclose(*(tf.cast(values, tf.float32) for values in (product, plain)), atol=0.05)
-
-
 def test_one_tap_takes_inputs_without_time():
     layer = make_layer(3, 1, 1, False, 2)
     inputs = np.random.default_rng(1).normal(size=(4, 2)).astype("float32")

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.layers import HashedAlphaDropout, HashedDropout, ResidualBlock, ResidualSet, ResidualStack
+from bytenet.layers import ResidualBlock, ResidualSet, ResidualStack
+from bytenet.layers.fast import HashedAlphaDropout, HashedDropout
 
 SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batch", "layer", "none")]
 

@@ -33,7 +33,7 @@ def _measure_invariances(work: Work) -> Table:
     """
     import keras
 
-    from bytenet.layers.normalization import make_normalization
+    from bytenet.layers.fast import make_normalization
 
     random = np.random.default_rng(0)
     data, weights = random.normal(size=(256, 32)), random.normal(size=(32, 64))  # cases, inputs, units

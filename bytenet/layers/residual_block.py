@@ -1,10 +1,10 @@
-"""ByteNet's residual blocks, and the sets and stacks made of them."""
+"""ByteNet's residual block."""
 
 import keras
 from keras import ops
 
 from bytenet.layers.convolution import DilatedConvolution
-from bytenet.layers.dropout import HashedAlphaDropout, HashedDropout
+from bytenet.layers.fast import make_dropout
 from bytenet.layers.initializers import initializers_for
 from bytenet.layers.normalized_activation import NormalizedActivation
 
@@ -29,12 +29,12 @@ class ResidualBlock(keras.layers.Layer):
         size: "full" or "small".
         normalization: "batch", "layer" or "none".
         activation: "relu" or "selu".
-        dropout: share of the convolution's activated output (its input, in a small block) dropped in training: set to
-            zero, or, where the activation is SELU and nothing normalises, by alpha dropout, which keeps the variance
-            of 1 that SELU works towards.
-        epsilon, momentum: of the normalisation.
+        dropout: share of the units that are dropped in training: of the convolution's activated output, or of its input
+            in a small block. SELU without normalisation gets alpha dropout, which keeps the variance of 1 that SELU
+            works towards.
+        epsilon, momentum: arguments of the normalisation.
         initializer: name of the scheme, see `initializers_for`.
-        num_blocks: blocks in the stack, for the initial scale of what this one adds.
+        num_blocks: blocks in the stack; the initial scale of this block's output depends on it.
 
     Input and output: float `(batch, length, dim)`; mask bool `(batch, length)`.
 
@@ -96,8 +96,8 @@ class ResidualBlock(keras.layers.Layer):
             self.recover_dim = DilatedConvolution(
                 dim, 1, kernel_initializer=initial.residual(), name="recover_dim", dtype=self.dtype_policy
             )
-        dropout_class = HashedAlphaDropout if activation == "selu" and no_norm else HashedDropout
-        self.dropout = dropout_class(dropout, name="dropout", dtype=self.dtype_policy) if dropout else None
+        alpha = activation == "selu" and no_norm
+        self.dropout = make_dropout(dropout, alpha, name="dropout", dtype=self.dtype_policy)
 
     def build(self, input_shape):
         hidden_shape = (*input_shape[:-1], self.hidden_dim)
@@ -116,7 +116,7 @@ class ResidualBlock(keras.layers.Layer):
         return inputs + self.from_hidden(self.conv_dilated(hidden), mask, training)
 
     def to_hidden(self, inputs, mask=None, training=False):
-        """What the dilated convolution takes: float `(..., dim)` → `(..., hidden_dim)`, each step alone."""
+        """The input of the dilated convolution: float `(..., dim)` → `(..., hidden_dim)`, each step alone."""
         hidden = self.pre_normalization(inputs, mask=mask, training=training)
         if self.is_full:
             hidden = self.reduce_dim_normalization(self.reduce_dim(hidden), mask=mask, training=training)
@@ -125,7 +125,7 @@ class ResidualBlock(keras.layers.Layer):
         return hidden
 
     def from_hidden(self, convolved, mask=None, training=False):
-        """What the block adds to its input: float `(..., hidden_dim)` → `(..., dim)`, each step alone."""
+        """The block's addition to its input: float `(..., hidden_dim)` → `(..., dim)`, each step alone."""
         if not self.is_full:
             return convolved
         hidden = self.conv_dilated_normalization(convolved, mask=mask, training=training)
@@ -134,7 +134,7 @@ class ResidualBlock(keras.layers.Layer):
         return self.recover_dim(hidden)
 
     def step_kernels(self) -> dict:
-        """The kernels that `step` takes; cut once, before the first step."""
+        """The kernels for `step`, cut once before the first step."""
         names = ("reduce_dim", "conv_dilated", "recover_dim") if self.is_full else ("conv_dilated",)
         return {name: getattr(self, name).present_kernel() for name in names}
 
@@ -143,13 +143,13 @@ class ResidualBlock(keras.layers.Layer):
 
         Args:
             inputs: float `(batch, dim)`, the block's input at time t.
-            from_past: float `(batch, hidden_dim)`, what the earlier taps give, see `DilatedConvolution.step`; None
-                where the convolution has one tap.
-            kernels: as `step_kernels` gives them.
+            from_past: float `(batch, hidden_dim)`, the product of the earlier taps, see `DilatedConvolution.step`; None
+                if the convolution has one tap.
+            kernels: the result of `step_kernels`.
 
         Returns:
-            float `(batch, dim)`, equal to `call(...)[:, t]`, and float `(batch, hidden_dim)`, the convolution's
-            input at t, which is past to later steps.
+            float `(batch, dim)`, equal to `call(...)[:, t]`; and float `(batch, hidden_dim)`, the convolution's input
+            at t, which later steps need.
         """
         hidden = self.pre_normalization(inputs)
         if self.is_full:
@@ -159,96 +159,6 @@ class ResidualBlock(keras.layers.Layer):
             return inputs + convolved, hidden
         activated = self.conv_dilated_normalization(convolved)
         return inputs + self.recover_dim.step(activated, kernels["recover_dim"]), hidden
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | self._config
-
-
-@keras.saving.register_keras_serializable("bytenet")
-class ResidualSet(keras.layers.Layer):
-    """Residual blocks of growing dilation rates, one after the other.
-
-    Args:
-        dilations: dilation rate of each block.
-        **block_arguments: the other arguments of `ResidualBlock`.
-    """
-
-    def __init__(self, dilations, name=None, trainable=True, dtype=None, **block_arguments):
-        super().__init__(name=name, trainable=trainable, dtype=dtype)
-        self.supports_masking = True
-        self._config = {"dilations": list(dilations), **block_arguments}
-        self.blocks = [
-            ResidualBlock(
-                dilation_rate=rate,
-                name=f"block_{index}_dilation_{rate}",
-                dtype=self.dtype_policy,
-                **block_arguments,
-            )
-            for index, rate in enumerate(dilations)
-        ]
-
-    def build(self, input_shape):
-        for block in self.blocks:
-            block.build(input_shape)
-
-    def call(self, inputs, mask=None, training=False):
-        for block in self.blocks:
-            inputs = block(inputs, mask=mask, training=training)
-        return inputs
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | self._config
-
-
-@keras.saving.register_keras_serializable("bytenet")
-class ResidualStack(keras.layers.Layer):
-    """Equal sets of residual blocks; the whole of ByteNet's encoder or decoder between embedding and head.
-
-    Args:
-        num_sets: number of sets.
-        dilations: dilation rates within one set.
-        **block_arguments: the other arguments of `ResidualBlock`, but for `num_blocks`.
-
-    Input and output: float `(batch, length, dim)`; mask bool `(batch, length)`, see `ResidualBlock`.
-
-    Reference:
-        Madsen 2017, figure 2.6.4: three sets of dilation rates 1, 2, 4, 8, 16 in each half.
-    """
-
-    def __init__(self, num_sets: int, dilations, name=None, trainable=True, dtype=None, **block_arguments):
-        super().__init__(name=name, trainable=trainable, dtype=dtype)
-        self.supports_masking = True
-        self._config = {"num_sets": num_sets, "dilations": list(dilations), **block_arguments}
-        self.sets = [
-            ResidualSet(
-                dilations,
-                name=f"set_{index}",
-                dtype=self.dtype_policy,
-                num_blocks=num_sets * len(dilations),
-                **block_arguments,
-            )
-            for index in range(num_sets)
-        ]
-
-    @property
-    def blocks(self) -> list[ResidualBlock]:
-        """All blocks in the order of the data."""
-        return [block for one_set in self.sets for block in one_set.blocks]
-
-    def build(self, input_shape):
-        for one_set in self.sets:
-            one_set.build(input_shape)
-
-    def call(self, inputs, mask=None, training=False):
-        for one_set in self.sets:
-            inputs = one_set(inputs, mask=mask, training=training)
-        return inputs
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -1,25 +1,26 @@
-"""Dropout whose random numbers cost next to nothing."""
+"""Dropout with cheap random numbers."""
 
 import keras
 from keras import ops
 
-_SELU_FLOOR = -1.7580993408473766  # -λα: what SELU tends to far below zero
-# Multipliers of a mixer of 32 bits with little bias, found by search (Wellons, "Hash function prospector", 2018-2022).
+_SELU_FLOOR = -1.7580993408473766  # -λα, the limit of SELU far below zero
+# Multipliers of a 32-bit mixer with little bias (Wellons, "Hash function prospector", 2018-2022).
 _MULTIPLIERS = (0x21F0AAAD, 0xD35A2D97 - 2**32)
 
 
 @keras.saving.register_keras_serializable("bytenet")
 class HashedDropout(keras.layers.Layer):
-    """Dropout that decides over a unit by a hash of the unit's number and the layer's random seed.
+    """Dropout that drops a unit by a hash of the unit's number and the layer's random seed.
 
-    A dozen whole-number operations a unit, which XLA computes where it needs them. Keras's own draw is a hundred,
-    and on a CPU XLA repeats them, up to eight times over, in whatever reads them: in a step on many hypotheses that
-    was four fifths of the time.
+    A hash takes a dozen integer operations a unit. Keras's own random numbers take a hundred, and on a CPU XLA
+    computes them again in each operation that reads them, up to eight times: four fifths of the time of a step on many
+    hypotheses.
 
-    Mask: not used; one on the input is handed on.
+    Mask: passed on, not used.
 
     Args:
-        rate: share of the units set to zero in training, from 0 to below 1; what is kept is scaled to the same mean.
+        rate: share of the units set to zero in training, from 0 to below 1. The other units are scaled up, so that the
+            mean stays the same.
         seed: int; None draws one from Python's `random`, as Keras's own layers do.
 
     Input and output: float `(..., channels)`.
@@ -31,7 +32,7 @@ class HashedDropout(keras.layers.Layer):
     def __init__(self, rate: float, seed: int | None = None, **kwargs):
         super().__init__(**kwargs)
         if not 0 <= rate < 1:
-            raise ValueError(f"rate must be from 0 to below 1; found {rate}.")
+            raise ValueError(f"rate is {rate}; expected a number from 0 to below 1.")
         self.supports_masking = True
         self.rate = rate
         self.seed = seed
@@ -52,7 +53,13 @@ class HashedDropout(keras.layers.Layer):
         return self.drop(inputs, is_kept, 1 - self.rate)
 
     def drop(self, inputs, is_kept, kept_share: float):
-        """The outputs, once it is drawn what is kept: bool of the shape of `inputs`, true with odds `kept_share`."""
+        """The outputs.
+
+        Args:
+            inputs: float `(..., channels)`.
+            is_kept: bool of the same shape, true at the units that are kept.
+            kept_share: the probability that a unit is kept.
+        """
         scale = ops.cast(1 / kept_share, inputs.dtype)
         return ops.where(is_kept, inputs * scale, ops.zeros_like(inputs))
 
@@ -67,8 +74,8 @@ class HashedDropout(keras.layers.Layer):
 class HashedAlphaDropout(HashedDropout):
     """Alpha dropout for the outputs of SELU: inputs of mean 0 and variance 1 leave with mean 0 and variance 1.
 
-    A dropped unit becomes α' = -λα, the least that SELU gives, instead of 0; then all units go through one affine
-    map a·x + b, with q the share kept, a = (q + α'²·q·(1 - q))^(-1/2) and b = -a·(1 - q)·α'. Draws, rate, mask,
+    A dropped unit becomes α' = -λα, the smallest output of SELU, instead of 0. Then all units go through one affine map
+    a·x + b, with a = (q + α'²·q·(1 - q))^(-1/2), b = -a·(1 - q)·α', and q the share of the units that are kept. Mask,
     arguments and shapes are those of `HashedDropout`.
 
     Reference:
@@ -83,12 +90,12 @@ class HashedAlphaDropout(HashedDropout):
 
 
 def _mixed(values):
-    """A one-to-one scrambling of int32 in which each bit of the input flips each bit of the output half of the time."""
+    """Scramble int32 one to one: a change of one input bit flips each output bit with probability one half."""
     for shift, multiplier in zip((16, 15), _MULTIPLIERS, strict=True):
         values = ops.bitwise_xor(values, _shifted(values, shift)) * multiplier
     return ops.bitwise_xor(values, _shifted(values, 15))
 
 
 def _shifted(values, bits: int):
-    """Shift right, with zeros from the left, which `right_shift` does not do for signed numbers."""
+    """Shift right and fill with zeros from the left, which `right_shift` does not do for signed numbers."""
     return ops.bitwise_and(ops.right_shift(values, bits), 2 ** (32 - bits) - 1)

@@ -1,0 +1,21 @@
+"""Faster forms of layers, and the one place that chooses between them and the plain forms.
+
+A fast form gives the numbers of its plain form; tests compare the two. Dropout is the exception: it draws other
+random numbers with the same probabilities. The plain forms are `bytenet.layers.normalization`,
+`bytenet.layers.convolution`, and Keras's own `Dropout` and `AlphaDropout`.
+"""
+
+from bytenet.layers.fast.choice import make_dropout, make_normalization, plain_layers, use_tap_products
+from bytenet.layers.fast.dropout import HashedAlphaDropout, HashedDropout
+from bytenet.layers.fast.normalization import FastBatchNormalization, FastLayerNormalization
+
+__all__ = [
+    "FastBatchNormalization",
+    "FastLayerNormalization",
+    "HashedAlphaDropout",
+    "HashedDropout",
+    "make_dropout",
+    "make_normalization",
+    "plain_layers",
+    "use_tap_products",
+]

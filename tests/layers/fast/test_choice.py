@@ -1,0 +1,85 @@
+"""Networks get the fast layers, and plain ones on request; both compute the same."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from bytenet.layers import ResidualStack
+from bytenet.layers.convolution import convolve_taps
+from bytenet.layers.fast import make_dropout, plain_layers, use_tap_products
+from bytenet.private_api import all_layers
+
+ARGUMENTS = {"dim": 8, "kernel_size": 3, "causal": False, "activation": "relu"}
+
+
+def make_stack(normalization, dropout=0.0, activation="relu"):
+    stack = ResidualStack(
+        2, [1, 2], **ARGUMENTS | {"normalization": normalization, "dropout": dropout, "activation": activation}
+    )
+    stack.build((None, None, 8))
+    random = np.random.default_rng(0)
+    for weight in stack.trainable_weights:
+        weight.assign(random.normal(scale=0.5, size=weight.shape))
+    return stack
+
+
+def fast_parts(stack):
+    return {
+        type(layer).__name__
+        for layer in all_layers(stack)
+        if "fast" in type(layer).__module__ or getattr(layer, "convolve", convolve_taps) is not convolve_taps
+    }
+
+
+@pytest.mark.parametrize("normalization", ["batch", "layer"])
+def test_fast_and_plain_stacks_have_equal_outputs_and_gradients(normalization):
+    fast = make_stack(normalization)
+    use_tap_products(fast)
+    with plain_layers():
+        plain = make_stack(normalization)
+    assert fast_parts(plain) == set()
+    assert {"DilatedConvolution", f"Fast{normalization.title()}Normalization"} == fast_parts(fast)
+
+    random = np.random.default_rng(1)
+    values = tf.constant(random.normal(size=(3, 7, 8)), tf.float32)
+    upstream = tf.constant(random.normal(size=(3, 7, 8)), tf.float32)
+    mask = np.arange(7) < np.array([7, 3, 0])[:, None]
+    results = []
+    for stack in (fast, plain):
+        with tf.GradientTape() as tape:
+            outputs = stack(values, mask=mask, training=True) * upstream * mask[..., None]
+        results.append([outputs, *tape.gradient(outputs, [weight.value for weight in stack.trainable_weights])])
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-4 * max(1.0, float(np.abs(other).max())))
+
+
+def test_dropout_is_hashed_unless_plain_layers_are_asked_for():
+    assert "HashedDropout" in fast_parts(make_stack("none", dropout=0.5))
+    assert "HashedAlphaDropout" in fast_parts(make_stack("none", dropout=0.5, activation="selu"))
+    with plain_layers():
+        assert fast_parts(make_stack("none", dropout=0.5)) == set()
+        assert fast_parts(make_stack("none", dropout=0.5, activation="selu")) == set()
+
+
+@pytest.mark.parametrize("alpha", [False, True])
+def test_fast_and_plain_dropout_give_the_same_values_to_dropped_and_kept_units(alpha):
+    inputs = np.full((100, 100), 2.0, "float32")
+    fast = make_dropout(0.3, alpha, seed=1)(inputs, training=True)
+    with plain_layers():
+        plain = make_dropout(0.3, alpha, seed=1)(inputs, training=True)
+    (fast_values, fast_counts), (plain_values, plain_counts) = (
+        np.unique(keras.ops.convert_to_numpy(outputs), return_counts=True) for outputs in (fast, plain)
+    )
+    np.testing.assert_allclose(fast_values, plain_values, rtol=1e-5)  # one for dropped units, one for kept units
+    np.testing.assert_allclose(fast_counts, plain_counts, atol=5 * np.sqrt(2 * 10_000 * 0.3 * 0.7))
+
+
+def test_no_dropout_layer_for_rate_0():
+    assert make_dropout(0.0) is None
+
+
+def test_wide_convolutions_are_not_computed_as_products():
+    wide = ResidualStack(1, [1], **ARGUMENTS | {"dim": 128, "normalization": "none"})
+    use_tap_products(wide)
+    assert all(layer.convolve is convolve_taps for layer in all_layers(wide) if hasattr(layer, "convolve"))

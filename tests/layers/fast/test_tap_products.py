@@ -1,0 +1,68 @@
+"""The product of taps against the convolution."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bytenet.layers import DilatedConvolution
+from bytenet.layers.convolution import convolve_taps
+from bytenet.layers.fast.tap_products import product_of_taps
+
+
+def make_layer(filters, kernel_size, dilation_rate, causal, channels, use_bias=True):
+    """A layer with random weights, the bias too."""
+    layer = DilatedConvolution(filters, kernel_size, dilation_rate, causal, use_bias)
+    layer.build((None, None, channels))
+    random = np.random.default_rng(0)
+    for weight in layer.weights:
+        weight.assign(random.normal(size=weight.shape))
+    return layer
+
+
+LAYERS = st.tuples(
+    st.integers(1, 3),  # filters
+    st.integers(1, 5),  # kernel size
+    st.integers(1, 6),  # dilation rate
+    st.booleans(),  # causal
+).filter(lambda layer: layer[3] or layer[1] % 2 == 1)
+
+
+@settings(max_examples=40)
+@given(layer=LAYERS, length=st.integers(1, 14), channels=st.integers(1, 3), use_bias=st.booleans())
+def test_outputs_and_gradients_equal_the_convolution(layer, length, channels, use_bias):
+    layer = make_layer(*layer, channels, use_bias=use_bias)
+    random = np.random.default_rng(1)
+    inputs = tf.Variable(random.normal(size=(2, length, channels)).astype("float32"))
+    delta = random.normal(size=(2, length, layer.filters)).astype("float32")
+    results = []
+    for layer.convolve in (convolve_taps, product_of_taps):
+        with tf.GradientTape() as tape:
+            outputs = layer(inputs)
+        gradients = tape.gradient(outputs, [inputs, *(weight.value for weight in layer.weights)], delta)
+        results.append([outputs, *gradients])
+    for plain, product in zip(*results, strict=True):
+        np.testing.assert_allclose(product, plain, atol=1e-4)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_one_trace_takes_any_length(causal):
+    layer = make_layer(3, 5, 2, causal, 2)
+    traced = tf.function(layer, input_signature=[tf.TensorSpec((None, None, 2), tf.float32)])
+    inputs = [np.random.default_rng(length).normal(size=(2, length, 2)).astype("float32") for length in (1, 3, 11)]
+    layer.convolve = product_of_taps
+    products = [traced(values) for values in inputs]
+    layer.convolve = convolve_taps
+    for product, values in zip(products, inputs, strict=True):
+        np.testing.assert_allclose(product, layer(values), atol=1e-4)
+
+
+def test_the_precision_is_that_of_the_policy():
+    layer = DilatedConvolution(3, 3, 2, dtype="mixed_bfloat16")
+    inputs = np.random.default_rng(1).normal(size=(2, 5, 4)).astype("float32")
+    plain = layer(inputs)
+    layer.convolve = product_of_taps
+    product = layer(inputs)
+    assert product.dtype == plain.dtype == tf.bfloat16
+    np.testing.assert_allclose(*(tf.cast(values, tf.float32) for values in (product, plain)), atol=0.05)
