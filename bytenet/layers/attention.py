@@ -27,7 +27,8 @@ class AttentionCell(keras.layers.Layer):
 
     Args:
         units: width of GRUs, keys, encoded source and attention.
-        initializer: "auto" or "thesis_code", see `cell_initializers`. "thesis_code" needs inputs of `units / 2` channels.
+        initializer: "auto" or "thesis_code", see `cell_initializers`. "thesis_code" needs inputs of `units / 2`
+            channels.
 
     Input: float `(batch, channels)`. Output: float `(batch, units)`.
 
