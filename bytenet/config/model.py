@@ -28,7 +28,7 @@ class ModelConfig:
 
     family: Name
     variant: str
-    # "default" is good practice, "thesis" is what Madsen (2017) published with.
+    # "default" is good practice, "thesis" is what the code of Madsen (2017) does.
     settings: Literal["default", "thesis"] = "default"
     dropout: Share = 0.0
     # Keeps padding out of the network, so that a sentence's logits do not depend on its batch.

@@ -183,7 +183,7 @@ def _ranked(beams: _Beams, ids: tf.Tensor, length_penalty: float, n_best: int) -
     """The best `n_best` of the beams: those that ended by score, then the others by score."""
     ended = beams.ended & (beams.log_probabilities > -np.inf)
     scores = beams.log_probabilities / length_penalty_divisor(beams.lengths, length_penalty)
-    # The thesis takes 1e9 off those that did not end, which leaves no float32 digits to rank them by.
+    # The thesis gives all beams that did not end the same score, -1e9, so they are not ranked.
     worst_ended = tf.reduce_min(tf.where(ended, scores, 0.0), axis=1, keepdims=True)
     _, order = tf.math.top_k(tf.where(ended, scores, worst_ended - 1.0 + scores), n_best)
 

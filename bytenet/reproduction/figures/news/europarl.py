@@ -164,22 +164,23 @@ def _selu(table: Table, scale: Scale) -> list[Verdict]:
 EXPERIMENTS = (
     _figure(
         "fig-3.3.3", bytenet_runs, "ByteNet on Europarl, tested on NewsTest 2015",
-        "BLEU on random test batches gets to about 5.5, on training batches to 25; cross entropies of 136 and 59 nats "
-        "a sentence. Scored at the end on the whole set it is 7.44. The curves oscillate with the epochs, most likely "
-        "because of bad pairs. 3.75 days on four GPUs by the figure.",
+        "BLEU on random test batches rises to about 5.5. By the figure it rises to 25 on training batches, and the "
+        "cross entropies fall to 136 and 59 nats a sentence. Scored at the end on the whole set it is 7.44. The curves "
+        "oscillate with the epochs, most likely because of bad pairs. 3.75 days on four GPUs by the figure.",
         _bytenet, clip=None,
     ),
     _figure(
         "fig-3.4.4", beside_bytenet("simplified"), "Simplified ByteNet on Europarl, tested on NewsTest 2015",
-        "BLEU on random test batches gets to about 3, on training batches to 17.5, cross entropies 337 and 78; scored "
-        "at the end with beam search it is .55 only. By the figure 2.96 days on four GPUs; the text "
-        "has “almost 24 hours less” than ByteNet.",
+        "BLEU on random test batches rises to about 3. By the figure it rises to 17.5 on training batches, and the "
+        "cross entropies fall to 337 and 78. Scored at the end with beam search it is only .55. By the figure 2.96 "
+        "days on four GPUs; the text says “almost 24 hours less” than ByteNet.",
         _simplified, clip=None,
     ),
     _figure(
         "fig-3.5.6", beside_bytenet("selu"), "SELU ByteNet on Europarl, tested on NewsTest 2015",
-        "It learns extremely poorly: BLEU .4 on test batches and 5.7 on training batches. The cross entropy spikes on "
-        "occasion (the figure cuts it at 50,000). (Here the first weights are eq. 3.5.2 with the fan of the code.)",
+        "It learns extremely poorly: by the figure, BLEU .4 on test batches and 5.7 on training batches. The cross "
+        "entropy spikes on occasion (the figure cuts it at 50,000). (Here the first weights are eq. 3.5.2 with "
+        "the fan of the code.)",
         _selu, clip=50_000,
     ),
 )  # fmt: skip

@@ -54,8 +54,9 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
     return [
         Verdict(
             quantity=f"time of a step with unlabelled text over one without, {words}",
-            printed="10 times expected, in practice closer to 3", measured=fmean(values),
-            interval=student_t(values), seeds=len(values), evidence="measured, other hardware", source=_TIME_SOURCE,
+            printed="10 times expected, in practice closer to 3 (last LaTeX that we could read)",
+            measured=fmean(values), interval=student_t(values), seeds=len(values),
+            evidence="measured, other hardware", source=_TIME_SOURCE,
             note=f"the author's data: {mean:.2f}, of whole trainings; by number of pairs here {by_size}",
         )
     ]  # fmt: skip

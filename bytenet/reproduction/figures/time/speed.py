@@ -130,14 +130,14 @@ def _figure(
 EXPERIMENTS = (
     _figure(
         "fig-3.3.5", ("bytenet",), "Training speed of ByteNet on one device and on several",
-        "Observations a second against wall-clock time: 18.5 on one GPU and 55.7 on four, once warm. The rest of what "
-        "four GPUs could do, said to be 37 %, is put down to transfers.",
+        "Observations a second against wall-clock time: 18.5 on one GPU and 55.7 on four, once warm. By comparing the "
+        "two, the text finds that about 37 % of the time on four GPUs is waiting for data transfer.",
         bytenet_verdicts,
     ),
     _figure(
         "fig-3.4.2", ("bytenet", "simplified"), "Training speed of the Simplified ByteNet and ByteNet",
-        "As figure 3.3.5: the Simplified ByteNet is called some 20 % faster (23.9 and 66.6 observations a second), and "
-        "loses 40 % to transfers.",
+        "As figure 3.3.5: the text calls the Simplified ByteNet about 20 % faster on one GPU (23.9 observations a "
+        "second; 66.6 on four), and says that transfers cost it 40 %.",
         simplified_verdicts,
     ),
     _figure(

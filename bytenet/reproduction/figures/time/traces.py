@@ -216,12 +216,12 @@ EXPERIMENTS = (
     ),
     _grouped(
         _SIMPLIFIED, "fig-3.4.3", "Grouped profile of the Simplified ByteNet on 4 GPUs",
-        "About .13 s a GPU, of which pre-normalization takes some three quarters.",
+        "By the figure about .13 s a GPU; pre-normalization takes about three quarters of it.",
         largest_part("pre-normalization", "pre-normalization, about .75"),
     ),
     _grouped(
         _SELU, "fig-3.5.5", "Grouped profile of the SELU ByteNet on 4 GPUs",
-        "About .14 s a GPU; without normalisation, the dilated convolutions take most of it.",
+        "By the figure about .14 s a GPU; without normalisation, the dilated convolutions take the largest part.",
         largest_part("conv-dilated", "conv-dilated"),
         cost_of_part(
             "pre-normalization", "recover-dim", "the SELU activation uses an unreasonable amount of time"
@@ -234,8 +234,8 @@ EXPERIMENTS = (
     ),
     _grouped(
         _ONE, "fig-d.1.2", "Grouped profile of ByteNet on 1 GPU",
-        "The same operations summed: .150 s of .232 s are backward. (The caption says SELU ByteNet; the data are "
-        "ByteNet's.)",
+        "The same operations summed: .150 s of .232 s are backward. (The last sentence of the caption names SELU "
+        "ByteNet; the data are ByteNet's.)",
         backward_share(0.65),
     ),
     _raw(
