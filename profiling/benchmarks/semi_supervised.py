@@ -26,8 +26,12 @@ from bytenet.training.tasks.trainable_pair import make_trainable_pair, pair_of
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
 THESIS_BEAM_SIZE = 5
+"""Hypotheses in the thesis's search (Madsen 2017, section 3.6)."""
 THESIS_TIMES_PAIRS_ONLY = (5.4, 5.7)
-"""Time of the thesis's runs with monolingual text over that of those without (figure 3.6.2), by numbers of both."""
+"""Time of a training with monolingual text over that of one on pairs only: least and most in the thesis.
+
+Source: the author's data behind Madsen 2017, figure 3.6.2. Least and most are over the numbers of pairs and texts.
+"""
 
 PARTS = ("pairs", "search", "text", "rest")
 """Of a step, in their order."""

@@ -19,9 +19,6 @@ from bytenet.training.environment import num_trainable
 from bytenet.training.strategies import make_strategy
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
-STATED_RUN_SECONDS = 20 * 60
-"""The run that compilation is set against."""
-
 SCHEDULED_STEPS = 10_000
 """What the learning rates of models that are measured are scheduled for; none comes near."""
 
@@ -87,8 +84,6 @@ class TrainingCost:
             do not compare, since that is float32 on one device: several GPUs, or `training.mixed_precision`.
         first_step_seconds: from the call of `fit` to the end of the first step: tracing, compiling, computing.
         compile_seconds: the same without a step's own time.
-        compile_share: `compile_seconds` over the 20 minutes of the run that is stated; a further shape costs as
-            much again at most.
         times_stock: how many times as fast as the stock model, turn by turn; None where that was not measured.
     """
 
@@ -112,7 +107,6 @@ class TrainingCost:
     share_of_peak: Spread | None
     first_step_seconds: float
     compile_seconds: float
-    compile_share: float
     times_stock: Spread | None
 
 
@@ -208,7 +202,6 @@ class _Trainee:
             else None,
             first_step_seconds=self.first_step_seconds,
             compile_seconds=compile_seconds,
-            compile_share=compile_seconds / STATED_RUN_SECONDS,
             times_stock=None
             if stock is None
             else Spread.of([theirs / mine for mine, theirs in zip(self.seconds, stock.seconds, strict=True)]),
