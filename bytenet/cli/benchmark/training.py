@@ -13,15 +13,17 @@ from bytenet.cli.benchmark.cases import (
     configurations,
     training_case_options,
 )
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import Columns, print_rows
 
 
 @click.command()
 @click.argument("preset_or_file", default="europarl")
 @training_case_options
 @click.option("--replicas", multiple=True, type=click.IntRange(min=1), help="Devices; may be repeated.  [default: 1]")
-@click.option("--baseline", is_flag=True, help="Also measure ByteNet in stock Keras layers with a plain `fit`.")
-@click.option("--baseline-xla", is_flag=True, help="Also measure that one compiled with XLA.")
+@click.option(
+    "--baseline", is_flag=True, help="Also measure the model in stock Keras layers, trained by the defaults of `fit`."
+)
+@click.option("--baseline-xla", is_flag=True, help="Also measure the model in stock Keras layers, compiled with XLA.")
 @click.option(
     "--run-minutes", type=click.FloatRange(min=0, min_open=True),
     help="Length of a training run. The table then says what share of it is spent on compiling one batch shape.",
@@ -45,13 +47,14 @@ def training(
     vocab_size: int | None,
     as_json: bool,
 ) -> None:
-    """Time training steps on random sentences of full length, all combinations of what is repeated taking turns.
+    """Time training steps on random sentences of full length. All combinations of repeated options take turns.
 
-    Model and training are those of a preset or configuration file, by default the thesis's ByteNet (europarl);
-    the options change single settings. The share of the peak is that of a product of two matrices of
-    2048 x 2048 float32 numbers on one device, measured before every turn; there is none for several GPUs and for
-    training.mixed_precision, whose arithmetic is another. XLA cannot compile the step of several replicas, so those
-    are measured without it.
+    PRESET_OR_FILE configures model and training. The default is the preset europarl, the thesis's ByteNet. The options
+    change single settings. The step of several devices is measured without XLA, which cannot compile it.
+
+    "peak" is the rate of a product of two float32 matrices of 2048 x 2048 numbers on one device, measured before every
+    turn. "share of peak" is the step's rate of operations over it. There is no share for several GPUs and for
+    training.mixed_precision, whose arithmetic differs.
     """
     configs = list(configurations([preset_or_file], overrides, variants, dims))
 
@@ -70,9 +73,9 @@ def training(
     print_rows(costs, _columns(run_minutes), as_json)
 
 
-def _columns(run_minutes: float | None) -> dict[str, Callable[[Any], Any]]:
-    """Heading of each column, and a function from a `TrainingCost` to its text."""
-    columns: dict[str, Callable[[Any], Any]] = {
+def _columns(run_minutes: float | None) -> Columns:
+    """The columns for rows of `TrainingCost`."""
+    columns: dict[str, Callable[[Any], object]] = {
         "case": lambda cost: cost.case,
         "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
         "pairs/s": lambda cost: f"{cost.observations.median:.1f}",

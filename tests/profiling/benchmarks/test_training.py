@@ -45,7 +45,7 @@ def test_batches_are_of_full_length_and_of_all_characters(config):
     assert seen == set(range(3, 9))
     with pytest.raises(InputError, match="at least 5"):
         synthetic_vocabulary(4)
-    with pytest.raises(InputError, match="cannot be dealt out evenly to 2"):
+    with pytest.raises(InputError, match="2 replicas cannot share a batch of 5 sentences evenly"):
         full_length_batches(config, vocabulary, batch_size=5, length=20, replicas=2)
 
 
@@ -84,7 +84,7 @@ def test_the_attention_model_is_measured_but_has_no_stock_model():
     assert cost.case == "attention dense, d=4, 2 x 4, no XLA"
     assert (cost.variant, cost.dim) == ("dense", 4)
     assert cost.gigaflops_a_step > 0
-    with pytest.raises(InputError, match="stock Keras model of ByteNet only; AttentionModel has none"):
+    with pytest.raises(InputError, match="family attention has no stock Keras model"):
         measure_training([replace(case, stock=True)])
 
 
