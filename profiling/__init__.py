@@ -1,8 +1,5 @@
-"""How fast things are, and where the time goes. Imported as `bytenet.profiling`.
+"""How fast training and decoding are, and where their time goes. Imported as `bytenet.profiling`.
 
-`traces`: `capture` records real training or decoding, `trace` reads the record, `breakdown` sums it up by the parts of
-the model (`grouping` says which those are), `report` and `plots` write it down.
-
-`benchmarks`: `training` (against `peak`, counted by `flops`, beside `baseline`), `decoding`, `pipeline`, `startup` and
-`memory`; `measurement` has how all of them repeat and take turns.
+`benchmarks` measures speed and memory (`bytenet benchmark`). `traces` shows which parts of a model take the time of a
+step (`bytenet profile`).
 """

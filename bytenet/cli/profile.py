@@ -1,7 +1,7 @@
-"""`bytenet profile`: where the time of a training step, or of a search, goes."""
+"""`bytenet profile`: where the time of a training step or of a search goes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,39 +12,43 @@ if TYPE_CHECKING:
 
 
 class _Steps(click.ParamType):
+    """Two step numbers, such as 10:14."""
+
     name = "FIRST:LAST"
 
-    def convert(self, value, param, ctx) -> tuple[int, int]:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
         if isinstance(value, tuple):
             return value
         first, _, last = value.partition(":")
         if not (first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
-            self.fail(f"{value!r} is not two step numbers such as 10:14, the first at least 1.", param, ctx)
+            self.fail(
+                f"{value!r} is not two step numbers such as 10:14. They must be in order, and at least 1.", param, ctx
+            )
         return int(first), int(last)
 
 
 @click.command(short_help="Show where the time of training or decoding goes.")
 @click.argument("preset_or_file", required=False)
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
-@click.option("--out", type=click.Path(path_type=Path), help="A new folder for the trace, the tables and the pictures.")
+@click.option("--out", type=click.Path(path_type=Path), help="New folder for the trace, the tables and the pictures.")
 @click.option(
     "--steps",
     type=_Steps(),
-    help="Training steps to capture, counted from 1.  [default: the first few of which no batch shape is new]",
+    help="Training steps to capture, counted from 1.  [default: early steps without a new batch shape]",
 )
 @click.option(
     "--xla/--no-xla",
     default=None,
-    help="Compile with XLA, or not.  [default: as training does; with --decode, not]",
+    help="Compile with XLA, or not.  [default: as in training; with --decode, not]",
 )
-@click.option("--decode", is_flag=True, help="Capture searches for translations instead of training.")
-@click.option("--beam-size", type=click.IntRange(min=1), help="With --decode; 1 is greedy.  [default: 1]")
-@click.option("--batch-size", type=click.IntRange(min=1), help="With --decode: sentences.  [default: 1]")
-@click.option("--length", type=click.IntRange(min=1), help="With --decode: characters.  [default: 100]")
+@click.option("--decode", is_flag=True, help="Capture searches instead of training steps.")
+@click.option("--beam-size", type=click.IntRange(min=1), help="With --decode: hypotheses; 1 is greedy.  [default: 1]")
+@click.option("--batch-size", type=click.IntRange(min=1), help="With --decode: sentences at once.  [default: 1]")
+@click.option("--length", type=click.IntRange(min=1), help="With --decode: characters a sentence.  [default: 100]")
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
-    help="Capture nothing; read this .xplane.pb file, or the newest in this folder.",
+    help="Do not capture; read this .xplane.pb file, or the newest one in this folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all values as JSON instead of the tables.")
 def profile(
@@ -60,28 +64,22 @@ def profile(
     trace: Path | None,
     as_json: bool,
 ) -> None:
-    """Capture some steps of real training and show where their time goes, by part of the model.
+    """Capture some steps of real training, and show where their time goes, by part of the model.
 
-    PRESET_OR_FILE is as in `bytenet train`, or the folder of a run, whose configuration is then taken. The tables
-    go to stdout. The folder given as --out keeps them, also as JSON, CSV and two pictures, beside the trace itself,
-    which TensorBoard shows.
+    PRESET_OR_FILE is as in `bytenet train`, or the folder of a run with a configuration. The tables are printed. The
+    folder --out keeps them as text, JSON and CSV, with two pictures and the trace, which TensorBoard can show.
     """
-    if (preset_or_file is None) == (trace is None):
-        raise click.UsageError("Give either PRESET_OR_FILE, to capture a trace, or --trace, to read one.")
-    if trace is None and out is None:
-        raise click.UsageError("Missing --out, a new folder for the trace, for example: --out profiles/multi30k")
-    if trace is not None and (overrides or steps or decode or xla is not None):
-        raise click.UsageError("--trace captures nothing: --set, --steps, --decode and --xla have no meaning with it.")
-    if steps is not None and decode:
-        raise click.UsageError("--steps is for training; with --decode three searches are captured.")
     if not decode and (beam_size or batch_size or length):
         raise click.UsageError(
             "--beam-size, --batch-size and --length are for decoding; add --decode, or leave them out."
         )
-    captures = trace is None
-    name = "decoding" if decode else "training" if captures else "trace"
-    if captures:
-        compile_cache.turn_off()  # before TensorFlow is imported: what comes from the cache has lost its names
+    if preset_or_file is not None and trace is None:
+        if out is None:
+            raise click.UsageError("Missing --out, a new folder for the trace, for example: --out profiles/multi30k")
+        if steps is not None and decode:
+            raise click.UsageError("--steps is for training. With --decode three searches are captured.")
+        name, logdir = "decoding" if decode else "training", out
+        compile_cache.turn_off()  # before TensorFlow is imported; programs from the cache have lost their names
         config = _config(preset_or_file, overrides, xla)
         from bytenet.profiling.traces.capture import Search, capture_decoding_of, capture_training
 
@@ -90,19 +88,27 @@ def profile(
             trace = capture_decoding_of(config, out / name, search)
         else:
             trace = capture_training(config, out / name, steps, say=_say)
+    elif trace is not None and preset_or_file is None:
+        if overrides or steps or decode or xla is not None:
+            raise click.UsageError(
+                "--trace captures nothing: --set, --steps, --decode and --xla have no meaning with it."
+            )
+        name, logdir = "trace", None
+    else:
+        raise click.UsageError("Give either PRESET_OR_FILE, to capture a trace, or --trace, to read one.")
 
     from bytenet.profiling.traces.breakdown import breakdown
-    from bytenet.profiling.traces.report import save_report, to_json, to_text
+    from bytenet.profiling.traces.breakdown_report import save_report, to_json, to_text
     from bytenet.profiling.traces.trace import read_trace
 
     _say("reading the trace ...")
-    read = read_trace(trace)
-    result = breakdown(read)
+    contents = read_trace(trace)
+    result = breakdown(contents)
     click.echo(to_json(result) if as_json else to_text(result), nl=False)
     if out is not None:
-        saved = save_report(read, result, out, name)
-        _say(f"saved {', '.join(map(str, saved))}")
-    _say_how_to_look(read.path, out if captures else None)
+        paths = save_report(contents, result, out, name)
+        _say(f"saved {', '.join(map(str, paths))}")
+    _say_how_to_look(contents.path, logdir)
 
 
 def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -> "Config":
@@ -117,20 +123,28 @@ def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -
 
 
 def _say_how_to_look(trace: Path, logdir: Path | None) -> None:
-    """Print the line that opens the trace in TensorBoard, from `logdir` if given, or what is missing for it."""
+    """Print the command that opens the trace in TensorBoard, or what is missing for it.
+
+    Args:
+        trace: the trace file.
+        logdir: TensorBoard's --logdir; None finds it from the path of the file.
+    """
     from bytenet.errors import InputError
     from bytenet.profiling.traces.tensorboard import check_profile_plugin, logdir_of, tensorboard_command
 
     folder = logdir_of(trace)
     if folder is None:
-        _say(f"To see {trace} in TensorBoard, put it into FOLDER/plugins/profile/NAME/ and run tensorboard there.")
+        _say(
+            f"To see {trace} in TensorBoard, move it to FOLDER/plugins/profile/NAME/, and run: "
+            "tensorboard --logdir FOLDER"
+        )
         return
     try:
         check_profile_plugin()
     except InputError as error:
         _say(str(error))
     else:
-        _say(f"To look at it in a browser (tab Profile): {tensorboard_command(logdir or folder)}")
+        _say(f"To see it in a browser (tab Profile): {tensorboard_command(logdir or folder)}")
 
 
 def _say(text: str) -> None:

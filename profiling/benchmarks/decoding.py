@@ -1,4 +1,4 @@
-"""What a character costs when it is decoded: by length, batch, beam, compiler, and without the cache."""
+"""What decoding a character costs, by length, batch, beam and compiler, with and without the cache."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ class DecodingCase:
     """A way to decode a batch.
 
     Attributes:
-        length: characters decoded a sentence; the source is as long.
+        length: characters of each translation and of each source.
         batch_size: sentences decoded at once.
-        beam_size: 1 for greedy search.
-        jit_compile: compile with XLA.
-        method: "cached" is a search by `model.step`. The others are greedy search without it, by `model.call` on
-            the whole prefix at each character: on the prefix as it is ("growing prefix", one uncompiled graph for
-            all lengths, since XLA would compile each anew), or padded to its final length ("fixed length").
+        beam_size: hypotheses; 1 is greedy search.
+        jit_compile: whether XLA compiles the search.
+        method: "cached" is a search by `model.step`. The others are greedy searches that call the model on the whole
+            prefix for each character. "growing prefix" takes the prefix as it is, in one uncompiled graph for all
+            lengths, since XLA would compile each length anew. "fixed length" pads the prefix to its final length.
     """
 
     length: int
@@ -42,13 +42,13 @@ class DecodingCase:
 
 @dataclass(frozen=True)
 class DecodingCost:
-    """What a step of decoding took, one character for each sentence of the batch.
+    """What a step of decoding costs. A step gives one character for each sentence of the batch.
 
     Attributes:
         case: what was measured.
-        milliseconds: a step, the encoder's time shared out over the steps.
-        characters_per_second: of all sentences together, at the median.
-        compile_seconds: by how much the first run, with tracing and compilation, took longer than the median one.
+        milliseconds: milliseconds a step. The encoder's time is divided among the steps.
+        characters_per_second: rate of all sentences together, at the median.
+        compile_seconds: time of the first run, with tracing and compiling, minus the median time.
     """
 
     case: DecodingCase
@@ -58,23 +58,25 @@ class DecodingCost:
 
 
 def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], repeats: int = 7) -> list[DecodingCost]:
-    """Time whole searches that cannot end before their length, since they may not choose the end symbol.
+    """Time whole searches. They cannot end before their length, since they may not choose the end symbol.
 
-    The cases take turns, so that a machine that slows down for a while slows all of them; each is run once
-    before, for tracing and compilation. Without the cache a search would take minutes. Its steps are timed alone: with
-    a fixed length all cost the same; of a growing prefix, the lengths in the middle of eight equal parts are timed,
-    whose mean is the mean of all as far as the cost between them is a straight line.
+    Each case is run once to trace and compile it. Then the cases take turns, so that a slow minute of the machine slows
+    down all of them.
+
+    Without the cache a whole search would take minutes, so only some steps are timed. With a fixed length all steps
+    cost the same. For a growing prefix, the lengths in the middle of eight equal parts are timed. Their mean is the
+    mean of all lengths if the cost is linear within each part.
 
     Args:
-        model: any `TranslationModel`; its weights do not matter.
-        cases: what to measure, each once.
-        repeats: measurements of each.
+        model: any `TranslationModel`. Its weights do not affect the time.
+        cases: what to measure, without duplicates.
+        repeats: measurements of each case.
 
     Returns:
-        A cost for each case, in their order.
+        The cost of each case, in their order.
     """
     random = np.random.default_rng(0)
-    rerun = _whole_prefix_functions(model)
+    next_ids_of_prefix = _whole_prefix_functions(model)
     runs: dict[DecodingCase, Callable[[], None]] = {}
     steps: dict[DecodingCase, int] = {}
     first_seconds: dict[DecodingCase, float] = {}
@@ -84,25 +86,26 @@ def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], rep
             decoder = Decoder(model, case.beam_size, forbidden_ids=(PAD_ID, EOS_ID), jit_compile=case.jit_compile)
             runs[case], steps[case] = partial(_search, decoder, source_ids), case.length
         else:
-            prefixes = _prefix_lengths(case)
-            next_ids = rerun["growing" if case.method == "growing prefix" else case.jit_compile]
-            runs[case], steps[case] = partial(_rerun, next_ids, source_ids, prefixes), len(prefixes)
+            lengths = _prefix_lengths(case)
+            next_ids = next_ids_of_prefix["growing" if case.method == "growing prefix" else case.jit_compile]
+            runs[case], steps[case] = partial(_run_prefixes, next_ids, source_ids, lengths), len(lengths)
         began = time.perf_counter()
         runs[case]()
         first_seconds[case] = time.perf_counter() - began
 
     costs = []
-    for case, taken in seconds_in_turns(runs, repeats, warmup=0).items():
-        milliseconds = Spread.of(taken).scaled(1000 / steps[case])
+    for case, seconds in seconds_in_turns(runs, repeats, warmup=0).items():
+        spread = Spread.of(seconds)
+        milliseconds = spread.scaled(1000 / steps[case])
         rate = 1000 * case.batch_size / milliseconds.median
-        costs.append(DecodingCost(case, milliseconds, rate, max(0.0, first_seconds[case] - Spread.of(taken).median)))
+        costs.append(DecodingCost(case, milliseconds, rate, max(0.0, first_seconds[case] - spread.median)))
     return costs
 
 
 def _search(decoder: Decoder, source_ids: np.ndarray) -> None:
     length = source_ids.shape[1]
-    found = decoder(source_ids, max_length=length)
-    if found.lengths.numpy().min() != length:
+    translations = decoder(source_ids, max_length=length)
+    if translations.lengths.numpy().min() != length:
         raise RuntimeError(f"The search ended before {length} characters.")
 
 
@@ -113,13 +116,16 @@ def _prefix_lengths(case: DecodingCase) -> list[int]:
     return [round((part + 0.5) * case.length / parts + 0.5) for part in range(parts)]
 
 
-def _rerun(next_ids: Callable, source_ids: np.ndarray, prefix_lengths: list[int]) -> None:
+def _run_prefixes(next_ids: Callable, source_ids: np.ndarray, prefix_lengths: list[int]) -> None:
     for length in prefix_lengths:
         next_ids(source_ids, source_ids[:, :length]).numpy()
 
 
-def _whole_prefix_functions(model: TranslationModel) -> dict:
-    """The likeliest character after a prefix, by the whole forward pass: for any length, and by `jit_compile`."""
+def _whole_prefix_functions(model: TranslationModel) -> dict[str | bool, Callable]:
+    """Functions that give the likeliest character after a prefix, by a whole forward pass.
+
+    Key "growing": a graph for any length. Keys False and True: a graph for each length, by `jit_compile`.
+    """
 
     def next_ids(source_ids, target_ids):
         logits = model({"source_ids": source_ids, "target_ids": target_ids}, training=False)

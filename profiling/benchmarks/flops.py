@@ -1,11 +1,15 @@
-"""How many floating point operations a model asks for, counted in its traced graph.
+"""Counts the floating point operations of a model in its traced graph.
 
-Convention: the products of matrices and convolutions are counted, two operations a multiply-add (one to multiply,
-one to add); normalisation, activations and everything else that looks at each number once are not. A convolution
-counts all its taps, those on the padding too. Steps that the model computes beyond the source's end (the unfolding
-rule) or in padding count like any other. A training step is three forward passes: the gradient of a product is two
-products of the same size, one for each factor. What a program computes twice to save memory, or adds in order to be
-fast, does not count, so that a rate in these operations tells how fast the work is done and not how much is made of it.
+Convention:
+
+- Products of matrices and convolutions count two operations a multiply-add. Normalisation, activations and other
+  elementwise operations do not count.
+- A convolution counts all its taps, also those on padding.
+- All steps count, also those in padding and those beyond the source's end (the unfolding rule).
+- A training step counts as three forward passes: the gradient of a product is two products of the same size, one for
+  each factor.
+- Work that a program repeats to save memory, or adds to be faster, does not count. So the rate of operations shows how
+  fast the work is done, not how much work is made of it.
 """
 
 import math
@@ -25,8 +29,8 @@ def training_step_flops(model: keras.Model, batch_size: int, source_length: int,
 
     Args:
         model: any `TranslationModel`.
-        batch_size: sentences.
-        source_length, target_length: padded, end symbol counted.
+        batch_size: number of sentences.
+        source_length, target_length: padded lengths, with the end symbol.
 
     Returns:
         Three times `forward_flops`.
@@ -35,7 +39,11 @@ def training_step_flops(model: keras.Model, batch_size: int, source_length: int,
 
 
 def forward_flops(model: keras.Model, batch_size: int, source_length: int, target_length: int) -> int:
-    """Floating point operations of one teacher-forced forward pass, as this module counts them; see above."""
+    """Floating point operations of one forward pass over given targets, as this module counts them.
+
+    Args:
+        model, batch_size, source_length, target_length: as for `training_step_flops`.
+    """
     inputs = {
         "source_ids": tf.TensorSpec((batch_size, source_length), tf.int32),
         "target_ids": tf.TensorSpec((batch_size, target_length), tf.int32),
@@ -44,14 +52,14 @@ def forward_flops(model: keras.Model, batch_size: int, source_length: int, targe
 
 
 def graph_flops(graph: tf.Graph) -> int:
-    """Floating point operations of a graph whose shapes are known, the functions it calls included.
+    """Floating point operations of a graph and of the functions that it calls.
 
     Args:
-        graph: of a concrete function traced for inputs of known shapes.
+        graph: graph of a concrete function that was traced for inputs of known shapes.
 
     Raises:
-        ValueError: a product whose shape is not known, a loop around products whose number of rounds is not
-            known, or products in a branch.
+        ValueError: the shape of a product is not known, the number of rounds of a loop with products is not known, or
+            a branch contains products.
     """
     return sum(_operation_flops(operation) for operation in graph.get_operations())
 
@@ -76,7 +84,7 @@ def _operation_flops(operation: tf.Operation) -> int:
 
 
 def _inner_flops(operation: tf.Operation) -> int:
-    """Operations of the functions that an operation calls, as often as it calls them."""
+    """Operations of the functions that an operation calls, times the number of calls."""
     names = [
         value.func.name for value in operation.node_def.attr.values() if value.WhichOneof("value") == "func"
     ]  # fmt: skip
@@ -86,21 +94,21 @@ def _inner_flops(operation: tf.Operation) -> int:
     if flops == 0 or operation.type in _CALLS:
         return flops
     if operation.type in _LOOPS:
-        # What tf.while_loop is given as `maximum_iterations` is its loop's second input; scans always give it.
+        # The second input is the `maximum_iterations` of tf.while_loop. Scans always have it.
         limit = operation.inputs[1]
-        # Keras's recurrent layers give the greatest of their one length.
+        # Keras's recurrent layers pass the maximum of one length.
         rounds = tf.get_static_value(limit.op.inputs[0] if limit.op.type == "Max" else limit)
         if rounds is not None and rounds.ndim == 0 and rounds >= 0:
             return flops * int(rounds)
-        raise ValueError(f"{operation.name}: it is not known how often this loop around products goes round.")
-    raise ValueError(f"{operation.name}: products inside a {operation.type} cannot be counted beforehand.")
+        raise ValueError(f"{operation.name}: this loop contains products, but its number of rounds is not known.")
+    raise ValueError(f"{operation.name}: products inside a {operation.type} cannot be counted before it runs.")
 
 
 def _einsum_flops(operation: tf.Operation) -> int:
     equation = operation.get_attr("equation").decode().replace("...", "")
     terms = equation.partition("->")[0].split(",")
     lengths: dict[str, int] = {}
-    batch = 1  # of the axes that stand behind an ellipsis
+    batch = 1  # product of the axes of an ellipsis
     for term, factor in zip(terms, operation.inputs, strict=True):
         shape = factor.shape.as_list()
         lengths |= dict(zip(reversed(term), reversed(shape), strict=False))
@@ -109,22 +117,28 @@ def _einsum_flops(operation: tf.Operation) -> int:
 
 
 def _taps_and_channels(kernel: tf.Tensor) -> int:
-    """Multiply-adds for one number of a convolution's output: `(*taps, channels in, channels out)`."""
+    """Multiply-adds for one number of a convolution's output.
+
+    Args:
+        kernel: `(*taps, channels in, channels out)`.
+    """
     return _size(kernel) // kernel.shape[-1]
 
 
 def _size(tensor: tf.Tensor) -> int:
     size = tensor.shape.num_elements()
     if size is None:
-        raise ValueError(f"{tensor.name}: its shape {tensor.shape} is not fully known, so nothing can be counted.")
+        raise ValueError(
+            f"{tensor.name}: its shape {tensor.shape} is not fully known, so its operations cannot be counted."
+        )
     return size
 
 
 def _true_size(tensor: tf.Tensor) -> int:
-    """Numbers of a convolution's output, without those that only fill up its dilated form.
+    """Size of a convolution's output, without the padding of its dilated form.
 
-    TensorFlow turns a dilated convolution of a CPU into a plain one over more and shorter sentences
-    (SpaceToBatchND before, BatchToSpaceND after), and pads them to equal lengths.
+    On a CPU, TensorFlow computes a dilated convolution as a plain one over more and shorter sentences (SpaceToBatchND
+    before, BatchToSpaceND after), and pads these to equal lengths.
     """
     before = tensor.op
     while before.type in _RESHAPES:

@@ -1,4 +1,4 @@
-"""Measuring on a machine whose speed drifts: taking turns, repeating, telling the spread."""
+"""Measuring on a machine whose speed drifts: repeated measurements, turns, and their spread."""
 
 import statistics
 import time
@@ -16,11 +16,11 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True)
 class Spread:
-    """What repeated measurements of one thing gave, in the unit they were made in.
+    """Repeated measurements of one quantity.
 
     Attributes:
-        median, least, most: of the measurements.
-        repeats: their number.
+        median, least, most: of the measurements, in their unit.
+        repeats: number of measurements.
     """
 
     median: float
@@ -34,36 +34,40 @@ class Spread:
         return cls(statistics.median(values), min(values), max(values), len(values))
 
     def scaled(self, factor: float) -> Self:
-        """The spread in a unit of which one old unit has `factor`; factor > 0."""
+        """The spread with all values multiplied by `factor`, which must be positive."""
         return type(self)(self.median * factor, self.least * factor, self.most * factor, self.repeats)
 
     def __str__(self) -> str:
         return format(self)
 
     def __format__(self, form: str) -> str:
-        """Median, least and most in a number's format; the median alone where nothing was repeated."""
+        """Median, least and most in a format for numbers; only the median of a single measurement."""
         form = form or ".4g"
         median = format(self.median, form)
         return median if self.repeats == 1 else f"{median} ({self.least:{form}} to {self.most:{form}})"
 
 
 def refuse_semi_supervised(config: "Config") -> None:
-    """Raise an InputError for a run of two translators, whose steps are others than those of its model alone."""
+    """Check that a run is supervised. The steps of a semi-supervised run train two translators.
+
+    Raises:
+        InputError: the run is semi-supervised.
+    """
     if config.semi_supervised.enabled:
         raise InputError(
-            "What is measured here are supervised steps, but semi_supervised.enabled is true. Those of its translators "
-            "by themselves: --set semi_supervised.enabled=false. The times of both with monolingual text: "
+            "This benchmark measures supervised steps, but semi_supervised.enabled is true. To measure one translator "
+            "on pairs: --set semi_supervised.enabled=false. To measure two translators with monolingual text: "
             "bytenet benchmark semi-supervised."
         )
 
 
 def calls_a_turn(seconds_a_turn: float, seconds: float, most: int = 50) -> int:
-    """How many calls of something make a turn of about so long: at least one.
+    """Number of calls in a turn, at least 1.
 
     Args:
-        seconds_a_turn: what a turn is to take.
-        seconds: what one call takes.
-        most: calls a turn.
+        seconds_a_turn: approximate length of the turn.
+        seconds: length of one call.
+        most: upper limit of the result.
     """
     return min(max(1, round(seconds_a_turn / seconds)), most)
 
@@ -71,16 +75,16 @@ def calls_a_turn(seconds_a_turn: float, seconds: float, most: int = 50) -> int:
 def seconds_in_turns(
     runs: Mapping[Name, Callable[[], object]], repeats: int, warmup: int = 1
 ) -> dict[Name, list[float]]:
-    """Time several things, each in its turn and then all over again, so that a slow minute slows all of them.
+    """Time several functions in turns: each once, then each again. A slow minute of the machine slows down all of them.
 
     Args:
-        runs: what to time, by name or whatever tells them apart; each call has to come back only when its work is done.
-        repeats: measurements of each.
-        warmup: calls of each beforehand that are not counted.
+        runs: the functions, by name or another key. A call must return only when its work is done.
+        repeats: measurements of each function.
+        warmup: calls of each function before, which are not measured.
 
     Returns:
-        By name, the seconds of each call, in order: the n-th values of two names were measured next to each
-        other, so their ratio is steadier than either.
+        By name, the seconds of each call, in order. The n-th values of two functions were measured next to each
+        other, so their ratio varies less than either of them.
     """
     for run in runs.values():
         for _ in range(warmup):

@@ -1,4 +1,4 @@
-"""How much memory a training step needs at most."""
+"""The most memory that a training step needs."""
 
 import resource
 import sys
@@ -15,11 +15,11 @@ from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
-from bytenet.profiling.benchmarks.training import SCHEDULED_STEPS, TrainingCase, replica_devices
+from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase, replica_devices
 from bytenet.training.strategies import make_strategy
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
-_STEPS = 2  # some libraries take the memory they keep only in the second
+_STEPS = 2  # some libraries allocate the memory that they keep only in the second step
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,19 @@ class MemoryCost:
     """The memory of training with one shape of batches, in bytes.
 
     Attributes:
-        case: its name.
-        variant, dim, batch_size, length, xla, vocab_size: what was measured.
-        parameter_bytes: of the model's weights, running statistics counted.
-        optimizer_bytes: of the optimiser's own state.
-        before_bytes: resident memory of the process before the model: Python, TensorFlow, the pipeline.
-        peak_bytes: the most resident memory of the process until the end of the second step, with tracing and
-            compiling.
-        training_bytes: what the model and its training added, `peak_bytes - before_bytes`.
-        gpu_peak_bytes: the most memory in use on the first GPU; None without a GPU.
+        case: name of the case.
+        variant, dim, batch_size, length, xla, vocab_size: what was measured, as in `TrainingCase`.
+        parameter_bytes: size of the model's weights, with running statistics.
+        optimizer_bytes: size of the optimiser's state.
+        before_bytes: resident memory of the process before the model is made: Python, TensorFlow, input pipeline.
+        peak_bytes: peak of the resident memory until the end of the second step, with tracing and compiling.
+        training_bytes: memory added by the model and its training, `peak_bytes - before_bytes`.
+        gpu_peak_bytes: peak of the memory in use on the first GPU; None without a GPU.
     """
 
     case: str
     variant: str
-    dim: int
+    dim: int | None
     batch_size: int
     length: int
     xla: bool
@@ -54,45 +53,45 @@ class MemoryCost:
 
 
 def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = lambda line: None) -> list[MemoryCost]:
-    """Train two steps of each case, each in a process of its own, and see how much memory it took.
+    """Train two steps of each case, each in a process of its own, and measure the memory.
 
     Args:
-        cases: on one device, and not of the stock model.
-        say: told what is going on.
+        cases: cases on one device, without stock models.
+        say: called with messages on the progress.
 
     Returns:
-        A cost for each case, in their order.
+        The cost of each case, in their order.
 
     Raises:
-        InputError: a case that does not fit into the memory of this machine or of its GPU, or that cannot be measured.
+        InputError: a case needs more memory than this machine or its GPU has, or cannot be measured.
     """
     costs = []
     for case in cases:
         if case.stock or case.replicas != 1:
-            raise InputError(f"{case.name}: memory is measured for ByteNet on one device.")
+            raise InputError(f"{case.name}: memory is measured on one device, and not for stock Keras models.")
         refuse_semi_supervised(case.config)
         say(f"{case.name} ...")
-        # A fresh interpreter, as memory that was once used stays with a process; it keeps what it frees as the
-        # command `bytenet train` does.
+        # A new interpreter, since a process keeps memory that it once used. Freed memory is kept as in the command
+        # `bytenet train`.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=keep_freed_memory) as pool:
             try:
                 costs.append(pool.submit(measure_in_this_process, case).result())
             except BrokenProcessPool as error:
                 raise InputError(
-                    f"{case.name}: the process that trained it was killed, most likely because the memory of this "
-                    "machine did not suffice. Take a smaller batch."
+                    f"{case.name}: the process that trained it was killed, probably because this machine has too "
+                    "little memory. Choose a smaller batch."
                 ) from error
             except tf.errors.ResourceExhaustedError as error:
-                said = error.message.strip().split("\n")[0]
+                first_line = error.message.strip().split("\n")[0]
                 raise InputError(
-                    f"{case.name}: the memory of the device did not suffice. Take a smaller batch. "
-                    f"TensorFlow says: {said}"
+                    f"{case.name}: the device has too little memory. Choose a smaller batch. TensorFlow says: "
+                    f"{first_line}"
                 ) from error
     return costs
 
 
 def measure_in_this_process(case: TrainingCase) -> MemoryCost:
-    """Train two steps and see how much memory they took; only right in a process that did nothing before."""
+    """Train two steps and measure their memory. The result is right only in a process that did nothing before."""
     set_up_keras(case.config)
     strategy = make_strategy(replica_devices(1))
     vocabulary = synthetic_vocabulary(case.vocab_size)
@@ -121,19 +120,19 @@ def measure_in_this_process(case: TrainingCase) -> MemoryCost:
 
 
 def resident_bytes() -> int:
-    """Memory of this process that lies in RAM now; where the system does not tell, the most that ever did."""
+    """Memory of this process that is in RAM now; the peak of it on systems that do not tell the present value."""
     return _status("VmRSS") or peak_resident_bytes()
 
 
 def peak_resident_bytes() -> int:
-    """The most memory of this process that ever lay in RAM."""
-    # Linux hands `ru_maxrss` down from the parent, so it may be the parent's.
+    """Peak of this process's memory in RAM."""
+    # On Linux a process inherits `ru_maxrss`, so the value may be the parent's.
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return _status("VmHWM") or (most if sys.platform == "darwin" else most * 1024)
 
 
 def _status(key: str) -> int | None:
-    """A size from Linux's account of this process, in bytes; None on other systems."""
+    """A size in bytes from Linux's status file of this process; None on other systems."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="utf-8").split("\n")
     except OSError:

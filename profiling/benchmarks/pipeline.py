@@ -1,17 +1,18 @@
-"""How fast the input pipeline is, and how much of what it delivers is padding."""
+"""How fast the input pipeline is, and how much of its batches is padding."""
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 
+from bytenet.config import DataConfig
 from bytenet.datasets import BatchPlan, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
 from bytenet.datasets.bucketing import Bucketing
 from bytenet.datasets.encoding import encode_texts
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 
-# A corpus of a few batches is gone over many times, to be timed for long enough.
+# A small corpus is read many times, so that the measured time is long enough.
 _LEAST_PAIRS_TIMED = 50_000
 
 
@@ -20,9 +21,9 @@ class PipelineRate:
     """How fast one stage of the pipeline is.
 
     Attributes:
-        stage: what was timed.
-        pairs_per_second: sentence pairs.
-        chars_per_second: characters of both sides, end symbols counted and padding not.
+        stage: name of the stage.
+        pairs_per_second: sentence pairs a second.
+        chars_per_second: characters of both sides a second, with end symbols and without padding.
     """
 
     stage: str
@@ -32,16 +33,17 @@ class PipelineRate:
 
 @dataclass(frozen=True)
 class PaddingCost:
-    """What a way of bucketing costs.
+    """The padding of a bucketing method.
 
     Attributes:
-        bucketing: the way.
-        buckets: their number, which is the number of batch shapes.
-        batches: an epoch.
-        padding_share: share of the padded positions, those of filler rows counted, beyond their pair's length.
-        least_pairs: in the smallest bucket.
-        times_optimal: `padding_share` as a multiple of the least that any as many buckets can have, however few
-            pairs are in them (for the rows by name: as many as "histogram" makes); None if that is 0.
+        bucketing: the method.
+        buckets: number of buckets, which is the number of batch shapes.
+        batches: number of batches in an epoch.
+        padding_share: share of all positions that is padding, with those of filler rows.
+        least_pairs: number of pairs in the smallest bucket.
+        times_optimal: `padding_share` over the least possible share with the same number of buckets, if a bucket may
+            have any number of pairs. The methods by name are compared with as many buckets as "histogram" makes. None
+            if the least share is 0.
     """
 
     bucketing: str
@@ -52,18 +54,20 @@ class PaddingCost:
     times_optimal: float | None
 
 
-def measure_pipeline(pairs: Pairs, vocabulary: Vocabulary, data_config: Any, repeats: int = 5) -> list[PipelineRate]:
-    """Time the stages of the pipeline that `bytenet train` reads from, each over whole epochs.
+def measure_pipeline(
+    pairs: Pairs, vocabulary: Vocabulary, data_config: DataConfig, repeats: int = 5
+) -> list[PipelineRate]:
+    """Time the stages of the input pipeline of `bytenet train`, each over whole epochs.
 
     Args:
         pairs: the training pairs.
-        vocabulary: theirs.
-        data_config: a `DataConfig`.
-        repeats: measurements of each stage, after one that is not counted.
+        vocabulary: vocabulary of the pairs.
+        data_config: reads batch sizes and bucketing from it.
+        repeats: measurements of each stage, after one that does not count.
 
     Returns:
-        The rates of encoding the corpus (done once a run), of planning an epoch (done while the epoch before is
-        trained on) and, the one that counts, of the batches as they reach the training loop.
+        The rates of three stages. Encoding the corpus happens once in a run. Planning an epoch happens while the epoch
+        before is trained on. The last rate matters for training: the batches as they reach the training loop.
     """
     plan = plan_from_config(pair_lengths(pairs, vocabulary), data_config)
     texts = [*pairs.source, *pairs.target]
@@ -86,15 +90,15 @@ def measure_pipeline(pairs: Pairs, vocabulary: Vocabulary, data_config: Any, rep
     ]
 
 
-def compare_bucketing(lengths: np.ndarray, data_config: Any) -> list[PaddingCost]:
-    """The padding of the buckets that are set, and of each way with as many buckets as "histogram" makes.
+def compare_bucketing(lengths: np.ndarray, data_config: DataConfig) -> list[PaddingCost]:
+    """The padding of the configured buckets, and of each bucketing method with as many buckets as "histogram" makes.
 
-    The last is "optimal, any size": the buckets with the least padding, without a fewest number of pairs in each. To
-    it all are compared; it is no way that can be set, but as `data.bucket_min_size: 1`.
+    The last row is "optimal, any size": the buckets with the least padding if a bucket may have any number of pairs
+    (`data.bucket_min_size: 1`). All other rows are compared with it.
 
     Args:
         lengths: int `(pairs,)`, `pair_lengths` of the training pairs.
-        data_config: a `DataConfig`: the size of the batches, and the limits of a bucket.
+        data_config: reads the size of the batches and the limits of a bucket from it.
     """
 
     def cost(name: str, plan: BatchPlan, num_buckets: int) -> PaddingCost:

@@ -1,7 +1,7 @@
-"""From the command to the first training step: how long, and what for.
+"""How long it takes from the command to the end of the first training step, and for what.
 
-Run as a program (`python -m bytenet.profiling.benchmarks.startup MARKS PRESET [SETTING ...]`) this module trains as
-`bytenet train` does, notes the time of each part of the start, and ends after the first step.
+As a program, `python -m bytenet.profiling.benchmarks.startup MARKS PRESET [SETTING ...]`, this module trains like
+`bytenet train`, writes the time of each part of the start to the file MARKS, and ends after the first step.
 """
 
 import json
@@ -23,7 +23,7 @@ from bytenet.profiling.benchmarks.measurement import Spread, refuse_semi_supervi
 Way = Literal["no XLA", "XLA, empty cache", "XLA, warm cache"]
 WAYS: tuple[Way, ...] = ("no XLA", "XLA, empty cache", "XLA, warm cache")
 
-# What is noted in the order in which it happens, and what then has passed.
+# The marks in the order of time, and the part of the start that ends with each.
 _PARTS = {
     "imported": "imports",
     "read": "corpus and plan",
@@ -39,13 +39,15 @@ class StartupCost:
     """Seconds from the start of a training process to the end of its first step.
 
     Attributes:
-        way: without XLA, or with it and an empty or a warm compile cache.
-        seconds: in all.
-        parts: by name, in order: "imports" (Python's start counted), "corpus and plan" (reading the corpus, its
-            vocabulary and the plan of the batches), "model" (making it), "before the first step" (folders, logs,
-            callbacks, the pipeline), "tracing" (of the step's Python code: model, gradients, optimiser),
-            "compiling and first step" (TensorFlow's and XLA's work on what was traced, and a step). They add up
-            to `seconds` where there is one repeat.
+        way: without XLA, or with XLA and an empty or a warm compile cache.
+        seconds: the whole time.
+        parts: time of each part, in order. With one repeat they add up to `seconds`.
+            "imports": start of Python, and imports.
+            "corpus and plan": reading the corpus, its vocabulary, and the plan of the batches.
+            "model": making the model.
+            "before the first step": folders, logs, callbacks, and the input pipeline.
+            "tracing": the Python code of the step: model, gradients, optimiser.
+            "compiling and first step": TensorFlow's and XLA's work on the traced graph, and the step itself.
     """
 
     way: str
@@ -63,20 +65,20 @@ def measure_startup(
     """Start real training runs, each in a process of its own, and wait for their first steps.
 
     Args:
-        preset_or_file: what to train; its corpus has to be there.
-        overrides: `section.key=value` each.
-        ways: of `WAYS`; a warm cache is the one that the run right before it in the same repeat has filled, or
-            a run that is not measured.
-        repeats: runs of each way, which take turns.
-        say: told what is going on.
+        preset_or_file: what to train. Its corpus must be available.
+        overrides: settings, each as `section.key=value`.
+        ways: any of `WAYS`. A warm cache was filled by an earlier run of the same repeat. If there was none, a run that
+            is not measured fills it.
+        repeats: runs of each way. The ways take turns.
+        say: called with messages on the progress.
 
     Returns:
-        A cost for each way, in their order.
+        The cost of each way, in their order.
 
     Raises:
-        ConfigError: the configuration is not right.
-        InputError: it is of a semi-supervised run; or a run failed before its first step: the message has its last
-            lines.
+        ConfigError: the configuration is wrong.
+        InputError: the run is semi-supervised; or a run failed before its first step. Then the message has the run's
+            last lines.
     """
     refuse_semi_supervised(load_config(preset_or_file, overrides))
     marks: dict[Way, list[dict[str, float]]] = {way: [] for way in ways}
@@ -101,21 +103,21 @@ def measure_startup(
 
 
 def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path, folder: str) -> dict[str, float]:
-    """Start one run and give the seconds of each part."""
+    """Start one run, and return the seconds of each part."""
     settings = [*overrides, f"training.jit_compile={'false' if way == 'no XLA' else 'true'}"]
     with tempfile.TemporaryDirectory(dir=folder) as run_folder:
         marks_path = Path(run_folder) / "marks.json"
         arguments = [preset_or_file, *settings]
-        # Linux's and macOS's monotonic clock is the same in all processes.
+        # On Linux and macOS the monotonic clock is the same in all processes.
         began = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-m", __name__, str(marks_path), *arguments],
             env=_environment(way, cache), capture_output=True, text=True,
         )  # fmt: skip
         if not marks_path.exists():
-            last = "\n".join(done.stderr.strip().split("\n")[-10:])
+            last_lines = "\n".join(done.stderr.strip().split("\n")[-10:])
             raise InputError(
-                f"The training of {' '.join(arguments)} ended before its first step. Its last lines:\n{last}"
+                f"The training of {' '.join(arguments)} ended before its first step. Its last lines:\n{last_lines}"
             )
         times = json.loads(marks_path.read_text(encoding="utf-8"))
     seconds, before = {}, began
@@ -126,14 +128,14 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
 
 
 def _environment(way: Way, cache: Path) -> dict[str, str]:
-    """The environment of a run that keeps what XLA compiles in `cache`, or nowhere."""
-    # A place that this process was given, or has chosen when it began, would count for the run as well.
+    """The environment of a run with its compile cache in `cache`; without XLA it has no cache."""
+    # The run would inherit the cache of this process.
     flags = compile_cache.flags_without_cache(os.environ.get("TF_XLA_FLAGS", ""))
     return os.environ | {"TF_XLA_FLAGS": flags, "BYTENET_COMPILE_CACHE": "off" if way == "no XLA" else str(cache)}
 
 
 def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[str]) -> None:
-    """Train as `bytenet train` does, note when each part of the start is done, and end after the first step."""
+    """Train like `bytenet train`, write when each part of the start is done, and end after the first step."""
     marks: dict[str, float] = {}
 
     def mark(name: str) -> None:
@@ -148,13 +150,13 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     from bytenet.training.tasks import make_task
 
     class Marks(keras.callbacks.Callback):
-        """Marks the trace and the end of the first step."""
+        """Marks the tracing, and the end of the first step."""
 
-        def set_model(self, model):  # before `fit` takes the step of the model
+        def set_model(self, model):  # `fit` calls it before it reads the model's `train_step`
             super().set_model(model)
             train_step = model.train_step
 
-            def marked_train_step(data):  # Python runs it only to trace it
+            def marked_train_step(data):  # Python runs it only while it is traced
                 logs = train_step(data)
                 mark("traced")
                 return logs

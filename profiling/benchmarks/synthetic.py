@@ -1,4 +1,4 @@
-"""Batches of full length, of any shape, through the real input pipeline."""
+"""Batches of random sentences without padding, from the real input pipeline."""
 
 import numpy as np
 import tensorflow as tf
@@ -12,38 +12,48 @@ _BATCHES = 4
 
 
 def synthetic_vocabulary(vocab_size: int) -> Vocabulary:
-    """A vocabulary of so many ids; its characters mean nothing.
+    """A vocabulary of arbitrary characters.
+
+    Args:
+        vocab_size: number of ids, with padding, end and unknown symbols.
 
     Raises:
-        InputError: too few for the three ids with a meaning and two characters.
+        InputError: there are fewer ids than the three symbols and two characters.
     """
     if vocab_size < UNKNOWN_ID + 3:
-        raise InputError(f"vocab_size = {vocab_size}; expected at least {UNKNOWN_ID + 3}, two of them characters.")
+        raise InputError(
+            f"vocab_size = {vocab_size}; expected at least {UNKNOWN_ID + 3}: three symbols and two characters."
+        )
     return Vocabulary([chr(ord("一") + index) for index in range(vocab_size - UNKNOWN_ID - 1)])
 
 
 def full_length_batches(
     config: Config, vocabulary: Vocabulary, batch_size: int, length: int, replicas: int = 1
 ) -> tf.data.Dataset:
-    """Endless training batches of random sentences that all have the same length, so that nothing is padding.
+    """Endless training batches of random sentences that all have the same length, so that there is no padding.
 
     Args:
-        config: its loss decides the sample weights.
+        config: reads `training.seed` and `training.loss` from it. The loss decides the sample weights.
         vocabulary: from `synthetic_vocabulary`.
         batch_size: rows, a multiple of `replicas`.
-        length: ids of each sentence on both sides, end symbol counted.
+        length: ids of each sentence on both sides, with the end symbol.
         replicas: devices that share each batch.
 
     Returns:
-        The elements of `bytenet.datasets.training_dataset`.
+        A dataset with the elements of `bytenet.datasets.training_dataset`.
 
     Raises:
-        InputError: the batch cannot be dealt out evenly, or a number is below 1.
+        InputError: the replicas cannot share the batch evenly, or a number is below 1.
     """
     if min(batch_size, length, replicas) < 1:
-        raise InputError(f"batch_size {batch_size}, length {length} and replicas {replicas} must be at least 1.")
+        raise InputError(
+            f"Found batch_size {batch_size}, length {length} and replicas {replicas}. Each must be at least 1."
+        )
     if batch_size % replicas:
-        raise InputError(f"{batch_size} sentences a batch cannot be dealt out evenly to {replicas} replicas.")
+        raise InputError(
+            f"{replicas} replicas cannot share a batch of {batch_size} sentences evenly. Choose a batch size that is a "
+            f"multiple of {replicas}."
+        )
     random = np.random.default_rng(0)
     characters = np.array(vocabulary.characters)
 

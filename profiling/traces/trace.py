@@ -1,106 +1,14 @@
-"""A trace as steps and operations: what ran when on which thread of which device, and for which part of the model."""
+"""Reads a trace: which operation each thread worked for at each moment, on which device and in which step."""
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
-from bytenet.profiling.traces.compiled import Source, instruction_sources
-from bytenet.profiling.traces.grouping import INPUT, RUNTIME, Place, place_of, replica_of, update_of
-from bytenet.profiling.traces.nesting import innermost
+from bytenet.profiling.traces.grouping import INPUT, RUNTIME, replica_of, update_of
+from bytenet.profiling.traces.intervals import Piece, innermost
+from bytenet.profiling.traces.operations import Operation, Segment, Step, Trace
 from bytenet.profiling.traces.trace_file import RawEvent, RawLine, RawTrace, read_trace_file
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of training, or one search.
-
-    Attributes:
-        number: as counted by whoever captured it.
-        start, end: seconds since the capture began; what the host does around the step counts.
-    """
-
-    number: int
-    start: float
-    end: float
-
-    @property
-    def seconds(self) -> float:
-        return self.end - self.start
-
-
-@dataclass(frozen=True, eq=False)
-class Operation:
-    """An operation of the graph, or an instruction of a compiled program; however often it runs.
-
-    Attributes:
-        path: its name in the graph, or that of its heaviest source; "" where nothing says.
-        kind: its type.
-        device: "CPU", "CPU:1", "GPU:0", ...
-        instruction: of the compiled program, "" in a plain graph.
-        sources: what an instruction was made of.
-    """
-
-    path: str
-    kind: str
-    device: str
-    instruction: str = ""
-    sources: tuple[Source, ...] = ()
-
-    @property
-    def place(self) -> Place:
-        """The groups it belongs to."""
-        return place_of(self.path, self.kind)
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A stretch of time in which a thread or stream works for an operation and for none inside it.
-
-    Attributes:
-        operation: what for.
-        line: name of the thread or stream.
-        start, end: seconds since the capture began.
-        is_first: whether an execution of the operation begins here.
-        is_help: whether this is another thread than the one that runs the operation.
-    """
-
-    operation: Operation
-    line: str
-    start: float
-    end: float
-    is_first: bool
-    is_help: bool
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What a trace file tells.
-
-    Attributes:
-        path: of the file.
-        steps: in order; the whole capture as one step where none are marked.
-        has_steps: whether they are marked.
-        segments: of all devices, in no order.
-        host_calls: start and end of Python's calls into TensorFlow, in seconds.
-        is_compiled: whether operations were compiled by XLA.
-        warnings: of the profiler.
-    """
-
-    path: Path
-    steps: list[Step]
-    has_steps: bool
-    segments: list[Segment]
-    host_calls: list[tuple[float, float]] = field(default_factory=list)
-    is_compiled: bool = False
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def devices(self) -> list[str]:
-        """Names of the devices, sorted."""
-        return sorted({segment.operation.device for segment in self.segments})
-
+from bytenet.profiling.traces.xla_instructions import instruction_sources
 
 _GRAPH_OPERATION = re.compile(r"(?P<path>[^:]+):(?P<kind>[A-Za-z_]\w*)$")
 _SCHEDULING = frozenset({"ExecutorState::Process", "ThunkExecutor::Execute"})
@@ -109,31 +17,41 @@ _INPUT = ("Iterator::", "IteratorGetNextOp::DoCompute", "PrefetchProduce", "GetN
 _HOST_CALL = ("TFE_Py_Execute", "TFE_Py_FastPathExecute")
 _REGION_START, _REGION_END = "ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"
 _RECORD = "ThreadpoolListener::Record"
+_LONGEST_CHAIN = 10  # of helpers that ask other helpers
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
     """Read a trace file, or the newest one in a folder such as TensorBoard's --logdir.
 
     Raises:
-        MissingFileError: there is none.
-        InputError: it is damaged or empty.
+        MissingFileError: there is no trace file.
+        InputError: the file is damaged or empty.
     """
     return interpret(read_trace_file(path))
 
 
 def interpret(raw: RawTrace) -> Trace:
-    """Make steps and operations of raw events."""
+    """Find the steps and operations in raw events."""
     return _Reader(raw).trace()
 
 
-class _Helping:
-    """Owner of the time that a thread of a pool works for an operation of another thread.
+class _Help:
+    """Work of a pool's thread for an operation of another thread.
 
-    TensorFlow notes with a number who asked for the work (Record) and where it was done (StartRegion).
+    TensorFlow gives each request a number. It records the number where the request was made (Record) and where the
+    work was done (StartRegion).
     """
 
     def __init__(self, number: int):
         self.number = number
+
+
+class _Waiting:
+    """Time in which a thread waits."""
+
+
+# What a thread's time is spent on.
+_Owner = Operation | _Help | _Waiting
 
 
 class _Reader:
@@ -141,8 +59,8 @@ class _Reader:
         self._raw = raw
         self._sources = {program: instruction_sources(module) for program, module in raw.modules.items()}
         self._operations: dict[tuple, Operation] = {}
-        self._asked_by: dict[int, object] = {}
-        # The copies of a model share the threads of the host; only the names of the operations tell them apart.
+        self._asked_by: dict[int, _Owner] = {}
+        # The replicas of a model share the threads of the host. Only the names of the operations tell them apart.
         names = {event.name.rpartition(":")[0] for line in raw.lines for event in line.events}
         self._replicas = {replica_of(name) for name in names}
         self._is_split = any(self._replicas) and not any(line.plane.startswith("/device:") for line in raw.lines)
@@ -150,40 +68,36 @@ class _Reader:
         host = "CPU:0" if self._is_split else "CPU"
         self._runtime = self._operation("", RUNTIME, host)
         self._input = self._operation("", INPUT, host)
-        self._waiting = object()
+        self._waiting = _Waiting()
 
     def trace(self) -> Trace:
         pieces = [
             (line, list(innermost(self._intervals(line)))) for line in self._raw.lines if not self._is_derived(line)
         ]
-        for line, found in pieces:
-            self._note_askers(line, found)
+        for line, pieces_of_line in pieces:
+            self._note_requests(line, pieces_of_line)
         segments = [
-            Segment(owner, line.name, piece.start, piece.end, piece.is_first, is_help=isinstance(piece.owner, _Helping))
-            for line, found in pieces
-            for piece in found
-            if (owner := self._resolve(piece.owner)) is not None
+            Segment(operation, line.name, piece.start, piece.end, piece.is_first, isinstance(piece.owner, _Help))
+            for line, pieces_of_line in pieces
+            for piece in pieces_of_line
+            if (operation := self._operation_of(piece.owner)) is not None
         ]
-        steps = list(self._steps())
-        if not steps:
-            first = min((s.start for s in segments), default=0.0)
-            steps_or_all = [Step(0, first, max((s.end for s in segments), default=0.0))]
-        calls = [
-            (event.start, event.end) for line in self._raw.lines for event in line.events
-            if event.name.startswith(_HOST_CALL)
-        ]  # fmt: skip
+        steps = list(self._marked_steps())
         return Trace(
             path=self._raw.path,
-            steps=steps or steps_or_all,
+            steps=steps or [_whole_capture(segments)],
             has_steps=bool(steps),
             segments=segments,
-            host_calls=calls,
+            host_calls=[
+                (event.start, event.end) for line in self._raw.lines for event in line.events
+                if event.name.startswith(_HOST_CALL)
+            ],
             is_compiled=any(segment.operation.instruction for segment in segments),
             warnings=list(self._raw.warnings),
-        )
+        )  # fmt: skip
 
-    def _steps(self) -> Iterable[Step]:
-        """The marked steps in order; of marks inside others, or reaching into others, the first and outermost."""
+    def _marked_steps(self) -> Iterator[Step]:
+        """The marked steps in order. Of overlapping or nested marks, only the first and outermost is a step."""
         marks = [
             event for line in self._raw.lines if line.plane.startswith("/host") for event in line.events
             if "step_num" in event.stats
@@ -194,26 +108,26 @@ class _Reader:
                 yield Step(int(mark.stats["step_num"]), mark.start, mark.end)
                 last = mark.end
 
-    def _intervals(self, line: RawLine):
+    def _intervals(self, line: RawLine) -> Iterator[tuple[float, float, _Owner]]:
         region: RawEvent | None = None
         for event in sorted(line.events, key=lambda event: event.start):
             if event.name == _REGION_START:
                 region = event
             elif event.name == _REGION_END:
                 if region is not None:
-                    yield region.start, event.end, _Helping(region.stats.get("_c", 0))
+                    yield region.start, event.end, _Help(region.stats.get("_c", 0))
                 region = None
             elif (owner := self._owner(line, event)) is not None:
                 yield event.start, event.end, owner
 
-    def _owner(self, line: RawLine, event: RawEvent) -> object | None:
-        """Whose time an event is; None for an event that only describes the one around it."""
+    def _owner(self, line: RawLine, event: RawEvent) -> _Owner | None:
+        """What the time of an event is spent on; None for an event that only describes the event around it."""
         stats = event.stats
         if "hlo_op" in stats:
             return self._instruction(line, str(stats["hlo_op"]), stats.get("program_id", 0))
         if line.plane.startswith("/device:"):
-            found = _GRAPH_OPERATION.fullmatch(str(stats.get("tf_op", "")))
-            path, kind = found.groups() if found else ("", event.name)
+            match = _GRAPH_OPERATION.fullmatch(str(stats.get("tf_op", "")))
+            path, kind = match.group("path", "kind") if match else ("", event.name)
             return self._operation(path, kind, self._device(line.plane, path))
         if event.name in _SCHEDULING:
             return self._runtime
@@ -221,10 +135,10 @@ class _Reader:
             return self._waiting
         if event.name.startswith(_INPUT):
             return self._input
-        found = _GRAPH_OPERATION.fullmatch(event.name)
-        if found is None:
+        match = _GRAPH_OPERATION.fullmatch(event.name)
+        if match is None:
             return None
-        return self._operation(found["path"], found["kind"], self._device(line.plane, found["path"]))
+        return self._operation(match["path"], match["kind"], self._device(line.plane, match["path"]))
 
     def _device(self, plane: str, path: str) -> str:
         if plane.startswith("/device:"):
@@ -232,7 +146,7 @@ class _Reader:
         if not self._is_split:
             return "CPU"
         number = replica_of(path) or update_of(path)
-        # An `update_N` may also be the Nth variable's.
+        # The number of an `update_N` may also be that of a variable.
         return f"CPU:{number if number in self._replicas else 0}"
 
     def _operation(self, path: str, kind: str, device: str) -> Operation:
@@ -249,32 +163,38 @@ class _Reader:
             self._operations[key] = Operation(path, kind, self._device(line.plane, path), name, sources)
         return self._operations[key]
 
-    def _note_askers(self, line: RawLine, pieces: list) -> None:
-        """Note for every request of help on this thread what it was asked for."""
+    def _note_requests(self, line: RawLine, pieces: Iterable[Piece[_Owner]]) -> None:
+        """Note which operation each request for help on a thread was made for."""
         requests = sorted((event.start, event.stats.get("_p", 0)) for event in line.events if event.name == _RECORD)
-        pieces = sorted(pieces, key=lambda piece: piece.start)
-        place = 0
+        in_order = sorted(pieces, key=lambda piece: piece.start)
+        index = 0
         for time, number in requests:
-            while place + 1 < len(pieces) and pieces[place + 1].start <= time:
-                place += 1
-            if pieces and pieces[place].start <= time <= pieces[place].end:
-                self._asked_by[number] = pieces[place].owner
+            while index + 1 < len(in_order) and in_order[index + 1].start <= time:
+                index += 1
+            if in_order and in_order[index].start <= time <= in_order[index].end:
+                self._asked_by[number] = in_order[index].owner
 
-    def _resolve(self, owner: object) -> Operation | None:
-        """The operation that time is spent for; None for waiting."""
-        seen = 0
-        while isinstance(owner, _Helping) and seen < 10:
-            owner = self._asked_by.get(owner.number)
-            seen += 1
-        if owner is self._waiting:
+    def _operation_of(self, owner: _Owner) -> Operation | None:
+        """The operation that time is spent on; None for waiting."""
+        asked: _Owner | None = owner
+        for _ in range(_LONGEST_CHAIN):
+            if isinstance(asked, _Help):
+                asked = self._asked_by.get(asked.number)
+        if isinstance(asked, _Waiting):
             return None
-        return owner if isinstance(owner, Operation) else self._runtime
+        return asked if isinstance(asked, Operation) else self._runtime
 
     def _is_derived(self, line: RawLine) -> bool:
-        """Whether a line of an accelerator only repeats others in another order, as `Steps` or `XLA Modules`.
+        """Whether a line of an accelerator only repeats other lines in another order, as `Steps` or `XLA Modules`.
 
-        `XLA Ops` is what a TPU notes, but on a GPU TensorFlow makes it of the kernels in the streams.
+        A TPU records `XLA Ops`. For a GPU, TensorFlow derives that line from the kernels in the streams.
         """
         if not line.plane.startswith("/device:"):
             return False
         return not line.name.startswith("Stream" if line.plane in self._planes_of_streams else "XLA Ops")
+
+
+def _whole_capture(segments: Sequence[Segment]) -> Step:
+    """One step from the first to the last segment."""
+    first = min((segment.start for segment in segments), default=0.0)
+    return Step(0, first, max((segment.end for segment in segments), default=0.0))

@@ -1,12 +1,12 @@
-"""The file that TensorFlow's profiler writes (`*.xplane.pb`), as plain values: the only module that knows its format.
+"""The file that TensorFlow's profiler writes (`*.xplane.pb`), as plain values. Only this module knows its format.
 
-TensorFlow itself carries the definition of the format, so reading needs no further package; only looking at the
-same file in TensorBoard does (`bytenet.profiling.traces.tensorboard`).
+TensorFlow contains the definition of the format, so reading needs no other package. TensorBoard needs one to show the
+same file (`bytenet.profiling.traces.tensorboard`).
 """
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,19 @@ from typing import Any
 from bytenet.errors import InputError, MissingFileError
 
 CAPTURE_FILE = "capture.json"
-"""Notes of `bytenet.profiling.traces.capture` on a trace, in the folder that TensorBoard is given."""
+"""Name of the file with the notes of `bytenet.profiling.traces.capture`. It lies in TensorBoard's log folder."""
 _SUFFIX = ".xplane.pb"
 _HLO_PLANE = "/host:metadata"
 
 
 @dataclass(frozen=True, slots=True)
 class RawEvent:
-    """One event as it was written down.
+    """One recorded event.
 
     Attributes:
-        name: for an operation of TensorFlow on the host `path/in/the/graph:Type`.
+        name: `path/in/the/graph:Type` for an operation of TensorFlow on the host.
         start, end: seconds since the capture began.
-        stats: what is noted about it, for example `step_num` or `hlo_op`.
+        stats: recorded values by name, for example `step_num` or `hlo_op`.
     """
 
     name: str
@@ -41,8 +41,8 @@ class RawLine:
 
     Attributes:
         plane: "/host:CPU", "/device:GPU:0", ...
-        name: of the thread or stream.
-        events: as written, not sorted.
+        name: name of the thread or stream.
+        events: in the order of the file, which is not sorted by time.
     """
 
     plane: str
@@ -52,13 +52,13 @@ class RawLine:
 
 @dataclass(frozen=True)
 class RawTrace:
-    """All that a file holds.
+    """The contents of a file.
 
     Attributes:
-        path: of the file.
-        lines: of all planes.
-        modules: what XLA compiled, as `HloModuleProto`, by the id of the program.
-        warnings: of the profiler, for example that its buffer was full.
+        path: path of the file.
+        lines: threads and streams of all planes.
+        modules: programs that XLA compiled, as `HloModuleProto`, by id.
+        warnings: messages of the profiler, for example that its buffer was full.
     """
 
     path: Path
@@ -68,30 +68,30 @@ class RawTrace:
 
 
 def find_trace(path: str | os.PathLike[str]) -> Path:
-    """The newest trace file in a folder, at any depth, or the file itself.
+    """The newest trace file in a folder, at any depth; or the file itself if `path` is a file.
 
     Raises:
-        MissingFileError: there is none.
+        MissingFileError: there is no such path, or no trace file in it.
     """
     path = Path(path)
     if path.is_file():
         return path
     if not path.is_dir():
         raise MissingFileError(
-            f"There is no {path}; expected a {_SUFFIX} file, or a folder with one, such as TensorBoard's --logdir."
+            f"There is no {path}. Expected a {_SUFFIX} file, or a folder with one, such as TensorBoard's --logdir."
         )
-    found = sorted(path.rglob(f"*{_SUFFIX}"), key=lambda file: (file.stat().st_mtime, file))
-    if not found:
+    files = sorted(path.rglob(f"*{_SUFFIX}"), key=lambda file: (file.stat().st_mtime, file))
+    if not files:
         raise MissingFileError(
-            f"{path} holds no trace: no file in it, or in the folders below, ends in {_SUFFIX}. Capture one with "
-            "`bytenet profile PRESET --out FOLDER` or with the profile_batch of Keras's TensorBoard callback."
+            f"{path} holds no trace: no file in it or in its subfolders ends in {_SUFFIX}. Capture a trace with "
+            "`bytenet profile PRESET --out FOLDER`, or with `profile_batch` of Keras's TensorBoard callback."
         )
-    return found[-1]
+    return files[-1]
 
 
 def capture_notes(trace: Path) -> dict[str, Any]:
-    """What is noted of how a trace file was captured; nothing if it was captured elsewhere."""
-    for folder in list(trace.parents)[:4]:  # TensorBoard's FOLDER/plugins/profile/TIME/HOST.xplane.pb, or copied out
+    """The notes on how a trace file was captured; empty if another program captured it."""
+    for folder in list(trace.parents)[:4]:  # of FOLDER/plugins/profile/TIME/HOST.xplane.pb, or of a copy
         notes = folder / CAPTURE_FILE
         if notes.is_file():
             try:
@@ -105,8 +105,8 @@ def read_trace_file(path: str | os.PathLike[str]) -> RawTrace:
     """Read a trace file, or the newest one in a folder.
 
     Raises:
-        MissingFileError: there is none.
-        InputError: it is damaged or holds no events.
+        MissingFileError: there is no trace file.
+        InputError: the file is damaged or holds no events.
     """
     from google.protobuf.message import DecodeError
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
@@ -121,42 +121,44 @@ def read_trace_file(path: str | os.PathLike[str]) -> RawTrace:
         }
     except (DecodeError, KeyError) as error:
         raise InputError(
-            f"{file} cannot be read as a trace: it is damaged, cut off, or no {_SUFFIX} file of TensorFlow's profiler. "
-            "Capture it again."
+            f"{file} cannot be read as a trace: it is damaged, incomplete, or not a {_SUFFIX} file of TensorFlow's "
+            "profiler. Capture it again."
         ) from error
     if not any(line.events for line in lines):
-        told = f" The profiler says: {'; '.join(space.errors)}." if space.errors else ""
+        errors = f" The profiler says: {'; '.join(space.errors)}." if space.errors else ""
         raise InputError(
-            f"{file} holds no events.{told} The profiler must be started before the steps and stopped after them, and "
-            "only one can run at a time."
+            f"{file} holds no events.{errors} Start the profiler before the steps and stop it after them. Only one "
+            "profiler can run at a time."
         )
     return RawTrace(file, lines, modules, [*space.errors, *space.warnings])
 
 
-def _lines(plane) -> Iterator[RawLine]:
+def _lines(plane: Any) -> Iterator[RawLine]:
     names = {key: metadata.name for key, metadata in plane.stat_metadata.items()}
     events = {key: (metadata.name, _stats(metadata.stats, names)) for key, metadata in plane.event_metadata.items()}
     for line in plane.lines:
         began = line.timestamp_ns * 1e-9
-        read = []
+        raw_events = []
         for event in line.events:
             name, shared = events[event.metadata_id]
             start = began + event.offset_ps * 1e-12
             stats = shared | _stats(event.stats, names) if event.stats else shared
-            read.append(RawEvent(name, start, start + event.duration_ps * 1e-12, stats))
-        yield RawLine(plane.name, line.display_name or line.name, read)
+            raw_events.append(RawEvent(name, start, start + event.duration_ps * 1e-12, stats))
+        yield RawLine(plane.name, line.display_name or line.name, raw_events)
 
 
-def _stats(stats, names: dict[int, str]) -> dict[str, Any]:
-    values = {}
+def _stats(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
     for stat in stats:
         kind = stat.WhichOneof("value")
-        value = getattr(stat, kind) if kind else None
-        values[names[stat.metadata_id]] = names.get(value, "") if kind == "ref_value" else value
+        if kind == "ref_value":
+            values[names[stat.metadata_id]] = names.get(stat.ref_value, "")
+        else:
+            values[names[stat.metadata_id]] = getattr(stat, kind) if kind else None
     return values
 
 
-def _modules(plane) -> Iterator[tuple[int, Any]]:
+def _modules(plane: Any) -> Iterator[tuple[int, Any]]:
     from tensorflow.compiler.xla.service import hlo_pb2
 
     for program, metadata in plane.event_metadata.items():

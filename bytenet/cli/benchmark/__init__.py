@@ -1,4 +1,4 @@
-"""`bytenet benchmark`: how fast things are on this machine; one module a thing that is measured."""
+"""`bytenet benchmark`: speed and memory on this machine. Each module is one benchmark."""
 
 import click
 
@@ -6,24 +6,22 @@ from bytenet import compile_cache
 from bytenet.cli.lazy_group import LazyGroup
 
 _MEASURED = {
-    "training": "The training step: rate, share of the machine's peak, time to compile.",
-    "semi-supervised": "The training step with monolingual text, beside one on pairs only.",
-    "decoding": "The search: milliseconds a character, by length, batch and beam.",
-    "pipeline": "The input pipeline: pairs a second, and padding by way of bucketing.",
-    "startup": "From the command to the first training step.",
-    "memory": "The most memory that a training step needs.",
+    "training": "Training step: rate, share of the machine's peak, time to compile.",
+    "semi-supervised": "Training step with monolingual text, compared with one on pairs only.",
+    "decoding": "Search: milliseconds a character, by length, batch and beam.",
+    "pipeline": "Input pipeline: pairs a second, and padding by bucketing method.",
+    "startup": "Time from the command to the first training step.",
+    "memory": "Peak memory of training.",
 }
 
 
-@click.group(
-    cls=LazyGroup, package=__name__, verbs=_MEASURED, short_help="Measure how fast things are on this machine."
-)
+@click.group(cls=LazyGroup, package=__name__, verbs=_MEASURED, short_help="Measure speed and memory on this machine.")
 def benchmark() -> None:
-    """Measure how fast things are on this machine.
+    """Measure speed and memory on this machine.
 
-    Every measurement is warmed up, repeated, and given as median, least and most; what is compared takes turns
-    within one run. Ratios within one run mean more than times, which differ between machines and hours. What was
-    compiled before is not used, so that compiling always takes its whole time.
+    Every measurement is warmed up and repeated. The result is the median, with the least and the most. Cases of one
+    benchmark take turns, so their ratios are more reliable than their times, which depend on the machine and its load.
+    The compile cache is off, so that the time to compile is always the whole time.
     """
-    # The command has just turned the cache on; TensorFlow will read the environment only when it is imported.
+    # `bytenet` has turned the cache on. TensorFlow reads the environment only later, when it is imported.
     compile_cache.turn_off()

@@ -1,7 +1,8 @@
-"""What the benchmarks of training make of their options."""
+"""Options of the benchmarks that measure training steps, and the cases that they describe."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from typing import Any
 
 import click
 
@@ -14,20 +15,32 @@ _OPTIONS = (
     click.option(
         "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`."
     ),
-    click.option("--variant", "variants", multiple=True, help="A variant; this and the next three may be repeated."),
-    click.option("--dim", "dims", multiple=True, type=click.IntRange(min=2), help="Width of the encoder."),
-    click.option("--batch-size", "batch_sizes", multiple=True, type=_POSITIVE, help="Sentences a step."),
-    click.option("--length", "lengths", multiple=True, type=_POSITIVE, help="Ids a sentence.  [default: 100]"),
+    click.option("--variant", "variants", multiple=True, help="Variant of the model; may be repeated."),
     click.option(
-        "--xla", is_flag=True, help="Compile the step; with --no-xla too, measure both.  [default: if possible]"
+        "--dim", "dims", multiple=True, type=click.IntRange(min=2), help="Width of the encoder; may be repeated."
     ),
-    click.option("--no-xla", is_flag=True, help="Do not compile it."),
-    click.option("--vocab-size", type=click.IntRange(min=5), help=f"Symbols.  [default: {VOCAB_SIZE}]"),
+    click.option(
+        "--batch-size", "batch_sizes", multiple=True, type=_POSITIVE, help="Sentences a step; may be repeated."
+    ),
+    click.option(
+        "--length", "lengths", multiple=True, type=_POSITIVE, help="Ids a sentence; may be repeated.  [default: 100]"
+    ),
+    click.option(
+        "--xla",
+        is_flag=True,
+        help="Compile the step with XLA. With --no-xla too, measure both.  [default: if possible]",
+    ),
+    click.option("--no-xla", is_flag=True, help="Do not compile the step."),
+    click.option(
+        "--vocab-size",
+        type=click.IntRange(min=5),
+        help=f"Ids in the random text, with padding, end and unknown symbols.  [default: {VOCAB_SIZE}]",
+    ),
 )
 
 
-def training_case_options(command: Callable) -> Callable:
-    """Give a command the options that say which steps of which models are measured."""
+def training_case_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that describe training cases to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -36,28 +49,40 @@ def training_case_options(command: Callable) -> Callable:
 def configurations(
     presets_or_files: Sequence[str], overrides: Sequence[str], variants: Sequence[str], dims: Sequence[int]
 ) -> Iterator[Config]:
-    """Every configuration with every variant and width; its own, where none is given.
+    """Every configuration with every variant and width.
+
+    Args:
+        presets_or_files: the configurations.
+        overrides: settings, each as `section.key=value`.
+        variants, dims: values of `model.variant` and `model.dim`; none keeps the configuration's own.
 
     Raises:
-        ConfigError: an unknown preset, setting, variant or width.
+        ConfigError: a preset, setting, variant or width is unknown.
     """
     for preset, variant, dim in product(presets_or_files, _each("model.variant", variants), _each("model.dim", dims)):
         yield load_config(preset, [*overrides, *variant, *dim])
 
 
 def batch_size_of(config: Config, length: int) -> int:
-    """Sentences of `length` ids in a batch of a configuration."""
+    """Number of sentences of `length` ids in a batch; reads `data.batch_chars` and `data.batch_size`."""
     chars = config.data.batch_chars
     return config.data.batch_size if chars is None else max(1, chars // length)
 
 
 def compiled_choices(config: Config, xla: bool, no_xla: bool, replicas: int = 1) -> list[bool]:
-    """Which ways to measure, uncompiled first: those asked for, as far as XLA can; or, of none, the configuration's."""
-    can = replicas == 1 and not config.training.deterministic
-    wanted = [False] * no_xla + [True] * xla or [config.training.jit_compile is not False]
-    return sorted({choice and can for choice in wanted})
+    """Whether to measure without XLA (False), with XLA (True), or both.
+
+    Args:
+        config: decides if neither option is given (`training.jit_compile`). XLA cannot compile a step with
+            `training.deterministic`.
+        xla, no_xla: the options.
+        replicas: devices. XLA cannot compile the step of several.
+    """
+    can_compile = replicas == 1 and not config.training.deterministic
+    choices = [False] * no_xla + [True] * xla or [config.training.jit_compile is not False]
+    return sorted({choice and can_compile for choice in choices})
 
 
 def _each(key: str, values: Sequence) -> list[list[str]]:
-    """One list of settings for each value, or an empty one where there is nothing to choose."""
+    """For each value, a list with its setting; one empty list if there are no values."""
     return [[f"{key}={value}"] for value in values] or [[]]

@@ -1,4 +1,4 @@
-"""`bytenet benchmark decoding`: what a character of a translation costs."""
+"""`bytenet benchmark decoding`: what decoding a character costs."""
 
 from itertools import product
 
@@ -14,7 +14,7 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
 @click.option(
     "--length", "lengths", multiple=True, type=_POSITIVE, default=(50, 200, 800), show_default=True,
-    help="Characters to decode; may be repeated.",
+    help="Characters a sentence; may be repeated.",
 )  # fmt: skip
 @click.option(
     "--batch-size", "batch_sizes", multiple=True, type=_POSITIVE, default=(1,), show_default=True,
@@ -24,10 +24,10 @@ _POSITIVE = click.IntRange(min=1)
     "--beam-size", "beam_sizes", multiple=True, type=_POSITIVE, default=(1,), show_default=True,
     help="1 is greedy search; may be repeated.",
 )  # fmt: skip
-@click.option("--xla/--no-xla", default=None, help="Compile the search, or do not; both where neither is given.")
-@click.option("--uncached", is_flag=True, help="Also greedy search that runs the whole prefix again at each character.")
+@click.option("--xla/--no-xla", default=None, help="Compile the search with XLA, or not.  [default: both]")
+@click.option("--uncached", is_flag=True, help="Also measure greedy search without the cache.")
 @click.option("--repeats", type=_POSITIVE, default=7, show_default=True, help="Turns of each case.")
-@click.option("--vocab-size", type=click.IntRange(min=4), default=105, show_default=True, help="Symbols.")
+@click.option("--vocab-size", type=click.IntRange(min=4), default=105, show_default=True, help="Ids of the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def decoding(
     preset_or_file: str,
@@ -41,13 +41,14 @@ def decoding(
     vocab_size: int,
     as_json: bool,
 ) -> None:
-    """Time the decoding of a character, by every combination of length, batch and beam.
+    """Time the decoding of a character for every combination of length, batch and beam.
 
-    The model is that of a preset or configuration file, untrained: the weights do not matter for the time. It
-    computes in bfloat16 where training.mixed_precision is set, as the model of such a run does when translating. All
-    searches take turns in one run, so their ratios hold even where the machine's speed drifts. What the cache saves
-    (--uncached) is to be read against the cheaper of the two ways to do without it: on the prefix as it grows, or
-    padded to its final length, which XLA can compile once.
+    PRESET_OR_FILE configures the model. It is untrained, since the weights do not affect the time. With
+    training.mixed_precision it computes in bfloat16, as such a run does when it translates. All searches take turns,
+    so their ratios hold even if the machine's speed drifts.
+
+    With --uncached there are two more methods: greedy search on the prefix as it grows, and on the prefix padded to
+    its final length, which XLA can compile once. Compare the cached search with the faster of them.
     """
     from bytenet.config import load_config
 

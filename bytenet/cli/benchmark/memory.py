@@ -1,4 +1,4 @@
-"""`bytenet benchmark memory`: the most memory that a training step needs."""
+"""`bytenet benchmark memory`: the peak memory of training."""
 
 from itertools import product
 
@@ -11,10 +11,10 @@ from bytenet.cli.benchmark.cases import (
     configurations,
     training_case_options,
 )
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import Columns, print_rows
 from bytenet.config import Config
 
-_COLUMNS = {
+_COLUMNS: Columns = {
     "case": lambda cost: cost.case,
     "weights": lambda cost: _megabytes(cost.parameter_bytes),
     "optimiser": lambda cost: _megabytes(cost.optimizer_bytes),
@@ -28,7 +28,7 @@ _COLUMNS = {
 @click.command()
 @click.argument("presets_or_files", nargs=-1)
 @training_case_options
-@click.option("--largest", is_flag=True, help="Take the largest batch of the preset's corpus, and its symbols.")
+@click.option("--largest", is_flag=True, help="Measure the largest batch of the preset's corpus, with its vocabulary.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, with all numbers in bytes.")
 def memory(
     presets_or_files: tuple[str, ...],
@@ -43,14 +43,15 @@ def memory(
     vocab_size: int | None,
     as_json: bool,
 ) -> None:
-    """Measure the most memory that training needs, in MB (10^6 bytes), by preset and batch.
+    """Measure the peak memory of training, in MB (10^6 bytes), by preset and batch.
 
-    Every combination of what is repeated trains two steps in a process of its own, on random sentences of full
-    length. Without PRESETS_OR_FILES it is the thesis's ByteNet (europarl).
+    PRESETS_OR_FILES configure model and training. The default is the preset europarl, the thesis's ByteNet. Every
+    combination of repeated options trains two steps in a process of its own, on random sentences of full length.
     """
     if largest and (batch_sizes or lengths or vocab_size):
         raise click.UsageError(
-            "--largest takes batch size, length and vocabulary size from the corpus; leave those options out."
+            "--largest takes batch size, length and vocabulary size from the corpus. Leave out --batch-size, --length "
+            "and --vocab-size."
         )
     configs = list(configurations(presets_or_files or ("europarl",), overrides, variants, dims))
 
@@ -74,7 +75,7 @@ def memory(
 
 
 def _largest_batch(config: Config) -> tuple[int, int, int]:
-    """Rows and padded length of the largest batch that the corpus gives, and the size of its vocabulary."""
+    """Rows and padded length of the largest batch of a corpus, and the size of its vocabulary."""
     from bytenet.datasets import Vocabulary, load_corpus, pair_lengths, plan_from_config
 
     pairs = load_corpus(config.data).train

@@ -1,20 +1,23 @@
-"""How a benchmark's rows are printed."""
+"""Prints the results of a benchmark as tables or as JSON."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
+Columns = Mapping[str, Callable[[Any], object]]
+"""Heading of each column of a table, and a function from a row to the cell."""
 
-def print_rows(rows: Sequence[Any], columns: Mapping[str, Any], as_json: bool) -> None:
-    """Print rows as a JSON list of all they hold, or as a table of chosen columns.
+
+def print_rows(rows: Sequence[Any], columns: Columns, as_json: bool) -> None:
+    """Print rows as a table, or as a JSON list of all their values.
 
     Args:
         rows: dataclasses.
-        columns: heading of each column, and how its text is made from a row.
-        as_json: which of the two.
+        columns: columns of the table.
+        as_json: whether to print JSON.
     """
     if as_json:
         click.echo(json.dumps([asdict(row) for row in rows], indent=2))
@@ -22,12 +25,12 @@ def print_rows(rows: Sequence[Any], columns: Mapping[str, Any], as_json: bool) -
         _print_table(rows, columns)
 
 
-def print_tables(tables: Mapping[str, tuple[Sequence[Any], Mapping[str, Any]]], as_json: bool) -> None:
-    """Print several lists of rows as `print_rows` does, with an empty line between them.
+def print_tables(tables: Mapping[str, tuple[Sequence[Any], Columns]], as_json: bool) -> None:
+    """Print several lists of rows as tables with an empty line between them, or as one JSON object.
 
     Args:
-        tables: rows and columns, by the names that the lists have in a JSON object.
-        as_json: print that.
+        tables: by the name of the list in the JSON object, its rows and columns.
+        as_json: whether to print JSON.
     """
     if as_json:
         lists = {name: [asdict(row) for row in rows] for name, (rows, _) in tables.items()}
@@ -39,8 +42,8 @@ def print_tables(tables: Mapping[str, tuple[Sequence[Any], Mapping[str, Any]]], 
         _print_table(rows, columns)
 
 
-def _print_table(rows: Sequence[Any], columns: Mapping[str, Any]) -> None:
-    table = [list(columns), *([str(text(row)) for text in columns.values()] for row in rows)]
+def _print_table(rows: Sequence[Any], columns: Columns) -> None:
+    table = [list(columns), *([str(cell(row)) for cell in columns.values()] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

@@ -1,8 +1,8 @@
-"""`bytenet benchmark pipeline`: how fast batches come, and how much of them is padding."""
+"""`bytenet benchmark pipeline`: how fast the batches are made, and how much of them is padding."""
 
 import click
 
-from bytenet.cli.benchmark.output import print_tables
+from bytenet.cli.benchmark.output import Columns, print_tables
 
 
 @click.command()
@@ -11,11 +11,11 @@ from bytenet.cli.benchmark.output import print_tables
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each stage.")
 @click.option("--json", "as_json", is_flag=True, help='Print a JSON object of two lists, "rates" and "padding".')
 def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_json: bool) -> None:
-    """Time the batches of a preset or configuration file as `bytenet train` gets them, shuffled and bucketed.
+    """Time the input pipeline of `bytenet train`, with shuffled and bucketed batches but without a model.
 
-    Its corpus is needed. No model is made: whatever a training step takes on top of this is the model's. The second
-    table compares ways of bucketing: the one that is set, and each with as many buckets as "histogram" makes. The
-    optimum they are measured against is that of as many buckets of any size, the last row.
+    PRESET_OR_FILE configures the data; its corpus must be available. The second table compares bucketing methods: the
+    configured one, and each method with as many buckets as "histogram" makes. "times the optimal" compares their
+    padding with the least possible for the same number of buckets, if buckets may have any size (last row).
     """
     from bytenet.config import load_config
 
@@ -28,12 +28,12 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     vocabulary = Vocabulary.from_pairs(pairs, data_config)
     padding = compare_bucketing(pair_lengths(pairs, vocabulary), data_config)
     rates = measure_pipeline(pairs, vocabulary, data_config, repeats)
-    of_rates = {
+    rate_columns: Columns = {
         "stage": lambda rate: rate.stage,
         "pairs/s, median (least to most)": lambda rate: f"{rate.pairs_per_second:,.0f}",
         "characters/s": lambda rate: f"{rate.chars_per_second.median:,.0f}",
     }
-    of_padding = {
+    padding_columns: Columns = {
         "bucketing": lambda cost: cost.bucketing,
         "buckets": lambda cost: cost.buckets,
         "batches": lambda cost: f"{cost.batches:,}",
@@ -41,4 +41,4 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
         "padding": lambda cost: f"{cost.padding_share:.2%}",
         "times the optimal": lambda cost: "" if cost.times_optimal is None else f"{cost.times_optimal:.3f}",
     }
-    print_tables({"rates": (rates, of_rates), "padding": (padding, of_padding)}, as_json)
+    print_tables({"rates": (rates, rate_columns), "padding": (padding, padding_columns)}, as_json)

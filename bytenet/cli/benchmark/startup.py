@@ -1,16 +1,19 @@
-"""`bytenet benchmark startup`: from the command to the first training step."""
+"""`bytenet benchmark startup`: the time from the command to the first training step."""
+
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import Columns, print_rows
 
 
 @click.command()
 @click.argument("preset_or_file", default="multi30k")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
-@click.option("--no-xla", is_flag=True, help="Measure without XLA. These three may be combined.  [default: all]")
-@click.option("--empty-cache", is_flag=True, help="Measure with XLA that has nothing compiled yet.")
-@click.option("--warm-cache", is_flag=True, help="Measure with XLA that finds everything compiled.")
+@click.option("--no-xla", is_flag=True, help="Measure without XLA. The next two may be added.  [default: all three]")
+@click.option("--empty-cache", is_flag=True, help="Measure with XLA and an empty compile cache.")
+@click.option("--warm-cache", is_flag=True, help="Measure with XLA and a filled compile cache.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each way.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def startup(
@@ -24,15 +27,22 @@ def startup(
 ) -> None:
     """Time from the command `bytenet train PRESET_OR_FILE` to the end of its first step, in seconds.
 
-    Real training runs are started and ended after their first step, each in a process of its own. The corpus of
-    the preset has to be there.
+    Real training runs are started, each in a process of its own, and ended after their first step. The corpus must be
+    available.
     """
     from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
 
-    chosen = [way for way, wanted in zip(WAYS, (no_xla, empty_cache, warm_cache), strict=True) if wanted]
+    chosen = [way for way, is_chosen in zip(WAYS, (no_xla, empty_cache, warm_cache), strict=True) if is_chosen]
     costs = measure_startup(
         preset_or_file, overrides, chosen or WAYS, repeats, say=lambda line: click.echo(line, err=True)
     )
-    columns = {"way": lambda cost: cost.way, "seconds": lambda cost: f"{cost.seconds:.1f}"}
-    columns |= {part: lambda cost, part=part: f"{cost.parts[part]:.1f}" for part in costs[0].parts}
+    columns: Columns = {
+        "way": lambda cost: cost.way,
+        "seconds": lambda cost: f"{cost.seconds:.1f}",
+        **{part: _part_column(part) for part in costs[0].parts},
+    }
     print_rows(costs, columns, as_json)
+
+
+def _part_column(part: str) -> Callable[[Any], str]:
+    return lambda cost: f"{cost.parts[part]:.1f}"

@@ -1,6 +1,8 @@
 """`bytenet benchmark training`: what a training step costs."""
 
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import click
 
@@ -11,28 +13,21 @@ from bytenet.cli.benchmark.cases import (
     configurations,
     training_case_options,
 )
-from bytenet.cli.benchmark.output import print_rows
-
-_COLUMNS = {
-    "case": lambda cost: cost.case,
-    "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
-    "pairs/s": lambda cost: f"{cost.observations.median:.1f}",
-    "chars/s": lambda cost: f"{cost.characters.median:,.0f}",
-    "GFLOP a step": lambda cost: f"{cost.gigaflops_a_step:.1f}",
-    "peak GFLOP/s": lambda cost: f"{cost.peak_gigaflops.median:.0f}",
-    "share of peak": lambda cost: "-" if cost.share_of_peak is None else f"{cost.share_of_peak.median:.3f}",
-    "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
-    "of 20 min": lambda cost: f"{cost.compile_share:.1%}",
-    "times stock": lambda cost: "" if cost.times_stock is None else f"{cost.times_stock.median:.2f}",
-}
+from bytenet.cli.benchmark.output import Columns, print_rows
 
 
 @click.command()
 @click.argument("preset_or_file", default="europarl")
 @training_case_options
 @click.option("--replicas", multiple=True, type=click.IntRange(min=1), help="Devices; may be repeated.  [default: 1]")
-@click.option("--baseline", is_flag=True, help="Also measure ByteNet in stock Keras layers with a plain `fit`.")
-@click.option("--baseline-xla", is_flag=True, help="Also measure that one compiled with XLA.")
+@click.option(
+    "--baseline", is_flag=True, help="Also measure the model in stock Keras layers, trained by the defaults of `fit`."
+)
+@click.option("--baseline-xla", is_flag=True, help="Also measure the model in stock Keras layers, compiled with XLA.")
+@click.option(
+    "--run-minutes", type=click.FloatRange(min=0, min_open=True),
+    help="Length of a training run. The table then says what share of it is spent on compiling one batch shape.",
+)  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each case.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, which has more columns.")
 def training(
@@ -47,17 +42,19 @@ def training(
     replicas: tuple[int, ...],
     baseline: bool,
     baseline_xla: bool,
+    run_minutes: float | None,
     repeats: int,
     vocab_size: int | None,
     as_json: bool,
 ) -> None:
-    """Time training steps on random sentences of full length, all combinations of what is repeated taking turns.
+    """Time training steps on random sentences of full length. All combinations of repeated options take turns.
 
-    Model and training are those of a preset or configuration file, by default the thesis's ByteNet (europarl);
-    the options change single settings. The share of the peak is that of a product of two matrices of
-    2048 x 2048 float32 numbers on one device, measured before every turn; there is none for several GPUs and for
-    training.mixed_precision, whose arithmetic is another. XLA cannot compile the step of several replicas, so those
-    are measured without it.
+    PRESET_OR_FILE configures model and training. The default is the preset europarl, the thesis's ByteNet. The options
+    change single settings. The step of several devices is measured without XLA, which cannot compile it.
+
+    "peak" is the rate of a product of two float32 matrices of 2048 x 2048 numbers on one device, measured before every
+    turn. "share of peak" is the step's rate of operations over it. There is no share for several GPUs and for
+    training.mixed_precision, whose arithmetic differs.
     """
     configs = list(configurations([preset_or_file], overrides, variants, dims))
 
@@ -73,4 +70,22 @@ def training(
             for compiled in [False] * baseline + [True] * baseline_xla:
                 cases.append(TrainingCase(config, batch_size, length, compiled, stock=True, vocab_size=symbols))
     costs = measure_training(cases, repeats, say=lambda line: click.echo(line, err=True))
-    print_rows(costs, _COLUMNS, as_json)
+    print_rows(costs, _columns(run_minutes), as_json)
+
+
+def _columns(run_minutes: float | None) -> Columns:
+    """The columns for rows of `TrainingCost`."""
+    columns: dict[str, Callable[[Any], object]] = {
+        "case": lambda cost: cost.case,
+        "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "pairs/s": lambda cost: f"{cost.observations.median:.1f}",
+        "chars/s": lambda cost: f"{cost.characters.median:,.0f}",
+        "GFLOP a step": lambda cost: f"{cost.gigaflops_a_step:.1f}",
+        "peak GFLOP/s": lambda cost: f"{cost.peak_gigaflops.median:.0f}",
+        "share of peak": lambda cost: "-" if cost.share_of_peak is None else f"{cost.share_of_peak.median:.3f}",
+        "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
+    }
+    if run_minutes is not None:
+        columns[f"of {run_minutes:g} min"] = lambda cost: f"{cost.compile_seconds / (60 * run_minutes):.1%}"
+    columns["times stock"] = lambda cost: "" if cost.times_stock is None else f"{cost.times_stock.median:.2f}"
+    return columns

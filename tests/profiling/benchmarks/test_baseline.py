@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import build_model
-from bytenet.profiling.benchmarks.baseline import make_stock_model
+from bytenet.profiling.benchmarks.stock_models import make_stock_model
 from bytenet.training.losses import SentenceCrossEntropy
 
 SIZES = {"dim": 8, "num_sets": 1, "dilations": (1, 4)}
@@ -75,7 +75,7 @@ def test_gradients_and_running_statistics(models, batch):
     their_gradients = gradients(model, SentenceCrossEntropy(), batch, per_character)
     my_gradients = gradients(stock, stock.loss, batch, real)
     compared = 0
-    for layer, their_layer in stock.layers_like(model):
+    for layer, their_layer in stock.matching_layers(model):
         for weight, other in zip(layer.weights, their_layer.weights, strict=True):
             if id(weight) in my_gradients:
                 assert_close(tf.reshape(my_gradients[id(weight)], other.shape), their_gradients[id(other)])

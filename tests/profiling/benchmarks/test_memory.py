@@ -59,7 +59,7 @@ def _die(*_):
 
 def test_a_killed_process_is_explained(case, monkeypatch):
     monkeypatch.setattr(memory, "measure_in_this_process", _die)
-    with pytest.raises(InputError, match=r"d=4, 2 x 6.* was killed.*Take a smaller batch"):
+    with pytest.raises(InputError, match=r"d=4, 2 x 6.* was killed.*Choose a smaller batch"):
         measure_memory([case])
 
 
@@ -71,7 +71,7 @@ def test_a_full_gpu_is_explained(case, monkeypatch, tmp_path):
     )
     monkeypatch.syspath_prepend(tmp_path)  # which the process that is started inherits
     monkeypatch.setattr(memory, "measure_in_this_process", importlib.import_module("full_gpu").measure)
-    with pytest.raises(InputError, match=r"d=4, 2 x 6.*did not suffice.*OOM when allocating tensor$"):
+    with pytest.raises(InputError, match=r"d=4, 2 x 6.*too little memory.*OOM when allocating tensor$"):
         measure_memory([case])
 
 
@@ -138,7 +138,7 @@ def test_the_command_finds_the_largest_batch_of_a_corpus(cases):
 def test_wrong_use(option):
     result = CliRunner().invoke(benchmark, ["memory", "--largest", option, "9"])
     assert result.exit_code == 2
-    assert "leave those options out" in result.stderr
+    assert "Leave out --batch-size" in result.stderr
 
 
 def test_wrong_settings():

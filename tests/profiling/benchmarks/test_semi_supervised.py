@@ -12,8 +12,9 @@ from keras.ops import convert_to_numpy
 from bytenet.cli.benchmark import benchmark
 from bytenet.config import load_config
 from bytenet.errors import ConfigError, InputError
-from bytenet.profiling.benchmarks import semi_supervised as measuring
-from bytenet.profiling.benchmarks.semi_supervised import measure_semi_supervised
+from bytenet.profiling.benchmarks import semi_supervised
+from bytenet.profiling.benchmarks.semi_supervised import measure, measure_semi_supervised
+from bytenet.profiling.benchmarks.semi_supervised.timed_calls import StepPart, WholeSteps
 from bytenet.training.tasks import task
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
@@ -47,17 +48,17 @@ def known_times(monkeypatch):
     """
     times = {}
 
-    def run_case(case):
-        times.setdefault("combinations", {})[case.beam_size] = case._shares
-        return times[case.beam_size][len(case.seconds)]
+    def run_steps(steps):
+        times.setdefault("combinations", {})[steps.beam_size] = steps._shares
+        return times[steps.beam_size][len(steps.seconds)]
 
     def run_part(part):
         times.setdefault("shares", {})[part.name, part.side, part.shape.length] = part.shape.share
         found = times[part.name, part.side][len(part.seconds)]
         return found if part.first_seconds else 1.0 + found
 
-    monkeypatch.setattr(measuring._Case, "run", run_case)
-    monkeypatch.setattr(measuring._Part, "run", run_part)
+    monkeypatch.setattr(WholeSteps, "run", run_steps)
+    monkeypatch.setattr(StepPart, "run", run_part)
     return times
 
 
@@ -98,7 +99,7 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
 
 
 def test_what_differs_from_the_thesiss_step_is_said_and_not_compared_with_it(known_times, monkeypatch):
-    monkeypatch.setattr(measuring, "load_starts", lambda *arguments: None)
+    monkeypatch.setattr(measure, "load_starts", lambda *arguments: None)
     known_times |= {None: [1.0], 5: [1.0], ("pairs", None): [1.0]}
     known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
     back_translation, forward = "semi_supervised.objective=back_translation", "semi_supervised.trained=forward"
@@ -193,7 +194,7 @@ def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with
 
 def test_without_monolingual_text():
     for settings in (["semi_supervised.source_weight=0"], ["data.num_monolingual=null"]):
-        with pytest.raises(InputError, match=r"There is no monolingual text to measure with\. Give some: data\."):
+        with pytest.raises(InputError, match=r"There is no monolingual text to measure with\. Set data\."):
             measure_semi_supervised(small(*settings))
 
 
@@ -218,7 +219,7 @@ def asked(monkeypatch):
         found.append((config, beam_sizes, repeats, threads))
         return [], []
 
-    monkeypatch.setattr(measuring, "measure_semi_supervised", note)
+    monkeypatch.setattr(semi_supervised, "measure_semi_supervised", note)
 
     def run(*arguments):
         result = CliRunner().invoke(benchmark, ["semi-supervised", *arguments], catch_exceptions=False)
@@ -242,7 +243,7 @@ def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
         measured[:] = measured or measure_semi_supervised(*arguments, **settings, seconds_a_turn=0)
         return measured
 
-    monkeypatch.setattr(measuring, "measure_semi_supervised", measure_once)
+    monkeypatch.setattr(semi_supervised, "measure_semi_supervised", measure_once)
     settings = [argument for setting in ONE_SHAPE for argument in ("--set", setting)]
     arguments = ["semi-supervised", *settings, "--beam", "5", "--repeats", "1"]
     result = CliRunner().invoke(benchmark, arguments, catch_exceptions=False)

@@ -9,8 +9,8 @@ import pytest
 
 from bytenet.errors import InputError
 from bytenet.profiling.traces.breakdown import breakdown
+from bytenet.profiling.traces.breakdown_report import save_report, to_csv, to_json, to_text
 from bytenet.profiling.traces.plots import plot_timeline
-from bytenet.profiling.traces.report import save_report, to_csv, to_json, to_text
 from bytenet.profiling.traces.trace import interpret
 
 
@@ -87,7 +87,7 @@ def test_python_is_unknown_without_its_calls(raw_trace):
     assert result.gaps.python is None
     assert json.loads(to_json(result))["gaps"]["python"] is None
     text = to_text(result)
-    assert "is Python outside of TensorFlow is not known" in text
+    assert "Python outside of TensorFlow is not known" in text
     assert text.count("marks no steps") == 1
     assert "the profiler says" not in text
 
@@ -144,5 +144,5 @@ def test_tables_and_pictures_are_saved(result, two_steps, tmp_path):
 
 
 def test_a_step_that_is_not_there(two_steps, tmp_path):
-    with pytest.raises(InputError, match=r"no step 3 in .*; it holds the steps 7, 8"):
+    with pytest.raises(InputError, match=r"no step 3 in .*\. It holds the steps 7, 8"):
         plot_timeline(interpret(two_steps), tmp_path / "a.png", step=3)

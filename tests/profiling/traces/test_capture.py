@@ -6,9 +6,9 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.profiling.traces import capture
 from bytenet.profiling.traces.breakdown import breakdown
-from bytenet.profiling.traces.capture import Search, _settled_seconds, capture_decoding_of, capture_training
+from bytenet.profiling.traces.capture import Search, capture_decoding_of, capture_training, searches
+from bytenet.profiling.traces.capture.settled_steps import settled_seconds
 from bytenet.profiling.traces.grouping import place_of
 from bytenet.profiling.traces.trace import read_trace
 
@@ -130,7 +130,7 @@ def searched(monkeypatch):
     def note(model, source_ids, *_):
         found.update(model=model, source_ids=source_ids)
 
-    monkeypatch.setattr(capture, "capture_decoding", note)
+    monkeypatch.setattr(searches, "capture_decoding", note)
 
     def search(*settings, batch_size=1):
         capture_decoding_of(load_config("digits", (*_SMALL, *settings)), "nowhere", Search(batch_size=batch_size))
@@ -157,9 +157,9 @@ def test_sentences_are_repeated_where_there_are_too_few(searched):
 def test_a_step_is_compared_with_those_of_its_own_shape():
     small, large = ((32, 10),), ((32, 50),)
     before, seconds = [small, large, small, large, small, small], [9.0, 9.0, 1.0, 5.0, 2.0, 3.0]
-    assert _settled_seconds(before, seconds, [small, large, small]) == pytest.approx((2 + 5 + 2) / 3)
-    assert _settled_seconds(before, seconds, [small, ((8, 8),)]) is None
-    assert _settled_seconds(before[:2], seconds[:2], [small]) is None  # the first of a shape does not count
+    assert settled_seconds(before, seconds, [small, large, small]) == pytest.approx((2 + 5 + 2) / 3)
+    assert settled_seconds(before, seconds, [small, ((8, 8),)]) is None
+    assert settled_seconds(before[:2], seconds[:2], [small]) is None  # the first of a shape does not count
 
 
 def test_a_folder_in_use_and_steps_that_never_come(tmp_path):

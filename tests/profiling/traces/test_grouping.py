@@ -11,7 +11,7 @@ from bytenet.profiling.traces.grouping import (
     replica_of,
     update_of,
 )
-from bytenet.profiling.traces.plots import _colour
+from bytenet.profiling.traces.plots.style import colour_of
 
 _BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
 _TAPE = "StatefulPartitionedCall/gradient_tape"
@@ -101,5 +101,5 @@ def test_equal_operations_of_all_blocks_have_one_folded_name():
 
 
 def test_every_part_has_a_colour_of_its_own():
-    colours = [_colour(part) for part in {place.part for place in parts_of_layers().values()} | {"other"}]
+    colours = [colour_of(part) for part in {place.part for place in parts_of_layers().values()} | {"other"}]
     assert len(set(colours)) == len(colours)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bytenet.profiling.traces.breakdown import Breakdown, DeviceTime, GroupTime
 from bytenet.profiling.traces.grouping import LEVELS
-from bytenet.profiling.traces.nesting import union_seconds
+from bytenet.profiling.traces.intervals import union_seconds
 from bytenet.profiling.traces.plots import Span, Timeline
 from bytenet.reproduction.engine.experiment import Table
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.profiling.traces.nesting import innermost, shared_seconds, union_seconds
+from bytenet.profiling.traces.intervals import innermost, shared_seconds, union_seconds
 
 
 def test_the_innermost_interval_counts():

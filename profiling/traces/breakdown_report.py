@@ -1,4 +1,4 @@
-"""A breakdown as text, JSON and CSV."""
+"""Writes a breakdown: as text, JSON and CSV, and with the two pictures."""
 
 import csv
 import io
@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bytenet.files import write_text_atomic
-from bytenet.profiling.traces.breakdown import Breakdown, DeviceTime, GroupTime
+from bytenet.profiling.traces.breakdown_values import Breakdown, DeviceTime, GroupTime
 from bytenet.profiling.traces.grouping import LEVELS
+from bytenet.profiling.traces.operations import Trace
 from bytenet.profiling.traces.plots import plot_grouped, plot_timeline
-from bytenet.profiling.traces.trace import Trace
 
 _TITLES = {
     ("pass",): "pass (level 0)",
@@ -23,7 +23,7 @@ CSV_COLUMNS = ("device", *LEVELS, "seconds", "share_of_busy", "summed_seconds", 
 
 
 def to_text(result: Breakdown) -> str:
-    """Tables for people, an average step in milliseconds."""
+    """Tables of an average step, in milliseconds."""
     lines = [_heading(result)]
     for device in result.devices:
         lines += ["", *_device(device, result.step_seconds)]
@@ -32,12 +32,12 @@ def to_text(result: Breakdown) -> str:
 
 
 def to_json(result: Breakdown) -> str:
-    """All values."""
+    """All values of a breakdown."""
     return json.dumps(result.to_dict(), indent=2, default=str) + "\n"
 
 
 def to_csv(result: Breakdown) -> str:
-    """One line for each device and combination of groups; any table is a sum over them."""
+    """One line for each device and combination of groups. Every other table is a sum over these lines."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
@@ -51,10 +51,10 @@ def to_csv(result: Breakdown) -> str:
 
 
 def save_report(trace: Trace, result: Breakdown, folder: str | os.PathLike[str], name: str) -> list[Path]:
-    """Write the tables and the two pictures as `NAME.txt`, `.json`, `.csv`, `-timeline.png` and `-grouped.png`.
+    """Write the tables and the pictures: NAME.txt, NAME.json, NAME.csv, NAME-timeline.png and NAME-grouped.png.
 
     Returns:
-        Their paths.
+        The paths of the files, in this order.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def _device(device: DeviceTime, step_seconds: float) -> Iterable[str]:
         yield ""
         yield from _table(title, device.level(*levels))
     yield ""
-    yield from _cross(device, "pass", "kind")
+    yield from _cross(device, columns="pass", rows="kind")
     yield ""
     yield from _table("top operations, those of all blocks together", device.top)
 
@@ -113,15 +113,15 @@ def _table(title: str, groups: Sequence[GroupTime]) -> Iterable[str]:
         )
 
 
-def _cross(device: DeviceTime, rows: str, columns: str) -> Iterable[str]:
-    """Two levels against each other, in milliseconds; the rows are the second."""
-    across = [group.group[0] for group in device.level(rows)]
-    down = [group.group[0] for group in device.level(columns)]
-    values = {group.group: group.seconds for group in device.level(rows, columns)}
-    width = max(len(columns), *map(len, down))
-    yield f"{columns + ', ms':{width}}" + "".join(f"  {name:>10}" for name in across)
+def _cross(device: DeviceTime, columns: str, rows: str) -> Iterable[str]:
+    """The groups of two levels against each other, in milliseconds."""
+    across = [group.group[0] for group in device.level(columns)]
+    down = [group.group[0] for group in device.level(rows)]
+    values = {group.group: group.seconds for group in device.level(columns, rows)}
+    width = max(len(rows), *map(len, down))
+    yield f"{rows + ', ms':{width}}" + "".join(f"  {name:>10}" for name in across)
     for name in down:
-        cells = (_ms(values[key]) if (key := (other, name)) in values else "" for other in across)
+        cells = (_ms(values[key]) if (key := (column, name)) in values else "" for column in across)
         yield f"{name:{width}}" + "".join(f"  {cell:>10}" for cell in cells)
 
 
@@ -129,12 +129,12 @@ def _gaps(result: Breakdown) -> Iterable[str]:
     gaps = result.gaps
     yield "what the numbers do not cover:"
     yield (
-        f"  {gaps.unnamed:.1%} of the busy time is runtime: scheduling, operations too cheap for the profiler to note, "
-        "and what has no name"
+        f"  {gaps.unnamed:.1%} of the busy time is runtime: scheduling, operations too cheap for the profiler to "
+        "record, and work without a name"
     )
     yield f"  {gaps.ungrouped:.1%} has a name that belongs to no group"
     if gaps.python is None:
-        yield "  how much of the steps' time is Python outside of TensorFlow is not known: none of its calls is in them"
+        yield "  the time of Python outside of TensorFlow is not known: the trace has no such calls within the steps"
     else:
         yield f"  {gaps.python:.1%} of the steps' time is Python outside of TensorFlow"
     if before := result.capture.get("settled_seconds_before"):
@@ -142,11 +142,11 @@ def _gaps(result: Breakdown) -> Iterable[str]:
     if result.is_compiled:
         mixed = ", ".join(f"{level} {gaps.mixed[level]:.0%}" for level in LEVELS)
         misplaced = ", ".join(f"{level} {gaps.misplaced[level]:.1%}" for level in LEVELS)
-        yield f"  {gaps.fused:.0%} of the busy time is in instructions that XLA fused of several operations"
-        yield f"  in instructions of more than one group, counted in the largest: {mixed}"
-        yield f"  of which belongs to another group, by elements: {misplaced}"
+        yield f"  {gaps.fused:.0%} of the busy time is in instructions that XLA fused from several operations"
+        yield f"  in instructions of several groups, counted for the largest group: {mixed}"
+        yield f"  the part of it that belongs to other groups, estimated by elements: {misplaced}"
     if not result.has_steps:
-        yield "  the trace marks no steps: all of it counts as one"
+        yield "  the trace marks no steps, so the whole capture counts as one step"
     for warning in result.warnings:
         yield f"  the profiler says: {warning}"
 

@@ -4,8 +4,8 @@ import pytest
 from tensorflow.compiler.xla.service import hlo_pb2
 
 from bytenet.profiling.traces.breakdown import breakdown
-from bytenet.profiling.traces.compiled import instruction_sources
 from bytenet.profiling.traces.trace import interpret
+from bytenet.profiling.traces.xla_instructions import instruction_sources
 
 _BLOCK = "bytenet/encoder/set_0/block_0_dilation_1"
 

@@ -1,25 +1,28 @@
-"""What an instruction of a program compiled by XLA was made of.
+"""The operations of a model that each instruction of a program compiled by XLA computes.
 
-XLA melts operations together and renames them, but notes with every instruction the name of the operation it comes
-from, also inside a fusion. The compiled program lies in the trace beside the events.
+XLA fuses operations and renames them. With every instruction, also inside a fusion, it keeps the name of the operation
+that the instruction comes from. The trace holds the compiled program beside the events.
 """
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-# Cost nothing, or are computed again wherever they are needed.
+# These cost nothing, or are computed again wherever they are needed.
 _FREE = frozenset({"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "iota", "after-all", "reshape"})
 _STEPS_TO_A_NAME = 4
+
+_NameAndKind = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Source:
-    """An operation of the model that an instruction computes, or a part of it.
+    """An operation of the model that an instruction computes, in whole or in part.
 
     Attributes:
-        path: name in the graph; "" where XLA noted none.
+        path: name in the graph; "" if XLA kept none.
         kind: type of the operation, or the opcode of the instruction.
         weight: share of the instruction's elements, in (0, 1].
     """
@@ -32,29 +35,28 @@ class Source:
 def instruction_sources(module: Any) -> dict[str, tuple[Source, ...]]:
     """The operations in each instruction of a compiled module.
 
-    An instruction of a fusion weighs as much as it has elements, read or written: a stand-in for its share of the
-    time, as fused elementwise work is bound by them. An instruction that XLA made up itself has no name and
-    takes that of the instruction that uses its result (a part of a reduction: the reduction).
+    Inside a fusion, an instruction weighs as much as it has elements, read or written. This stands for its share of
+    the time, since reading and writing limits fused elementwise work. An instruction that XLA added has no name. It
+    takes the name of the instruction that uses its result: a part of a reduction takes the name of the reduction.
 
     Args:
         module: `HloModuleProto`, after optimisation.
 
     Returns:
-        For the name of each instruction its sources, heaviest first.
+        By the name of each instruction, its sources, heaviest first.
     """
     computations = {computation.id: computation for computation in module.computations}
     callers = _callers(module)
     sources = {}
     for computation in module.computations:
-        named = _names(computation, callers.get(computation.id, ""))
+        names = _names(computation, callers.get(computation.id, ""))
         for instruction in computation.instructions:
-            fused = [computations[called] for called in instruction.called_computation_ids]
-            weights: dict[tuple[str, str], float] = defaultdict(float)
+            weights: dict[_NameAndKind, float] = defaultdict(float)
             if instruction.opcode == "fusion":
-                for inner in fused:
-                    _add_weights(inner, computations, weights, fallback=named[instruction.id])
+                for called in instruction.called_computation_ids:
+                    _add_weights(computations[called], computations, weights, fallback=names[instruction.id])
             if not weights:
-                weights[named[instruction.id]] = 1.0
+                weights[names[instruction.id]] = 1.0
             total = sum(weights.values())
             sources[instruction.name] = tuple(
                 sorted(
@@ -65,7 +67,9 @@ def instruction_sources(module: Any) -> dict[str, tuple[Source, ...]]:
     return sources
 
 
-def _add_weights(computation, computations, weights: dict[tuple[str, str], float], fallback: tuple[str, str]) -> None:
+def _add_weights(
+    computation: Any, computations: Mapping[int, Any], weights: dict[_NameAndKind, float], fallback: _NameAndKind
+) -> None:
     by_id = {instruction.id: instruction for instruction in computation.instructions}
     for instruction in computation.instructions:
         if instruction.opcode == "fusion":
@@ -77,16 +81,16 @@ def _add_weights(computation, computations, weights: dict[tuple[str, str], float
             weights[own if own[0] else fallback] += max(sizes)
 
 
-def _elements(instruction) -> int:
+def _elements(instruction: Any) -> int:
     return prod(instruction.shape.dimensions)
 
 
-def _kind(instruction) -> str:
+def _kind(instruction: Any) -> str:
     return instruction.metadata.op_type or instruction.opcode
 
 
-def _callers(module) -> dict[int, str]:
-    """For the id of a computation the name of the operation that calls it."""
+def _callers(module: Any) -> dict[int, str]:
+    """By the id of a computation, the name of the operation that calls it."""
     return {
         called: instruction.metadata.op_name
         for computation in module.computations
@@ -95,30 +99,30 @@ def _callers(module) -> dict[int, str]:
     }
 
 
-def _names(computation, caller: str) -> dict[int, tuple[str, str]]:
-    """For the id of each instruction the name and the type of its operation, borrowed where it has none."""
+def _names(computation: Any, caller: str) -> dict[int, _NameAndKind]:
+    """By the id of each instruction, name and type of its operation; a nameless one takes a neighbour's name."""
     by_id = {instruction.id: instruction for instruction in computation.instructions}
     users = defaultdict(list)
     for instruction in computation.instructions:
         for operand in instruction.operand_ids:
             users[operand].append(instruction.id)
 
-    def search(start: int, neighbours) -> str:
+    def nearest_name(start: int, neighbours: Callable[[int], Iterable[int]]) -> str:
         front = [start]
         for _ in range(_STEPS_TO_A_NAME):
-            front = [found for place in front for found in neighbours(place)]
-            for place in front:
-                # The end of the program uses everything, and says nothing of it.
-                if by_id[place].metadata.op_name and by_id[place].opcode != "tuple":
-                    return by_id[place].metadata.op_name
+            front = [neighbour for number in front for neighbour in neighbours(number)]
+            for number in front:
+                # The tuple at the end of a program uses every result, so its name says nothing about one of them.
+                if by_id[number].metadata.op_name and by_id[number].opcode != "tuple":
+                    return by_id[number].metadata.op_name
         return ""
 
     names = {}
     for instruction in computation.instructions:
         path = (
             instruction.metadata.op_name
-            or search(instruction.id, lambda place: users[place])
-            or search(instruction.id, lambda place: by_id[place].operand_ids)
+            or nearest_name(instruction.id, lambda number: users[number])
+            or nearest_name(instruction.id, lambda number: by_id[number].operand_ids)
             or caller
         )
         names[instruction.id] = (path, _kind(instruction))

@@ -1,37 +1,49 @@
-"""ByteNet as one writes it in an afternoon of Keras: what this project's own has to be faster than.
-
-Stock layers, stock Adam, stock loss, `compile` and `fit` with their defaults. The function is that of
-`bytenet.models.ByteNet`, masks included, so that the two can be compared by their outputs, gradients and speed.
-"""
+"""ByteNet in stock Keras layers: a straightforward implementation without this project's optimisations."""
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import keras
-import tensorflow as tf
 from keras import ops
 
-from bytenet.errors import InputError
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.layers import ResidualBlock
 from bytenet.models import ByteNet
 
 
 class StockBlock(keras.layers.Layer):
-    """A residual block; takes and gives float `(batch, length, dim)`, and a mask of real steps `(batch, length)`."""
+    """A residual block of stock layers.
 
-    def __init__(self, dim, kernel_size, dilation_rate, padding, size, norm, activation, dropout, epsilon, momentum):
+    Args:
+        dim: width of its input and output.
+        kernel_size: taps of the dilated convolution.
+        dilation_rate: distance between the taps.
+        padding: "same", or "causal" in the decoder.
+        config: all other settings.
+
+    Input and output: float `(batch, length, dim)`. Mask: true for real steps, bool `(batch, length)`.
+    """
+
+    def __init__(self, dim: int, kernel_size: int, dilation_rate: int, padding: str, config: ByteNetConfig):
         super().__init__()
         self.supports_masking = True
         self.is_causal = padding == "causal"
-        self.is_full = size == "full"
+        self.is_full = config.block_size == "full"
+        norm = config.decoder_normalization if self.is_causal else config.encoder_normalization
         hidden_dim = dim // 2 if self.is_full else dim
 
-        def normalization():
+        def normalization() -> keras.layers.Layer | None:
             if norm == "batch":
-                return keras.layers.BatchNormalization(momentum=momentum, epsilon=epsilon, scale=False)
-            return keras.layers.LayerNormalization(epsilon=epsilon, scale=False) if norm == "layer" else None
+                return keras.layers.BatchNormalization(
+                    momentum=config.batch_norm_momentum, epsilon=config.norm_epsilon, scale=False
+                )
+            if norm == "layer":
+                return keras.layers.LayerNormalization(epsilon=config.norm_epsilon, scale=False)
+            return None
 
-        self.activation = keras.layers.ReLU() if activation == "relu" else keras.layers.Activation(activation)
-        self.dropout = keras.layers.Dropout(dropout)
+        is_relu = config.activation == "relu"
+        self.activation = keras.layers.ReLU() if is_relu else keras.layers.Activation(config.activation)
+        self.dropout = keras.layers.Dropout(config.dropout)
         self.pre_normalization = normalization()
         self.conv_dilated = keras.layers.Conv1D(
             hidden_dim, kernel_size, dilation_rate=dilation_rate, padding=padding,
@@ -65,11 +77,11 @@ class StockBlock(keras.layers.Layer):
         return self.activation(x)
 
 
-class StockByteNet(keras.Model):
-    """The function of a ByteNet, in stock layers and with weights of its own.
+class StockModel(keras.Model):
+    """The function of a ByteNet in stock layers, with weights of its own.
 
     Args:
-        model: whose sizes are taken, with any length policy.
+        model: the ByteNet whose sizes it has. Any length policy is possible.
 
     Input: dict of `source_ids` and `target_ids`, int32 `(batch, length)`. Output: float32 logits
     `(batch, length, vocab_size)`.
@@ -77,25 +89,17 @@ class StockByteNet(keras.Model):
 
     def __init__(self, model: ByteNet):
         super().__init__(name="stock_keras")
-        config = model.config
+        config = cast(ByteNetConfig, model.config)  # a ByteNet has no other
         self.max_target_length = model.length_policy.max_target_length
         self.mask_padding = config.mask_padding
         self.source_embedding = keras.layers.Embedding(model.vocab_size, config.dim)
         self.target_embedding = keras.layers.Embedding(model.vocab_size, config.dim)
         self.join = keras.layers.Concatenate() if config.join == "concat" else keras.layers.Add()
-
-        def stack(dim, half, padding):
-            return [
-                StockBlock(
-                    dim, getattr(config, f"{half}_kernel_size"), rate, padding, config.block_size,
-                    getattr(config, f"{half}_normalization"), config.activation, config.dropout,
-                    config.norm_epsilon, config.batch_norm_momentum,
-                )
-                for rate in config.dilations * config.num_sets
-            ]  # fmt: skip
-
-        self.encoder = stack(model.dim, "encoder", "same")
-        self.decoder = stack(model.decoder_dim, "decoder", "causal")
+        rates = config.dilations * config.num_sets
+        self.encoder = [StockBlock(model.dim, config.encoder_kernel_size, rate, "same", config) for rate in rates]
+        self.decoder = [
+            StockBlock(model.decoder_dim, config.decoder_kernel_size, rate, "causal", config) for rate in rates
+        ]
         self.head = keras.layers.Dense(model.vocab_size)
 
     def call(self, inputs, training=False):
@@ -112,8 +116,8 @@ class StockByteNet(keras.Model):
             x = block(x, training=training)
         return self.head(x)
 
-    def _embed_source(self, source_ids):
-        """Embedded source, as long as the encoder goes on, and which of its steps are real."""
+    def _embed_source(self, source_ids: Any) -> tuple[Any, Any]:
+        """Embedded source, padded to the encoder's length; and the mask of its real steps, or None."""
         length = self.max_target_length(ops.shape(source_ids)[1])
         embedded = _fit(_embed(self.source_embedding, source_ids), length)
         if not self.mask_padding:
@@ -122,51 +126,26 @@ class StockByteNet(keras.Model):
         real_lengths = ops.where(source_lengths > 0, self.max_target_length(source_lengths), 0)
         return embedded, ops.arange(length)[None, :] < real_lengths[:, None]
 
-    def layers_like(self, model: ByteNet) -> Iterator[tuple[keras.layers.Layer, keras.layers.Layer]]:
-        """Pairs of a layer here and the layer of `model` that has the same weights, embeddings left out."""
+    def matching_layers(self, model: ByteNet) -> Iterator[tuple[keras.layers.Layer, keras.layers.Layer]]:
+        """Pairs of a layer here and the layer of `model` with the same weights, without the embeddings."""
         yield self.head, model.head
-        theirs: list[ResidualBlock] = [*model.encoder.blocks, *model.decoder.blocks]
-        for block, their_block in zip([*self.encoder, *self.decoder], theirs, strict=True):
+        blocks: list[ResidualBlock] = [*model.encoder.blocks, *model.decoder.blocks]
+        for stock_block, block in zip([*self.encoder, *self.decoder], blocks, strict=True):
             for name in ("pre_normalization", "reduce_dim_normalization", "conv_dilated_normalization"):
-                if getattr(block, name, None) is not None:
-                    yield getattr(block, name), getattr(their_block, name).normalization
+                if getattr(stock_block, name, None) is not None:
+                    yield getattr(stock_block, name), getattr(block, name).normalization
             for name in ("reduce_dim", "conv_dilated", "recover_dim"):
-                if hasattr(block, name):
-                    yield getattr(block, name), getattr(their_block, name)
+                if hasattr(stock_block, name):
+                    yield getattr(stock_block, name), getattr(block, name)
 
     def copy_weights(self, model: ByteNet) -> None:
-        """Take over the weights of the model whose sizes this one has; both have to be built."""
+        """Copy the weights of the model that this one was made for. Both must be built."""
         for name in ("source_embedding", "target_embedding"):
-            # ByteNet's table has no row for id 0, whose vector is zero in both.
+            # ByteNet's table has no row for id 0. The vector of id 0 is zero in both models.
             getattr(self, name).embeddings.assign(ops.pad(getattr(model, name).table, [[1, 0], [0, 0]]))
-        for mine, theirs in self.layers_like(model):
-            for weight, other in zip(mine.weights, theirs.weights, strict=True):
-                weight.assign(ops.reshape(other, weight.shape))
-
-
-def make_stock_model(model: ByteNet, learning_rate: float = 1e-3) -> StockByteNet:
-    """A stock model of the sizes and weights of `model`, compiled with Keras's defaults.
-
-    It has nothing that `fit` could do without: neither clipping, nor averages, nor metrics.
-
-    Raises:
-        InputError: the model is no ByteNet.
-    """
-    if not isinstance(model, ByteNet):
-        raise InputError(f"There is a stock Keras model of ByteNet only; {type(model).__name__} has none.")
-    stock = StockByteNet(model)
-    ids = keras.KerasTensor((None, None), "int32")
-    stock({"source_ids": ids, "target_ids": ids})
-    stock.copy_weights(model)
-    # The mean over real characters, with their mask as sample weights.
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="mean_with_sample_weight")
-    stock.compile(optimizer=keras.optimizers.Adam(learning_rate), loss=loss)
-    return stock
-
-
-def stock_dataset(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """The batches of `training_dataset` with the sample weights that the stock loss wants: float32 `(rows, length)`."""
-    return dataset.map(lambda ids, target_ids, _: (ids, target_ids, tf.cast(target_ids != 0, tf.float32)))
+        for stock_layer, layer in self.matching_layers(model):
+            for stock_weight, weight in zip(stock_layer.weights, layer.weights, strict=True):
+                stock_weight.assign(ops.reshape(weight, stock_weight.shape))
 
 
 def _embed(embedding, ids):

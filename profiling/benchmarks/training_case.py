@@ -1,0 +1,61 @@
+"""A training step to measure: its model, its batch and its devices."""
+
+from dataclasses import dataclass
+
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.config.families import DEFAULT_FAMILY
+
+SCHEDULED_STEPS = 10_000
+"""Length of the learning rate's schedule. A measurement makes far fewer steps."""
+
+
+@dataclass(frozen=True)
+class TrainingCase:
+    """A training step to measure.
+
+    Attributes:
+        config: model and training settings. Its data settings are not used.
+        batch_size: sentences of a batch, over all replicas.
+        length: ids of each sentence on both sides, with the end symbol.
+        jit_compile: whether XLA compiles the step.
+        replicas: devices that share each batch.
+        stock: whether to measure the stock Keras model of the same sizes instead. If `jit_compile` is false, it is
+            trained by the defaults of `fit`, which use XLA on a GPU.
+        vocab_size: number of ids in the random text, with padding, end and unknown symbols.
+    """
+
+    config: Config
+    batch_size: int
+    length: int
+    jit_compile: bool
+    replicas: int = 1
+    stock: bool = False
+    vocab_size: int = 105
+
+    @property
+    def dim(self) -> int | None:
+        """The setting `model.dim`, the width of the encoder; None if the model's family has no such setting."""
+        return self.config.settings().get("model.dim")
+
+    @property
+    def name(self) -> str:
+        """A short description, with everything in which the cases of one benchmark may differ."""
+        model = self.config.model
+        variant = model.variant if model.family == DEFAULT_FAMILY else f"{model.family} {model.variant}"
+        parts = [
+            "stock Keras" if self.stock else variant,
+            *([] if self.dim is None else [f"d={self.dim}"]),
+            f"{self.batch_size} x {self.length}",
+            "XLA" if self.jit_compile else "plain fit" if self.stock else "no XLA",
+            *([f"{self.replicas} replicas"] if self.replicas > 1 else []),
+        ]
+        return ", ".join(parts)
+
+
+def replica_devices(replicas: int) -> tuple[str, ...] | None:
+    """The first GPUs, or logical CPUs if there is no GPU; None for TensorFlow's one CPU, which is left as it is."""
+    if tf.config.list_physical_devices("GPU"):
+        return tuple(f"GPU:{index}" for index in range(replicas))
+    return tuple(f"CPU:{index}" for index in range(replicas)) if replicas > 1 else None

@@ -1,0 +1,19 @@
+"""The part of the model to which each layer belongs."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bytenet.models.translation_model import ProfilePart
+
+
+@cache
+def parts_of_layers() -> Mapping[str, "ProfilePart"]:
+    """By the name of a layer, its part: the declared layers of all families, the embeddings and the output layer."""
+    # Imported here, since models import TensorFlow, and a profile can be drawn from a table without it.
+    from bytenet.models.registry import profile_parts
+    from bytenet.models.translation_model import ProfilePart
+
+    embeddings = dict.fromkeys(("source_embedding", "target_embedding"), ProfilePart("embedding"))
+    return embeddings | dict.fromkeys(("head", "dense"), ProfilePart("other", "dense")) | profile_parts()
