@@ -17,7 +17,7 @@ Bucketing = Literal["optimal", "histogram", "fixed_width", "none"]
 
 def text_lengths(texts: Sequence[str], vocabulary: Vocabulary) -> np.ndarray:
     """int32 `(texts,)`: ids of each text, end symbol counted."""
-    return np.fromiter(map(vocabulary.encoded_length, texts), np.int32, len(texts))
+    return vocabulary.encoded_lengths(texts)
 
 
 def pair_lengths(pairs: Pairs, vocabulary: Vocabulary) -> np.ndarray:

@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bytenet.datasets.characters import is_blank
+from bytenet.datasets.normalisation import NormalisedTexts, normalise
 from bytenet.datasets.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
 
 
 @dataclass(frozen=True)
@@ -20,30 +24,31 @@ class SelectedTexts:
         unknown_characters: number of those left out for characters that are not in the vocabulary.
     """
 
-    texts: list[str]
+    texts: NormalisedTexts
     outside_limits: int
     unknown_characters: int
 
 
-def select_monolingual(texts: Sequence[str], config: Any, vocabulary: Vocabulary) -> SelectedTexts:
-    """Those of `texts` within the limits of a `DataConfig` whose characters are known; a sample where it asks so.
+def select_monolingual(texts: Sequence[str], config: "DataConfig", vocabulary: Vocabulary) -> SelectedTexts:
+    """Select the sentences of one language that are learned from.
 
-    Where `unknown` is "symbol", a sentence with an unknown character is left out: a model that learned to write that
-    symbol would be of no use. The sample is drawn by `monolingual_seed`; a larger one contains a smaller one.
+    They are within the limits on length, and with `unknown="symbol"` all their characters are in the vocabulary: a
+    model that learned to write the unknown symbol would be of no use. If more than `num_monolingual` are left, a sample
+    is drawn by `monolingual_seed`; a larger sample contains a smaller one.
 
     Raises:
         InputError: with `unknown="error"`, for a character outside the vocabulary.
     """
-
-    def length(text: str) -> int:
-        return 0 if is_blank(text) else vocabulary.encoded_length(text) - 1
-
-    within = [text for text in texts if config.min_length <= length(text) <= config.max_length]
+    texts = normalise(texts)
+    not_blank = [index for index, text in enumerate(texts) if not is_blank(text)]
+    lengths = np.zeros(len(texts), np.int32)
+    lengths[not_blank] = vocabulary.encoded_lengths(texts.take(not_blank)) - 1
+    within = np.flatnonzero((lengths >= config.min_length) & (lengths <= config.max_length))
     kept = within
     if vocabulary.unknown == "symbol":
-        kept = [text for text in within if vocabulary.knows(text)]
-    outside, unknown = len(texts) - len(within), len(within) - len(kept)
+        kept = within[vocabulary.knows(texts.take(within))]
+    num_outside, num_unknown = len(texts) - len(within), len(within) - len(kept)
     if config.num_monolingual is not None and config.num_monolingual < len(kept):
         drawn = np.random.RandomState(config.monolingual_seed or 0).permutation(len(kept))[: config.num_monolingual]
-        kept = [kept[index] for index in np.sort(drawn)]
-    return SelectedTexts(kept, outside, unknown)
+        kept = kept[np.sort(drawn)]
+    return SelectedTexts(texts.take(kept), num_outside, num_unknown)

@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets.encoding import EncodedTexts, encode_texts
+from bytenet.datasets.normalisation import NormalisedTexts
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.vocabulary import Vocabulary
@@ -162,7 +163,7 @@ def evaluation_dataset(
 
 def _encode_both_sides(pairs: Pairs, vocabulary: Vocabulary) -> EncodedTexts:
     """The n sources, and after them the n targets."""
-    return encode_texts([*pairs.source, *pairs.target], vocabulary)
+    return encode_texts(NormalisedTexts([*pairs.source, *pairs.target]), vocabulary)
 
 
 def _pair_lengths(encoded: EncodedTexts) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bytenet.datasets.bucketing import pair_lengths, plan_from_config
-from bytenet.datasets.characters import character_counts, comparable, is_blank, normalise
+from bytenet.datasets.characters import character_counts, comparable, is_blank
 from bytenet.datasets.corpora import read_corpus, select_training_pairs
 from bytenet.datasets.monolingual import select_monolingual
 from bytenet.datasets.parallel import Pairs
@@ -252,8 +252,7 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
     """
     ratio_reason = f"one side {RATIO_LIMIT:g} times as long as the other, or more"
     found: dict[str, list[int]] = {"a side is empty": [], "both sides are equal": [], ratio_reason: []}
-    for index, sides in enumerate(zip(pairs.source, pairs.target, strict=True)):
-        source, target = map(normalise, sides)
+    for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True)):
         shorter, longer = sorted((len(source.strip()), len(target.strip())))
         if is_blank(source) or is_blank(target):
             found["a side is empty"].append(index)
@@ -272,7 +271,7 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
 
 
 def _side_lengths(texts: list[str]) -> SideLengths:
-    lengths = np.array([len(normalise(text)) for text in texts])
+    lengths = np.array([len(text) for text in texts])
     return SideLengths(int(lengths.min()), float(np.median(lengths)), float(lengths.mean()), int(lengths.max()))
 
 
@@ -280,14 +279,14 @@ def _monolingual(
     texts: list[str], config: Any, vocabulary: Vocabulary, held_out: dict[str, list[str]]
 ) -> MonolingualReport:
     selected = select_monolingual(texts, config, vocabulary)
-    used = set(map(comparable, selected.texts))
+    used = set(comparable(selected.texts))
     return MonolingualReport(
         read=len(texts),
         used=len(selected.texts),
         outside_limits=selected.outside_limits,
         unknown_characters=selected.unknown_characters,
         lengths=_side_lengths(selected.texts) if used else None,
-        held_out={split: sum(comparable(line) in used for line in lines) for split, lines in held_out.items()},
+        held_out={split: sum(line in used for line in comparable(lines)) for split, lines in held_out.items()},
     )
 
 

@@ -1,4 +1,4 @@
-"""Characters to ids and back, the same in Python and in the TensorFlow graph."""
+"""Characters to ids and back."""
 
 import hashlib
 import json
@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from bytenet.datasets.characters import character_counts, code_points, normalise
+from bytenet.datasets.characters import character_counts, code_points
+from bytenet.datasets.normalisation import normalise
 from bytenet.datasets.parallel import Pairs
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
 if TYPE_CHECKING:
     import tensorflow as tf
+
+    from bytenet.config import DataConfig
 
 PAD_ID = 0
 EOS_ID = 1
@@ -35,8 +38,7 @@ class Vocabulary:
     the vocabulary; the characters follow from 3 in the order of their code points. With `unknown="drop"`, the
     thesis's rule, unknown characters are left out, there is no id for them, and the characters start at 2.
 
-    Every text is brought to NFC first. Any Unicode character may be in the vocabulary, NUL, tab and U+2028
-    too.
+    Every text is brought to NFC first. Any Unicode character may be in the vocabulary, also NUL, tab and U+2028.
 
     Args:
         characters: single characters, each once, in any order, in NFC.
@@ -54,16 +56,16 @@ class Vocabulary:
         if unknown not in get_args(UnknownRule):
             raise InputError(f'unknown = {unknown!r} is not a rule; use one of "symbol", "drop", "error".')
         characters = sorted(characters)
-        for character in characters:
-            if len(character) != 1 or "\ud800" <= character <= "\udfff" or normalise(character) != character:
+        for character, normalised in zip(characters, normalise(characters), strict=True):
+            if len(character) != 1 or "\ud800" <= character <= "\udfff" or normalised != character:
                 raise InputError(f"A vocabulary holds single characters in NFC; found {character!r}.")
         if len(set(characters)) != len(characters):
             twice = [character for character, count in Counter(characters).items() if count > 1]
             raise InputError(f"A vocabulary holds each character once; found more than once: {twice}.")
         self.unknown: UnknownRule = unknown
         self.characters: tuple[str, ...] = tuple(characters)
-        self._code_points = np.array([ord(character) for character in characters], np.int32)
-        self._first_id = EOS_ID + 1 if unknown == "drop" else UNKNOWN_ID + 1
+        self.code_points = np.array([ord(character) for character in characters], np.int32)
+        self.first_id = EOS_ID + 1 if unknown == "drop" else UNKNOWN_ID + 1
         self._known = frozenset(characters)
         specials = ["", ""] if unknown == "drop" else ["", "", REPLACEMENT]
         self._symbols = [*specials, *characters]
@@ -75,7 +77,7 @@ class Vocabulary:
         return cls([character for character, count in counts.items() if count >= min_count], unknown)
 
     @classmethod
-    def from_pairs(cls, pairs: Pairs, config: Any) -> "Vocabulary":
+    def from_pairs(cls, pairs: Pairs, config: "DataConfig") -> "Vocabulary":
         """The vocabulary of both sides of the training pairs, by the rules of a `DataConfig`."""
         return cls.from_texts(pairs.source, pairs.target, unknown=config.unknown, min_count=config.min_character_count)
 
@@ -93,47 +95,71 @@ class Vocabulary:
         """The ids of `text`, with the end symbol.
 
         Returns:
-            int32 `(n + 1,)`, n the number of characters of `text` in NFC (those known, with "drop").
+            int32 `(n + 1,)`, n the number of characters of `text` in NFC (with "drop", of the known ones).
 
         Raises:
             InputError: with `unknown="error"`, for a character outside the vocabulary.
         """
-        points = code_points(normalise(text))
-        ids = self.ids_of(points)
-        known = ids >= 0
-        if self.unknown == "drop":
-            ids = ids[known]
-        elif self.unknown == "error" and not known.all():
-            character = chr(points[~known][0])
+        return self.encode_joined([text])[0]
+
+    def encode_batch(self, texts: Iterable[str]) -> list[np.ndarray]:
+        """What `encode` gives for each of `texts`, much faster."""
+        ids, lengths = self.encode_joined(texts)
+        ends = np.cumsum(lengths)
+        return [ids[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+
+    def encode_joined(self, texts: Iterable[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The ids of many texts as one array.
+
+        Returns:
+            The ids, int32 `(symbols,)`: text after text, each with its end symbol. The number of ids of each text,
+            int64 `(texts,)`.
+
+        Raises:
+            InputError: with `unknown="error"`, for a character outside the vocabulary.
+        """
+        texts = normalise(texts)
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+        points = code_points("".join(texts))
+        ids = np.take(self._ids_by_code_point, points, mode="clip")
+        unknown = np.flatnonzero(ids < 0)
+        if self.unknown == "symbol":
+            ids[unknown] = UNKNOWN_ID
+        elif self.unknown == "drop":
+            ends = ends - np.searchsorted(unknown, ends)  # less the unknown characters before each end
+            ids = np.delete(ids, unknown)
+        elif len(unknown):
+            character = chr(points[unknown[0]])
+            text = texts[np.searchsorted(ends, unknown[0], side="right")]
             raise InputError(
                 f"The character {character!r} (U+{ord(character):04X}) of {text!r} is not in the vocabulary. "
                 'Remove it from the text, or set data.unknown to "symbol" or "drop".'
             )
-        else:
-            ids[~known] = UNKNOWN_ID
-        return np.append(ids, np.int32(EOS_ID))
-
-    def ids_of(self, points: np.ndarray) -> np.ndarray:
-        """int32, shaped as `points`: the id of each code point (int32), -1 where it is not in the vocabulary."""
-        return np.take(self._ids_by_code_point, points, mode="clip")
+        return np.insert(ids, ends, EOS_ID), np.diff(ends, prepend=0) + 1
 
     @cached_property
     def _ids_by_code_point(self) -> np.ndarray:
-        """int32: up to the highest code point of the vocabulary, and a last one that all higher ones are cut to."""
-        table = np.full(int(self._code_points.max(initial=-1)) + 2, -1, np.int32)
-        table[self._code_points] = np.arange(len(self._code_points)) + self._first_id
+        """int32: the id of each code point, -1 for an unknown one. The last entry is for all higher code points."""
+        table = np.full(int(self.code_points.max(initial=-1)) + 2, -1, np.int32)
+        table[self.code_points] = np.arange(len(self.code_points)) + self.first_id
         return table
 
-    def encoded_length(self, text: str) -> int:
-        """`len(encode(text))`, end symbol counted, several times faster."""
-        text = normalise(text)
-        if self.unknown == "symbol" or self._known.issuperset(text):
-            return len(text) + 1
-        return len(self.encode(text))
+    def encoded_lengths(self, texts: Iterable[str]) -> np.ndarray:
+        """int32 `(texts,)`: the number of ids of each text, end symbol counted; several times faster than encoding.
 
-    def knows(self, text: str) -> bool:
-        """Whether all characters of a text, in NFC, are in the vocabulary."""
-        return self._known.issuperset(normalise(text))
+        Raises:
+            InputError: with `unknown="error"`, for a character outside the vocabulary.
+        """
+        texts = normalise(texts)
+        lengths = np.fromiter(map(len, texts), np.int32, len(texts)) + 1
+        if self.unknown != "symbol":
+            with_unknown = np.flatnonzero(~self.knows(texts))
+            lengths[with_unknown] = self.encode_joined(texts.take(with_unknown))[1]
+        return lengths
+
+    def knows(self, texts: Iterable[str]) -> np.ndarray:
+        """bool `(texts,)`: whether all characters of a text, in NFC, are in the vocabulary."""
+        return np.fromiter(map(self._known.issuperset, normalise(texts)), bool)
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids` up to the first end symbol; padding gives nothing, unknown ids give U+FFFD."""
@@ -149,41 +175,10 @@ class Vocabulary:
         return [self.decode(row) for row in np.asarray(ids)]
 
     def encode_graph(self, strings: "tf.Tensor", length: "int | tf.Tensor | None" = None) -> "tf.Tensor":
-        """What `encode` gives, for a batch of strings, in TensorFlow operations alone.
+        """What `encode` gives, in TensorFlow operations alone: `bytenet.datasets.graph_encoding.encode_graph`."""
+        from bytenet.datasets.graph_encoding import encode_graph
 
-        Args:
-            strings: tf.string `(batch,)`, UTF-8.
-            length: padded length of the result; None takes the longest row's. Rows longer than `length` are
-                cut: give one that fits.
-
-        Returns:
-            int32 `(batch, length)`, padded with 0.
-
-        Raises:
-            tf.errors.InvalidArgumentError: when run, with `unknown="error"`, for an unknown character.
-        """
-        import tensorflow as tf
-        import tensorflow_text
-
-        normalised = tensorflow_text.normalize_utf8(strings, "NFC")
-        points = tf.strings.unicode_decode(normalised, "UTF-8")  # ragged (batch, characters)
-        flat = points.flat_values
-        # A last entry that equals no code point keeps the look-up below inside the table.
-        table = tf.constant(np.append(self._code_points, np.int32(-1)))
-        places = tf.searchsorted(table[:-1], flat)
-        known = tf.equal(tf.gather(table, places), flat)
-        if self.unknown == "error":
-            message = ["Characters that are not in the vocabulary (code points):"]
-            message.append(tf.boolean_mask(flat, tf.logical_not(known)))
-            with tf.control_dependencies([tf.debugging.Assert(tf.reduce_all(known), message)]):
-                places = tf.identity(places)
-        ids = points.with_flat_values(tf.where(known, places + self._first_id, UNKNOWN_ID))
-        if self.unknown == "drop":
-            ids = tf.ragged.boolean_mask(ids, points.with_flat_values(known))
-        ends = tf.fill([tf.shape(strings)[0], 1], EOS_ID)
-        ended = tf.concat([ids, ends], axis=1)
-        shape = None if length is None else tf.stack([tf.shape(strings)[0], length])
-        return ended.to_tensor(PAD_ID, shape=shape)
+        return encode_graph(self, strings, length)
 
     def to_json(self) -> str:
         """A JSON text that `from_json` reads."""

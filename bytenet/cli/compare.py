@@ -61,16 +61,16 @@ def compare(
     if len(hypothesis_files) > 2:
         raise click.UsageError(f"Give one or two files of translations, not {len(hypothesis_files)}.")
 
-    from bytenet.datasets.characters import normalise
+    from bytenet.datasets.normalisation import normalise
     from bytenet.datasets.text_files import read_lines
     from bytenet.errors import InputError
     from bytenet.evaluation.compare import CHOICES, COLUMNS, compare_translations, comparison_page
     from bytenet.files import write_text_atomic
 
-    references = [*map(normalise, read_lines(reference))]
+    references = normalise(read_lines(reference))
 
     def read_beside(path: Path) -> list[str]:
-        lines = [*map(normalise, read_lines(path))]
+        lines = normalise(read_lines(path))
         if len(lines) != len(references):
             raise InputError(
                 f"{path} has {len(lines)} lines but {reference} has {len(references)}; expected as many, line by line."

@@ -61,8 +61,8 @@ def log_probabilities(
     """
     if len(sources) != len(targets):
         raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected as many.")
-    source_ids = [vocabulary.encode(text) for text in sources]
-    target_ids = [vocabulary.encode(text) for text in targets]
+    source_ids = vocabulary.encode_batch(sources)
+    target_ids = vocabulary.encode_batch(targets)
     pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
 
     @tf.function(autograph=False)

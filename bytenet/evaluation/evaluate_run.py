@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
-from bytenet.datasets.characters import normalise
 from bytenet.errors import InputError
 from bytenet.evaluation.evaluation import Evaluation
 from bytenet.evaluation.metrics.bleu import bleu_measures, chrf
@@ -92,7 +91,7 @@ def evaluate_run(
         translator.trained_lengths,
     )  # fmt: skip
     hypotheses = [translation.text for translation in best]
-    references = [*map(normalise, pairs.target)]  # as the model writes
+    references = pairs.target
     return Evaluation(
         name=name,
         sources=pairs.source,

@@ -17,7 +17,7 @@ def hold_out_tail(pairs: Pairs, count: int) -> tuple[Pairs, Pairs, Pairs]:
     """
     first = len(pairs) - 2 * count
     validation, test = pairs.take(range(first, first + count)), pairs.take(range(first + count, len(pairs)))
-    sides = [list(map(comparable, side)) for side in (pairs.source, pairs.target)]
+    sides = [comparable(side) for side in (pairs.source, pairs.target)]
     held_out = [set(side[first:]) for side in sides]
     kept = [i for i in range(first) if all(side[i] not in out for side, out in zip(sides, held_out, strict=True))]
     return pairs.take(kept), validation, test
@@ -60,7 +60,7 @@ def _roots(pairs: Pairs) -> list[int]:
 
     for sentences in (pairs.source, pairs.target):
         first_with: dict[str, int] = {}
-        for index, sentence in enumerate(map(comparable, sentences)):
+        for index, sentence in enumerate(comparable(sentences)):
             one, other = root(index), root(first_with.setdefault(sentence, index))
             parents[max(one, other)] = min(one, other)
     return [root(index) for index in range(len(pairs))]

@@ -69,7 +69,7 @@ def _captions(language: str, images: np.ndarray, num_images: int, known: Iterabl
     Raises:
         InputError: a file cannot be had, or does not have a line for each of `num_images` images.
     """
-    left_out = set(map(comparable, known))
+    left_out = set(comparable(known))
     found: dict[str, str] = {}
     for number in range(1, 6):
         path = fetch(_FILES[language, number])
@@ -79,8 +79,9 @@ def _captions(language: str, images: np.ndarray, num_images: int, known: Iterabl
                 f"{path} has {len(lines)} lines, but Multi30k's training set has {num_images} pairs; line i of both "
                 "should describe image i. Fetch both again."
             )
-        for image in images:
-            found.setdefault(comparable(lines[image]), lines[image])
+        of_images = [lines[image] for image in images]
+        for key, line in zip(comparable(of_images), of_images, strict=True):
+            found.setdefault(key, line)
     return [text for key, text in found.items() if key not in left_out]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.characters import is_blank, normalise
+from bytenet.datasets.characters import is_blank
 from bytenet.datasets.corpora.digits import ENTRY as DIGITS
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
@@ -131,4 +131,4 @@ def select_training_pairs(pairs: Pairs, config: Any) -> Pairs:
 
 
 def _character_lengths(texts: list[str]) -> np.ndarray:
-    return np.fromiter((0 if is_blank(text) else len(normalise(text)) for text in texts), np.int32, len(texts))
+    return np.fromiter((0 if is_blank(text) else len(text) for text in texts), np.int32, len(texts))

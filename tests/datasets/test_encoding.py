@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from bytenet.datasets import encoding
 from bytenet.datasets.characters import character_counts
 from bytenet.datasets.encoding import encode_texts
-from bytenet.datasets.vocabulary import Vocabulary, normalise
+from bytenet.datasets.normalisation import normalise
+from bytenet.datasets.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 # With marks that are reordered, composed, and composed across what would be the border of two texts.
@@ -62,7 +63,7 @@ def test_a_text_with_an_unknown_character_is_named():
 
 @given(texts, texts)
 def test_character_counts(some, others):
-    together = "".join(normalise(text) for text in (*some, *others))
+    together = "".join(normalise([*some, *others]))
     assert character_counts(some, iter(others)) == {
         character: together.count(character) for character in sorted(set(together))
     }

@@ -146,7 +146,7 @@ def test_evaluation_needs_pairs_and_senseful_numbers():
 
 TEXTS = PAIRS.target[:37]
 TEXT_PLAN = plan_batches(
-    np.array([VOCABULARY.encoded_length(text) for text in TEXTS]), batch_size=8, min_size=9, min_width=5, replicas=2
+    VOCABULARY.encoded_lengths(TEXTS), batch_size=8, min_size=9, min_width=5, replicas=2
 )
 
 
