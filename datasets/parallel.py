@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bytenet.datasets.normalisation import normalise
+from bytenet.datasets.text.normalisation import normalise
 from bytenet.errors import InputError
 
 

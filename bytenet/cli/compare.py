@@ -61,8 +61,8 @@ def compare(
     if len(hypothesis_files) > 2:
         raise click.UsageError(f"Give one or two files of translations, not {len(hypothesis_files)}.")
 
-    from bytenet.datasets.normalisation import normalise
-    from bytenet.datasets.text_files import read_lines
+    from bytenet.datasets import read_lines
+    from bytenet.datasets.text.normalisation import normalise
     from bytenet.errors import InputError
     from bytenet.evaluation.compare import CHOICES, COLUMNS, compare_translations, comparison_page
     from bytenet.files import write_text_atomic

@@ -34,7 +34,7 @@ def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, 
 
     config = load_config(preset_or_file, overrides)
 
-    from bytenet.datasets.report import CorpusReport
+    from bytenet.datasets.corpus_report.corpus_report import CorpusReport
 
     report = CorpusReport.from_config(config.data)
     if as_json:
@@ -42,7 +42,7 @@ def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, 
     else:
         from rich.console import Console
 
-        from bytenet.datasets.report_text import print_report
+        from bytenet.datasets.corpus_report.terminal_tables import print_report
 
         print_report(report, Console(highlight=False))
 
@@ -55,7 +55,7 @@ def _list_corpora(as_json: bool) -> None:
     else:
         from rich.console import Console
 
-        from bytenet.datasets.report_text import print_corpora
+        from bytenet.datasets.corpus_report.terminal_tables import print_corpora
 
         print_corpora(available(), Console(highlight=False))
 

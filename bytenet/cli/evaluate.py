@@ -56,7 +56,7 @@ def evaluate(
     if name is not None and (not name or Path(name).name != name):
         raise click.UsageError(f"--name {name!r} cannot be the name of a file; give one without slashes.")
 
-    from bytenet.datasets.text_files import read_parallel
+    from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
     from bytenet.run_folder import RunFolder
 

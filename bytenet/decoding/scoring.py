@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import PAD_ID, Vocabulary
+from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel

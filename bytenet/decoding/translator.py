@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bytenet.config import ModelConfig
-from bytenet.datasets.characters import is_blank
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, Vocabulary
+from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
+from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.decoding.compilation import CompilationChoice
 from bytenet.decoding.decoder import Decoder

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from bytenet.datasets.corpora.archives import read_members
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.holding_out import hold_out_tail
-from bytenet.datasets.corpora.lookup import DATA_VARIABLE, fetch, local_pairs
 from bytenet.datasets.corpora.newstest import newstest
+from bytenet.datasets.corpora.preparation.archives import read_members
+from bytenet.datasets.corpora.preparation.holding_out import hold_out_tail
+from bytenet.datasets.corpora.preparation.lookup import DATA_VARIABLE, fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import split_lines
+from bytenet.datasets.text.text_files import split_lines
 from bytenet.errors import InputError, MissingFileError
 
 # The publisher gives no checksum; the archive's own and the number of pairs are checked instead.

@@ -1,9 +1,9 @@
 """Multi30k: captions of photographs, English with professional German translations."""
 
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.preparation.lookup import fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import read_parallel
+from bytenet.datasets.text.text_files import read_parallel
 
 HOMEPAGE = "https://github.com/multi30k/dataset"
 LICENCE = "for non-commercial research and education (from Flickr30K); cite Elliott et al. 2016, W16-3210"

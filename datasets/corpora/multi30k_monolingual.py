@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.characters import comparable
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.lookup import fetch
 from bytenet.datasets.corpora.multi30k import HOMEPAGE, LICENCE, multi30k
 from bytenet.datasets.corpora.multi30k import files as files_of_pairs
+from bytenet.datasets.corpora.preparation.lookup import fetch
 from bytenet.datasets.parallel import Corpus
-from bytenet.datasets.text_files import read_lines
+from bytenet.datasets.text.characters import comparable
+from bytenet.datasets.text.text_files import read_lines
 from bytenet.errors import InputError
 
 _URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw/"

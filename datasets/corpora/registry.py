@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.characters import is_blank
 from bytenet.datasets.corpora.digits import ENTRY as DIGITS
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
-from bytenet.datasets.corpora.files import ENTRY as FILES
 from bytenet.datasets.corpora.multi30k import ENTRY as MULTI30K
 from bytenet.datasets.corpora.multi30k_monolingual import ENTRY as MULTI30K_MONOLINGUAL
 from bytenet.datasets.corpora.newstest import ENTRY as NEWSTEST
 from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
 from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
+from bytenet.datasets.corpora.user_files import ENTRY as FILES
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import read_lines
+from bytenet.datasets.text.characters import is_blank
+from bytenet.datasets.text.text_files import read_lines
 from bytenet.errors import ConfigError, InputError
 
 logger = logging.getLogger("bytenet.datasets")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from bytenet.datasets.corpora.archives import read_members
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.holding_out import hold_out_components
-from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.preparation.archives import read_members
+from bytenet.datasets.corpora.preparation.holding_out import hold_out_components
+from bytenet.datasets.corpora.preparation.lookup import fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import split_lines
+from bytenet.datasets.text.text_files import split_lines
 from bytenet.errors import InputError
 
 # Made anew now and then, so there is no lasting checksum; the archive's own is checked.

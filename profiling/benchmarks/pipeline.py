@@ -7,8 +7,8 @@ from typing import Any, get_args
 import numpy as np
 
 from bytenet.datasets import BatchPlan, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
-from bytenet.datasets.bucketing import Bucketing
-from bytenet.datasets.encoding import encode_texts
+from bytenet.datasets.batches.bucketing import Bucketing
+from bytenet.datasets.text.encoding import encode_texts
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 
 # A corpus of a few batches is gone over many times, to be timed for long enough.

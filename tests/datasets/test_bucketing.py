@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_config
+from bytenet.datasets.batches.bucketing import pair_lengths, plan_batches, plan_from_config
+from bytenet.datasets.batches.partition import histogram_cuts
 from bytenet.datasets.corpora import digits
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.partition import histogram_cuts
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 

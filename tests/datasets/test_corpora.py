@@ -6,9 +6,9 @@ import pytest
 
 from bytenet.config import DataConfig
 from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
-from bytenet.datasets.monolingual import select_monolingual
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.selection import select_monolingual
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
 

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bytenet.datasets.corpora import lookup
-from bytenet.datasets.corpora.download import DownloadError, download
 from bytenet.datasets.corpora.entry import RemoteFile
+from bytenet.datasets.corpora.preparation import lookup
+from bytenet.datasets.corpora.preparation.download import DownloadError, download
 from bytenet.errors import InputError, MissingFileError
 
 
@@ -89,7 +89,7 @@ def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch
         part.write_bytes(b"some")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("bytenet.datasets.corpora.download._write", write)
+    monkeypatch.setattr("bytenet.datasets.corpora.preparation.download._write", write)
     with pytest.raises(InputError, match=r"the disk is full.*goes on where it stopped"):
         download(remote, tmp_path / "corpus.gz")
     assert contents(tmp_path) == ["corpus.gz.part"]

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bytenet.datasets import encoding
-from bytenet.datasets.characters import character_counts
-from bytenet.datasets.encoding import encode_texts
-from bytenet.datasets.normalisation import normalise
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text import encoding
+from bytenet.datasets.text.characters import character_counts
+from bytenet.datasets.text.encoding import encode_texts
+from bytenet.datasets.text.normalisation import normalise
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 # With marks that are reordered, composed, and composed across what would be the border of two texts.

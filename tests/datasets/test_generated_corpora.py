@@ -11,7 +11,7 @@ from bytenet.datasets.corpora import (
 )
 from bytenet.datasets.corpora.numbers import FIRST_HELD_OUT, spell
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bytenet.datasets.corpora.holding_out import hold_out_components, hold_out_tail
+from bytenet.datasets.corpora.preparation.holding_out import hold_out_components, hold_out_tail
 from bytenet.datasets.parallel import Pairs
 
 

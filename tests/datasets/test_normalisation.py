@@ -23,9 +23,9 @@ from bytenet.datasets import (
     text_lengths,
     training_dataset,
 )
-from bytenet.datasets.characters import character_counts, comparable
-from bytenet.datasets.encoding import encode_texts
-from bytenet.datasets.normalisation import NormalisedTexts, normalise
+from bytenet.datasets.text.characters import character_counts, comparable
+from bytenet.datasets.text.encoding import encode_texts
+from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 
 # Marks that are reordered and composed, characters with decompositions, Hangul that is composed, and marks and letters
 # that Unicode has had only since its versions 15 and 16.
@@ -87,7 +87,7 @@ def test_nul_and_lone_surrogates_are_kept():
 
 
 def test_text_in_nfc_does_not_start_tensorflow(monkeypatch):
-    monkeypatch.delattr("bytenet.datasets.normalisation.normalise_graph")
+    monkeypatch.delattr("bytenet.datasets.text.normalisation.normalise_graph")
     lines = ["abc", "Gemüse – „für“ 5 €", "z.\u00a0B.\tSta\u00addt\u200b\x85", "日本語", ""]
     assert normalise(lines) == lines
     with pytest.raises(NameError):
@@ -138,7 +138,8 @@ def test_a_decomposed_letter_is_the_composed_one(entry):
 
 def test_a_corpus_is_normalised_once(monkeypatch):
     calls = []
-    monkeypatch.setattr("bytenet.datasets.normalisation.normalise_graph", lambda strings: calls.append(1) or strings)
+    name = "bytenet.datasets.text.normalisation.normalise_graph"
+    monkeypatch.setattr(name, lambda strings: calls.append(1) or strings)
     pairs = Pairs(DECOMPOSED, DECOMPOSED)
     assert len(calls) == 2
     pairs = select_training_pairs(pairs, DataConfig()).take(range(4)).reversed()

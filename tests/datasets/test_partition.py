@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.datasets.partition import fixed_width_cuts, histogram_cuts, optimal_cuts
+from bytenet.datasets.batches.partition import fixed_width_cuts, histogram_cuts, optimal_cuts
 from bytenet.errors import InputError
 
 WORKED = [0, 0, 0, 1, 2, 0, 0, 0, 10, 20, 30, 0, 1, 0, 2, 0, 5]

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from bytenet.datasets.bucketing import pair_lengths, plan_batches
+from bytenet.datasets.batches.bucketing import pair_lengths, plan_batches
+from bytenet.datasets.batches.pipeline import evaluation_dataset, loss_weights, monolingual_dataset, training_dataset
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.pipeline import evaluation_dataset, loss_weights, monolingual_dataset, training_dataset
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 RANDOM = np.random.RandomState(5)

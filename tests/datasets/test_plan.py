@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.datasets.bucketing import plan_batches
-from bytenet.datasets.plan import fill_rows
+from bytenet.datasets.batches.bucketing import plan_batches
+from bytenet.datasets.batches.plan import fill_rows
 
 plans = st.builds(
     plan_batches,

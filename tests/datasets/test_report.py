@@ -16,13 +16,19 @@ from rich.console import Console
 
 from bytenet.cli.data import data
 from bytenet.config import DataConfig
-from bytenet.datasets.bucketing import pair_lengths, plan_from_config
+from bytenet.datasets.batches.bucketing import pair_lengths, plan_from_config
 from bytenet.datasets.corpora import load_corpus
-from bytenet.datasets.monolingual import select_monolingual
+from bytenet.datasets.corpus_report.corpus_report import (
+    CorpusReport,
+    count_characters,
+    find_suspicious,
+    is_odd,
+    length_bars,
+)
+from bytenet.datasets.corpus_report.terminal_tables import print_report, visible
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.report import CorpusReport, count_characters, find_suspicious, is_odd, length_bars
-from bytenet.datasets.report_text import print_report, visible
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.selection import select_monolingual
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import ConfigError, InputError
 
 GERMAN = ["Ein Haus steht da.", "", "gleich", "@@", "Ja\u00a0und[red]", "Zu lang" * 20, "u\u0308ber\u0007"]

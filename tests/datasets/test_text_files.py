@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.datasets.text_files import read_lines, read_parallel, split_lines
+from bytenet.datasets.text.text_files import read_lines, read_parallel, split_lines
 from bytenet.errors import InputError, MissingFileError
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.errors import InputError
 from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
 from bytenet.evaluation.metrics.scores import Score

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.bucketing import pair_lengths, plan_from_config
-from bytenet.datasets.characters import character_counts, comparable, is_blank
+from bytenet.datasets.batches.bucketing import pair_lengths, plan_from_config
+from bytenet.datasets.batches.plan import BatchPlan
 from bytenet.datasets.corpora import read_corpus, select_training_pairs
-from bytenet.datasets.monolingual import select_monolingual
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.plan import BatchPlan
-from bytenet.datasets.vocabulary import REPLACEMENT, Vocabulary
+from bytenet.datasets.selection import select_monolingual
+from bytenet.datasets.text.characters import character_counts, comparable, is_blank
+from bytenet.datasets.text.vocabulary import REPLACEMENT, Vocabulary
 
 # A character is rare when it occurs less often than this in the training pairs.
 RARE_BELOW = 10

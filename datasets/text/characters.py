@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bytenet.datasets.normalisation import normalise
+from bytenet.datasets.text.normalisation import normalise
 
 _TEXTS_AT_ONCE = 10_000
 

@@ -12,11 +12,11 @@ from typing import Literal, get_args
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.encoding import EncodedTexts, encode_texts
-from bytenet.datasets.normalisation import NormalisedTexts
+from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.encoding import EncodedTexts, encode_texts
+from bytenet.datasets.text.normalisation import NormalisedTexts
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 Loss = Literal["sentence", "character"]

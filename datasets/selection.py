@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bytenet.datasets.characters import is_blank
-from bytenet.datasets.normalisation import NormalisedTexts, normalise
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.characters import is_blank
+from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
+from bytenet.datasets.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from bytenet.config import DataConfig

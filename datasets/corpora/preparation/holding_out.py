@@ -2,8 +2,8 @@
 
 import hashlib
 
-from bytenet.datasets.characters import comparable
 from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.text.characters import comparable
 
 
 def hold_out_tail(pairs: Pairs, count: int) -> tuple[Pairs, Pairs, Pairs]:

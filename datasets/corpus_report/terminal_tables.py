@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bytenet.datasets.corpora import CorpusEntry
-from bytenet.datasets.report import RARE_BELOW, CharacterCount, CorpusReport, SideLengths
+from bytenet.datasets.corpus_report.corpus_report import RARE_BELOW, CharacterCount, CorpusReport, SideLengths
 
 _BAR_CHARS = 40
 _PAIR_CHARS = 70

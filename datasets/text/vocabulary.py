@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from bytenet.datasets.characters import character_counts, code_points
-from bytenet.datasets.normalisation import normalise
 from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.text.characters import character_counts, code_points
+from bytenet.datasets.text.normalisation import normalise
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
@@ -175,8 +175,8 @@ class Vocabulary:
         return [self.decode(row) for row in np.asarray(ids)]
 
     def encode_graph(self, strings: "tf.Tensor", length: "int | tf.Tensor | None" = None) -> "tf.Tensor":
-        """What `encode` gives, in TensorFlow operations alone: `bytenet.datasets.graph_encoding.encode_graph`."""
-        from bytenet.datasets.graph_encoding import encode_graph
+        """What `encode` gives, in TensorFlow operations alone: `bytenet.datasets.text.graph_encoding.encode_graph`."""
+        from bytenet.datasets.text.graph_encoding import encode_graph
 
         return encode_graph(self, strings, length)
 

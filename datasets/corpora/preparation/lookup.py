@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.text_files import read_parallel
+from bytenet.datasets.text.text_files import read_parallel
 from bytenet.errors import InputError, MissingFileError
 
 DATA_VARIABLE = "BYTENET_DATA"
@@ -74,7 +74,7 @@ def fetch(file: RemoteFile) -> Path:
     cached = cache_folder() / file.path
     if cached.exists():
         return cached
-    from bytenet.datasets.corpora.download import DownloadError, download
+    from bytenet.datasets.corpora.preparation.download import DownloadError, download
 
     try:
         return download(file, cached)

@@ -3,8 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.normalisation import normalise_graph
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
+from bytenet.datasets.text.normalisation import normalise_graph
+from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 
 
 def encode_graph(vocabulary: Vocabulary, strings: tf.Tensor, length: int | tf.Tensor | None = None) -> tf.Tensor:

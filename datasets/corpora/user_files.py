@@ -4,7 +4,7 @@ from typing import Any
 
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import read_parallel
+from bytenet.datasets.text.text_files import read_parallel
 
 
 def _read(config: Any) -> Corpus:

@@ -6,10 +6,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from bytenet.datasets.batches.partition import fixed_width_cuts, histogram_cuts, optimal_cuts
+from bytenet.datasets.batches.plan import BatchPlan, Bucket, Shuffle, round_up
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.partition import fixed_width_cuts, histogram_cuts, optimal_cuts
-from bytenet.datasets.plan import BatchPlan, Bucket, Shuffle, round_up
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 Bucketing = Literal["optimal", "histogram", "fixed_width", "none"]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bytenet.datasets.normalisation import normalise
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets.text.normalisation import normalise
+from bytenet.datasets.text.vocabulary import Vocabulary
 
 # Only this many texts are held as 32-bit numbers at a time.
 _TEXTS_AT_ONCE = 20_000

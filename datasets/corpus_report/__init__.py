@@ -1,0 +1,1 @@
+"""What `bytenet data` reports about a corpus before anything is trained on it."""
