@@ -20,7 +20,8 @@ class Pairs:
 
     def __post_init__(self) -> None:
         if len(self.source) != len(self.target):
-            raise InputError(f"Found {len(self.source)} sources but {len(self.target)} targets; expected as many.")
+            numbers = f"{len(self.source)} sources but {len(self.target)} targets"
+            raise InputError(f"Found {numbers}; expected the same number.")
         for side in ("source", "target"):
             object.__setattr__(self, side, normalise(getattr(self, side)))
 

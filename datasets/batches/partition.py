@@ -1,11 +1,10 @@
-"""Where to cut a histogram of lengths into buckets, each of which is padded to its longest length.
+"""Where to cut a histogram of lengths into buckets. Each bucket is padded to its longest length.
 
-`histogram_cuts` is the thesis's Algorithm 4; the slips of the printed version (`length` for the right end of
-the interval, the accepting bin left out of the count) are resolved as its published code resolves them.
-`optimal_cuts` pads the least that so many buckets can, and `fixed_width_cuts` is what both are measured
-against.
+`histogram_cuts` is the thesis's Algorithm 4. Its printed version has two slips: `length` stands for the right end of
+the interval, and the accepting bin is not counted. Both are resolved as in its published code. `optimal_cuts` pads as
+little as a given number of buckets can. `fixed_width_cuts` is what both are compared with.
 
-All give exclusive upper bounds, ascending: cuts [a, b] make the buckets below a, a to b - 1, and b or more. No
+All return exclusive upper bounds, ascending: cuts [a, b] make the buckets below a, from a to b - 1, and from b on. No
 cuts mean one bucket for all.
 """
 
@@ -16,17 +15,17 @@ import numpy as np
 from bytenet.errors import InputError
 
 Histogram = Sequence[int] | np.ndarray
-# The padded positions of a bucket, from its number of pairs and its longest length; for arrays of them too.
+# The padded positions of buckets, from arrays of their numbers of pairs and one longest length.
 Positions = Callable[[np.ndarray, int], np.ndarray]
 
 
 def histogram_cuts(histogram: Histogram, min_size: int, min_width: int) -> list[int]:
-    """Cut a histogram of lengths into buckets that are neither too narrow nor too sparse.
+    """Cut a histogram of lengths into buckets that are neither too narrow nor too small.
 
     Args:
         histogram: number of pairs of length 0, 1, 2, ...
         min_size: fewest pairs in a bucket.
-        min_width: fewest lengths in a bucket; the last may be narrower.
+        min_width: fewest lengths in a bucket; the last bucket may be narrower.
 
     Raises:
         InputError: `min_size` or `min_width` is below 1.
@@ -47,7 +46,7 @@ def histogram_cuts(histogram: Histogram, min_size: int, min_width: int) -> list[
             cuts.append(cut)
             left, cut = cut, cut + min_width
     if cuts and below[-1] - below[left] < min_size:
-        cuts.pop()  # too few are left for a bucket of their own: they join the one before
+        cuts.pop()  # the last pairs are too few for a bucket of their own and join the one before
     return cuts
 
 
@@ -57,28 +56,28 @@ def optimal_cuts(
     min_size: int = 1,
     positions: Positions = np.multiply,
 ) -> list[int]:
-    """Cut a histogram of lengths into the buckets that take the fewest padded positions in all.
+    """Cut a histogram of lengths into the buckets with the fewest padded positions in total.
 
-    Found by dynamic programming over the lengths that occur: the best k buckets up to some length are the best
-    k - 1 up to a shorter one, and one more. It takes time in proportion to `num_buckets` and the square of the
-    number of such lengths (some milliseconds for 500).
+    Dynamic programming over the lengths that occur: the best k buckets up to some length are the best k - 1 up to a
+    shorter length, and one more. The time is proportional to `num_buckets` and to the square of the number of such
+    lengths (some milliseconds for 500).
 
     Args:
         histogram: number of pairs of length 0, 1, 2, ...
-        num_buckets: most buckets. Fewer are made where more do not help or `min_size` forbids them.
+        num_buckets: most buckets. There are fewer if more do not help or `min_size` forbids them.
         min_size: fewest pairs in a bucket.
-        positions: of a bucket, from the number of its pairs and its longest length; without it, their
-            product. One that counts the filler rows of incomplete batches makes those part of the bargain.
+        positions: padded positions of a bucket, from its number of pairs and its longest length. The default is their
+            product. A function that counts the filler rows of incomplete batches makes them part of the optimum.
 
     Raises:
         InputError: `num_buckets` or `min_size` is below 1.
     """
     if num_buckets < 1 or min_size < 1:
-        raise InputError(f"There is at least 1 bucket of at least 1 pair; found {num_buckets} and {min_size}.")
+        raise InputError(f"Expected at least 1 bucket of at least 1 pair; found {num_buckets} and {min_size}.")
     histogram = np.asarray(histogram)
     lengths = np.flatnonzero(histogram)
     below = np.concatenate([[0], np.cumsum(histogram[lengths])])  # below[i]: pairs shorter than lengths[i]
-    # Of the first `end` of the lengths in exactly k buckets: the fewest positions, and where the last one starts.
+    # For the first `end` lengths in exactly k buckets: the fewest positions, and where the last bucket starts.
     fewest = np.full((num_buckets + 1, len(lengths) + 1), np.inf)
     fewest[0, 0] = 0
     last_start = np.zeros(fewest.shape, int)
@@ -97,13 +96,13 @@ def optimal_cuts(
 
 
 def fixed_width_cuts(histogram: Histogram, num_buckets: int) -> list[int]:
-    """Cut the lengths from the shortest to the longest into at most `num_buckets` equally wide buckets.
+    """Cut the lengths from the shortest to the longest into at most `num_buckets` buckets of equal width.
 
     Raises:
         InputError: `num_buckets` is below 1.
     """
     if num_buckets < 1:
-        raise InputError(f"There is at least 1 bucket; found {num_buckets}.")
+        raise InputError(f"Expected at least 1 bucket; found {num_buckets}.")
     lengths = np.flatnonzero(histogram)
     if len(lengths) == 0:
         return []

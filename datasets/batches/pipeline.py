@@ -1,9 +1,9 @@
 """Sentence pairs in, padded batches of ids out: the `tf.data` pipeline.
 
-The corpus is encoded once, into one array of a byte or two a character. Which pairs make which batch is settled
-by a `BatchPlan`, an epoch at a time and ahead of need, so that a training run can go on at any batch of any
-epoch without reading what lies before it. What is left to do for a batch, to copy its rows out of the array, is
-done in the graph: no Python runs between the batches of an epoch.
+The corpus is encoded once, into one array with one or two bytes a character. A `BatchPlan` decides in advance, one
+epoch at a time, which pairs form which batch. So a training run can continue at any batch of any epoch without reading
+what comes before. The graph only copies the rows of a batch out of the array: no Python runs between the batches of an
+epoch.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,8 +35,8 @@ def training_dataset(
 ) -> tf.data.Dataset:
     """Endless training batches, epoch after epoch, from a given place on.
 
-    The batch at a place depends on the arguments alone: a run that starts at (epoch, batch) sees what a run
-    from the beginning sees there.
+    The batch at a place depends on the arguments alone: a run that starts at (epoch, batch) gets the same batch there
+    as a run from the beginning.
 
     Args:
         pairs: the training pairs.
@@ -44,14 +44,14 @@ def training_dataset(
         plan: made for `pair_lengths(pairs, vocabulary)`.
         seed: of the order.
         start_epoch: epoch of the first batch.
-        start_batch: number of the first batch in that epoch; `plan.num_batches` is the next epoch's first.
+        start_batch: number of the first batch in that epoch; `plan.num_batches` is the first of the next epoch.
         loss: what the loss is averaged over: "sentence" or "character" (end symbols counted).
 
     Returns:
-        Elements `({"source_ids", "target_ids"}, target_ids, sample_weight)`: the ids int32 `(rows, length)`,
-        the weights float32 `(rows,)`. Filler rows are all 0 and weigh 0. A real row weighs rows / N, N the
-        number of real sentences or of real target characters in the batch, so that the mean over rows of
-        weight times the row's summed cross entropy is the wanted mean, however many replicas share the rows.
+        Elements `({"source_ids", "target_ids"}, target_ids, sample_weight)`: the ids int32 `(rows, length)`, the
+        weights float32 `(rows,)`. Filler rows are all 0 and have weight 0. A real row has the weight rows / N, where N
+        is the number of real sentences or real target characters in the batch. The mean over rows of weight times the
+        row's summed cross entropy is then the mean over sentences or characters, for any number of replicas.
 
     Raises:
         InputError: `loss` is unknown, the plan was made for other pairs, or a text has an unknown character
@@ -73,14 +73,14 @@ def training_dataset(
 def monolingual_dataset(
     texts: Sequence[str], vocabulary: Vocabulary, plan: BatchPlan, seed: int, start: int = 0
 ) -> tf.data.Dataset:
-    """Endless batches of texts of one language, as `training_dataset` makes them of pairs.
+    """Endless batches of texts of one language, like those that `training_dataset` makes of pairs.
 
     Args:
-        texts: each once an epoch.
+        texts: the texts; each comes once an epoch.
         vocabulary: of the run.
         plan: made for `text_lengths(texts, vocabulary)`.
         seed: of the order.
-        start: number of the first batch, counted from the beginning through all epochs.
+        start: number of the first batch, counted over all epochs from 0.
 
     Returns:
         Elements int32 `(rows, length)`; filler rows are all 0.
@@ -98,14 +98,15 @@ def monolingual_dataset(
 
 
 def loss_weights(target_ids: tf.Tensor, loss: Loss) -> tf.Tensor:
-    """What each row's summed cross entropy counts, so that the mean over rows is the wanted mean.
+    """The weights that turn the mean over rows of summed cross entropies into the mean over sentences or characters.
 
     Args:
         target_ids: int32 `(rows, length)`, all 0 in filler rows.
-        loss: the mean is to be over real "sentence"s or "character"s.
+        loss: the mean is over real sentences ("sentence") or real characters ("character").
 
     Returns:
-        float32 `(rows,)`, rows / N for real rows and 0 for filler rows, N the number of real sentences or characters.
+        float32 `(rows,)`: 0 for filler rows, and rows / N for real rows, where N is the number of real sentences or
+        characters.
     """
     real = tf.cast(target_ids[:, 0] != 0, tf.float32)  # every text has an end symbol
     count = tf.reduce_sum(real) if loss == "sentence" else tf.cast(tf.math.count_nonzero(target_ids), tf.float32)
@@ -126,9 +127,9 @@ def evaluation_dataset(
         vocabulary: of both sides.
         batch_size: rows of every batch.
         max_buckets: most different padded lengths.
-        padded_lengths: of the training's batches, for batches such as it had, where what a sentence gets depends on
-            its batch: of one length each, in the order of `pairs`, padded as there, without filler rows. Then
-            `max_buckets` does not count.
+        padded_lengths: the padded lengths of the training's batches, for a model whose result for a sentence depends
+            on the batch. Batches are then made as in training: pairs of one bucket in the order of `pairs`, padded to
+            the bucket's length, without filler rows. `max_buckets` has no effect.
 
     Returns:
         Elements `({"source_ids", "target_ids"}, indices)`: ids int32 `(batch_size, length)`, both sides
@@ -141,7 +142,7 @@ def evaluation_dataset(
     if len(pairs) == 0:
         raise InputError("There are no pairs to evaluate.")
     if min(batch_size, max_buckets) < 1:
-        raise InputError("batch_size and max_buckets must be at least 1.")
+        raise InputError(f"batch_size = {batch_size}, max_buckets = {max_buckets}; expected at least 1.")
     encoded = _encode_both_sides(pairs, vocabulary)
     lengths = _pair_lengths(encoded)
     planned = []
@@ -171,7 +172,7 @@ def _pair_lengths(encoded: EncodedTexts) -> np.ndarray:
 
 
 def _epochs(plan: BatchPlan, seed: int, epoch: int, batch: int) -> Iterator[list[PlannedBatch]]:
-    """The batches of each epoch, from a place on."""
+    """The batches of each epoch, from a given place on."""
     while True:
         if batches := plan.epoch(seed, epoch)[batch:]:
             yield batches
@@ -183,15 +184,15 @@ def _gathered_batches(
     epochs: Callable[[], Iterator[list[PlannedBatch]]],
     sides: Sequence[str] = ("source_ids", "target_ids"),
 ) -> tf.data.Dataset:
-    """Every batch of every epoch (none empty) of `epochs()`.
+    """All batches of all epochs.
 
     Args:
-        encoded: all texts of the first side, then all of the next.
-        epochs: gives the batches of each epoch.
+        encoded: all texts of the first side, followed by those of the next side.
+        epochs: gives the batches of each epoch, at least one each.
         sides: names of the sides.
 
     Returns:
-        Elements `({side: ids for each side}, indices)`.
+        Elements `({side: ids}, indices)`.
     """
     with tf.device("CPU:0"):
         all_ids, starts = tf.constant(encoded.ids), tf.constant(encoded.starts)
@@ -210,13 +211,13 @@ def _gathered_batches(
         return dict(zip(sides, tf.split(ids, len(sides)), strict=True)), indices
 
     options = tf.data.Options()
-    # To rewrite the graph for these optimisations, none of which applies, TensorFlow copies `all_ids`.
+    # None of these optimisations applies here, but TensorFlow copies `all_ids` to try them.
     options.experimental_optimization.apply_default_optimizations = False
     return _planned_batches(epochs).map(gather, tf.data.AUTOTUNE, deterministic=True).with_options(options)
 
 
 def _planned_batches(epochs: Callable[[], Iterator[list[PlannedBatch]]]) -> tf.data.Dataset:
-    """Elements `(length, indices)`: each batch of each epoch, the next epoch being planned in the meantime."""
+    """Elements `(length, indices)`: each batch of each epoch. The next epoch is planned in the meantime."""
 
     def joined() -> Iterator[tuple[np.ndarray, ...]]:
         for batches in epochs():

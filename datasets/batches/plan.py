@@ -1,4 +1,4 @@
-"""The batches of every epoch, settled beforehand."""
+"""The batches of every epoch, decided in advance."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ FILLER = -1
 
 @dataclass(frozen=True)
 class Bucket:
-    """Pairs of like length, and how they are batched.
+    """Pairs of similar length, and how they are batched.
 
     Attributes:
-        lower: shortest pair length that falls into the bucket.
-        upper: the longest length among its pairs.
-        length: to which all are padded: `upper`, or the next multiple of `pad_to_multiple_of`.
+        lower: the shortest pair length that belongs to the bucket.
+        upper: the length of the longest of its pairs.
+        length: padded length of all its pairs: `upper`, or the next multiple of `pad_to_multiple_of`.
         rows: number of pairs.
-        batch_size: rows of each batch, fillers counted.
+        batch_size: rows of each batch, filler rows counted.
         batches: number of batches an epoch.
-        padding_share: share of the padded positions, filler rows counted, that lie beyond their pair's length
-            (the longer side's; the shorter side has more).
+        padding_share: share of the padded positions that lie beyond the longer side of their pair. Filler rows count as
+            padding. The shorter sides have more padding.
     """
 
     lower: int
@@ -38,11 +38,11 @@ class Bucket:
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """One batch to be made.
+    """One batch that is still to be made.
 
     Attributes:
         length: padded length of both sides.
-        indices: int32 `(batch_size,)`, which pairs; -1 for a filler row without a pair.
+        indices: int32 `(batch_size,)`: which pairs; -1 is a filler row without a pair.
     """
 
     length: int
@@ -50,14 +50,15 @@ class PlannedBatch:
 
 
 def length_groups(lengths: np.ndarray, padded_lengths: Sequence[int]) -> list[tuple[int, np.ndarray]]:
-    """Deal pairs to the lengths to which training padded others.
+    """Group pairs by the padded lengths of the training.
 
     Args:
-        lengths: int `(pairs,)`, their lengths.
-        padded_lengths: of the training's batches, ascending. What is longer than all goes to the last.
+        lengths: int `(pairs,)`, the length of each pair.
+        padded_lengths: of the training's batches, ascending. Pairs that are longer than all join the last group.
 
     Returns:
-        For each that gets any, from short to long, the length to pad to and the pairs' numbers in order.
+        For each group that is not empty, from short to long: the length to pad to, and the indices of the pairs,
+        ascending.
     """
     numbers = np.minimum(np.searchsorted(padded_lengths, lengths), len(padded_lengths) - 1)
     groups = []
@@ -71,20 +72,20 @@ def length_groups(lengths: np.ndarray, padded_lengths: Sequence[int]) -> list[tu
 class BatchPlan:
     """All batches of any epoch, a pure function of the seed and the epoch's number.
 
-    Made by `plan_batches`. Every epoch holds every pair once. All batches of a bucket have one shape: the
-    last is filled up with filler rows, and which pairs are in it changes from epoch to epoch when shuffled.
+    `plan_batches` makes it. Every epoch has every pair once. All batches of a bucket have one shape: the last one is
+    completed with filler rows. With shuffling, its pairs change from epoch to epoch.
 
-    When shuffled, the very first batch is one of the largest shape, so that a run that does not fit into
-    memory fails with its first step.
+    With shuffling, the first batch of epoch 0 has the largest shape, so that a run that does not fit into memory fails
+    at its first step.
 
     Attributes:
-        lengths: int32 `(pairs,)`, the pair lengths it was planned for.
+        lengths: int32 `(pairs,)`, the length of each pair.
         buckets: from short to long.
-        replicas: number of equal blocks of rows that every batch will be dealt into.
-        shuffle: "corpus": a new order of the whole corpus each epoch, and of the batches; "buffer": the
-            thesis's, corpus order drawn through a random buffer, batches in the order in which they fill;
-            "none": corpus order, batches in the order in which they fill, without exception.
-        shuffle_buffer: pairs in that buffer.
+        replicas: number of equal blocks of rows that every batch is split into.
+        shuffle: "corpus": every epoch has a new order of the whole corpus and of the batches. "buffer", the thesis's
+            rule: pairs are drawn from the corpus through a random buffer, and batches come in the order in which they
+            are full. "none": the same without the random buffer, in the order of the corpus.
+        shuffle_buffer: number of pairs in the buffer.
     """
 
     lengths: np.ndarray
@@ -100,31 +101,31 @@ class BatchPlan:
 
     @property
     def shapes(self) -> dict[tuple[int, int], int]:
-        """Number of batches an epoch by their shape, rows and padded length, from short to long."""
-        found = Counter()
+        """Number of batches an epoch by their shape (rows, padded length), from short to long."""
+        counts: Counter[tuple[int, int]] = Counter()
         for bucket in self.buckets:
-            found[bucket.batch_size, bucket.length] += bucket.batches
-        return dict(found)
+            counts[bucket.batch_size, bucket.length] += bucket.batches
+        return dict(counts)
 
     @property
     def padded_lengths(self) -> list[int]:
-        """The lengths of its batches, ascending."""
+        """The padded lengths of all batches, ascending."""
         return sorted({bucket.length for bucket in self.buckets})
 
     def describe_shapes(self) -> str:
-        """The shapes of the batches, for people: "2 batch shapes: 8 x 9, 8 x 18"."""
+        """The shapes of the batches in words: "2 batch shapes: 8 x 9, 8 x 18"."""
         shapes = ", ".join(f"{rows} x {length}" for rows, length in self.shapes)
         return f"{len(self.shapes)} batch shapes: {shapes}"
 
     @property
     def padding_share(self) -> float:
-        """Share of all padded positions that lie beyond their pair's length; fillers count as padding."""
+        """Share of all padded positions that lie beyond their pair's length. Filler rows count as padding."""
         positions = sum(bucket.batches * bucket.batch_size * bucket.length for bucket in self.buckets)
         return 1 - int(self.lengths.sum(dtype=np.int64)) / positions
 
     @property
     def largest_bucket(self) -> Bucket:
-        """The bucket with most positions a batch, which needs the most memory; of equals the longest."""
+        """The bucket with the most positions a batch, which needs the most memory; of equal ones the longest."""
         return max(self.buckets, key=lambda bucket: (bucket.batch_size * bucket.length, bucket.length))
 
     def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:
@@ -148,7 +149,7 @@ class BatchPlan:
             if full < bucket.batches:
                 rest = order[places[full * size :]]
                 batches.append(PlannedBatch(bucket.length, fill_rows(rest, size, self.replicas)))
-                filled_at.append(len(order))  # it never fills, so it is sent off after the last pair was read
+                filled_at.append(len(order))  # it is never full, so it comes after the last pair was read
         if self.shuffle == "corpus":
             sequence = random.permutation(len(batches))
         else:
@@ -174,12 +175,12 @@ class BatchPlan:
 
 
 def round_up(number: Any, multiple: Any) -> Any:
-    """The least multiple that is not below a number; of integers or arrays of them."""
+    """The smallest multiple that is not below a number; for integers or arrays of them."""
     return -(-number // multiple) * multiple
 
 
 def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.ndarray:
-    """Spread `indices` over the rows of a batch, so that each replica's block has its part of them.
+    """Spread `indices` over the rows of a batch so that all replicas get about the same number.
 
     Args:
         indices: int32 `(n,)`, n at most `batch_size`.
@@ -187,8 +188,8 @@ def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.nda
         replicas: number of contiguous blocks.
 
     Returns:
-        int32 `(batch_size,)`: in order, -1 at the end of each block that is not full; the numbers of indices
-        in two blocks differ by one at most.
+        int32 `(batch_size,)`: the indices in order, with -1 at the end of each block that is not full. The numbers of
+        indices in two blocks differ by at most one.
     """
     rows = np.full((replicas, batch_size // replicas), FILLER, np.int32)
     for block, part in zip(rows, np.array_split(indices, replicas), strict=True):
@@ -197,7 +198,7 @@ def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.nda
 
 
 def _through_buffer(count: int, buffer_size: int, random: np.random.Generator) -> np.ndarray:
-    """0 to `count - 1`, drawn one by one from a buffer that is filled up in order (tf.data's `shuffle`)."""
+    """0 to `count - 1`, drawn one by one from a buffer that is refilled in order, as tf.data's `shuffle` does."""
     buffer = list(range(min(buffer_size, count)))
     order = np.empty(count, np.int32)
     draws = random.random(count)

@@ -1,4 +1,4 @@
-"""The corpus report and the list of corpora as tables on a terminal."""
+"""The corpus report and the list of corpora, printed on a terminal."""
 
 from collections.abc import Sequence
 
@@ -7,14 +7,15 @@ from rich.table import Table
 from rich.text import Text
 
 from bytenet.datasets.corpora import CorpusEntry
-from bytenet.datasets.corpus_report.corpus_report import RARE_BELOW, CharacterCount, CorpusReport, SideLengths
+from bytenet.datasets.corpus_report.alphabet import RARE_BELOW, CharacterCount
+from bytenet.datasets.corpus_report.corpus_report import CorpusReport
 
 _BAR_CHARS = 40
 _PAIR_CHARS = 70
 
 
 def visible(text: str) -> str:
-    """`text` with every character that does not show as itself written as `<U+00A0>`."""
+    """`text` with every character that is not printable written like `<U+00A0>`."""
     return "".join(char if char.isprintable() else f"<U+{ord(char):04X}>" for char in text)
 
 
@@ -29,7 +30,7 @@ def print_report(report: CorpusReport, console: Console) -> None:
 
 
 def print_corpora(entries: Sequence[CorpusEntry], console: Console) -> None:
-    """Print the corpora of the registry, a paragraph each."""
+    """Print one paragraph for each corpus of the registry."""
     for entry in entries:
         sizes = ", ".join(f"{split} {count:,}" for split, count in entry.pairs.items())
         facts = {
@@ -48,35 +49,33 @@ def print_corpora(entries: Sequence[CorpusEntry], console: Console) -> None:
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
-    # A `Text` is printed as it is: no markup is looked for in what a corpus holds.
+    # A `Text` is printed literally: brackets in a sentence are not markup.
     console.print(Text(text, style), soft_wrap=True)
 
 
 def _table(title: str, *columns: str) -> Table:
-    """A table whose columns are right-aligned where their name begins with "#"."""
+    """An empty table. Columns are right-aligned if their name begins with "#"."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
-        justify = "right" if column.startswith("#") else "left"
-        table.add_column(column.removeprefix("#"), justify=justify, overflow="fold")
+        table.add_column(
+            column.removeprefix("#"), justify="right" if column.startswith("#") else "left", overflow="fold"
+        )
     return table
 
 
 def _print_head(report: CorpusReport, console: Console) -> None:
     _say(console, f"{report.name}: {report.source_language} to {report.target_language}", "bold")
-    pairs = report.pairs
-    left_out = pairs["read"] - pairs["train"]
-    note = f" ({left_out:,} of {pairs['read']:,} are left out by the limits)" if left_out else ""
-    _say(console, f"train       {pairs['train']:,} pairs{note}")
-    for split in ("validation", "test"):
-        count = pairs[split]
+    left_out = report.num_read - report.num_train
+    note = f" ({left_out:,} of {report.num_read:,} are left out by the limits)" if left_out else ""
+    _say(console, f"train       {report.num_train:,} pairs{note}")
+    for split, count in report.num_held_out.items():
         _say(console, f"{split:<11} {'none' if count is None else f'{count:,} pairs'}")
     console.print()
 
 
 def _print_lengths(report: CorpusReport, console: Console) -> None:
     table = _table("Characters a sentence", "side", "#shortest", "#median", "#mean", "#longest")
-    sides: dict[str, SideLengths] = {"source": report.source_lengths, "target": report.target_lengths}
-    for side, lengths in sides.items():
+    for side, lengths in (("source", report.source_lengths), ("target", report.target_lengths)):
         numbers = f"{lengths.shortest}", f"{lengths.median:g}", f"{lengths.mean:.1f}", f"{lengths.longest}"
         table.add_row(side, *numbers)
     console.print(table)
@@ -91,7 +90,7 @@ def _print_lengths(report: CorpusReport, console: Console) -> None:
 
 
 def _bar(count: int, most: int) -> str:
-    """A bar in proportion to `count`, to an eighth of a character; never nothing but for 0."""
+    """A bar proportional to `count`, in eighths of a character. It is empty only for 0."""
     eighths = max(round(8 * _BAR_CHARS * count / most), 1 if count else 0)
     return "█" * (eighths // 8) + ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
 
@@ -138,9 +137,9 @@ def _why(item: CharacterCount) -> str:
 
 def _print_suspicious(report: CorpusReport, console: Console) -> None:
     _say(console, "Suspicious training pairs", "bold")
-    for found in report.suspicious:
-        _say(console, f"{found.reason}: {found.count:,}")
-        for line, source, target in found.examples:
+    for entry in report.suspicious:
+        _say(console, f"{entry.reason}: {entry.count:,}")
+        for line, source, target in entry.examples:
             _say(console, f"  pair {line}: {_cut(source)} | {_cut(target)}")
 
 
@@ -153,14 +152,12 @@ def _print_monolingual(report: CorpusReport, console: Console) -> None:
             f"{text.used:,} of {text.read:,} sentences are used; left out: {text.outside_limits:,} for their length, "
             f"{text.unknown_characters:,} for characters that are not in the vocabulary",
         )
-        if text.lengths is not None:
-            of = text.lengths
-            _say(console, f"characters: {of.shortest} to {of.longest}, median {of.median:g}, mean {of.mean:.1f}")
+        if (lengths := text.lengths) is not None:
+            span = f"{lengths.shortest} to {lengths.longest}"
+            _say(console, f"characters: {span}, median {lengths.median:g}, mean {lengths.mean:.1f}")
         for split, count in text.held_out.items():
             if count:
-                _say(
-                    console, f"warning: {count:,} sentences of {split} are among them, which makes its scores too good"
-                )
+                _say(console, f"warning: {count:,} sentences of {split} are among them, so its scores will be too good")
 
 
 def _cut(text: str) -> str:

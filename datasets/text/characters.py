@@ -1,4 +1,4 @@
-"""Texts as sequences of characters, which are Unicode code points in NFC."""
+"""Texts as sequences of characters, which are Unicode code points."""
 
 import unicodedata
 from collections.abc import Iterable

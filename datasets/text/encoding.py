@@ -14,7 +14,7 @@ _TEXTS_AT_ONCE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class EncodedTexts:
-    """Many texts as one array of ids: one byte each if the vocabulary has at most 256 symbols, else two or four.
+    """Many texts as one array of ids: one byte each if the vocabulary has at most 256 ids, else two or four.
 
     Attributes:
         ids: uint8, uint16 or int32 `(symbols,)`: text after text, each with its end symbol.
@@ -26,7 +26,7 @@ class EncodedTexts:
 
     @property
     def lengths(self) -> np.ndarray:
-        """int64 `(texts,)`: ids of each text, end symbol counted."""
+        """int64 `(texts,)`: number of ids of each text, end symbol counted."""
         return np.diff(self.starts)
 
 

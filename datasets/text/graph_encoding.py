@@ -8,12 +8,12 @@ from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabul
 
 
 def encode_graph(vocabulary: Vocabulary, strings: tf.Tensor, length: int | tf.Tensor | None = None) -> tf.Tensor:
-    """What `vocabulary.encode` gives, for a batch of strings.
+    """Encode a batch of strings as `vocabulary.encode` does.
 
     Args:
         vocabulary: of the strings.
         strings: tf.string `(batch,)`, UTF-8.
-        length: padded length of the result; None takes the longest row's length. Longer rows are cut.
+        length: padded length of the result. Longer rows are cut. None takes the length of the longest row.
 
     Returns:
         int32 `(batch, length)`, padded with 0.

@@ -33,12 +33,12 @@ def normalise(texts: Iterable[str]) -> NormalisedTexts:
     if isinstance(texts, NormalisedTexts):
         return texts
     normalised = NormalisedTexts(texts)
-    open_cases = [index for index, text in enumerate(normalised) if not _is_certainly_nfc(text)]
-    if open_cases:
+    may_change = [index for index, text in enumerate(normalised) if not _is_certainly_nfc(text)]
+    if may_change:
         import tensorflow as tf
 
-        strings = tf.constant([normalised[index].encode("utf-8", "surrogatepass") for index in open_cases])
-        for index, string in zip(open_cases, normalise_graph(strings).numpy(), strict=True):
+        strings = tf.constant([normalised[index].encode("utf-8", "surrogatepass") for index in may_change])
+        for index, string in zip(may_change, normalise_graph(strings).numpy(), strict=True):
             normalised[index] = string.decode("utf-8", "surrogatepass")
     return normalised
 
@@ -60,8 +60,8 @@ def normalise_graph(strings: "tf.Tensor") -> "tf.Tensor":
 def _is_certainly_nfc(text: str) -> bool:
     """Whether a text is in NFC by Python's version of Unicode and therefore by TensorFlow Text's.
 
-    The two differ only for characters that one version does not know yet: a later version never changes the normal
-    forms of texts that an earlier one knows. A printable text has only known characters.
+    The versions differ only for characters that one of them does not know yet: Unicode never changes the normal forms
+    of characters that it has. A printable text has only known characters.
 
     Reference:
         Unicode Standard Annex #15, section 3, "Versioning and Stability".

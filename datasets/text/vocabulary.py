@@ -32,36 +32,42 @@ _FORMAT = "bytenet-vocabulary-1"
 
 
 class Vocabulary:
-    """The characters a model knows, and their ids.
+    """The characters that a model knows, and their ids.
 
-    Ids: 0 is padding (and the start of every target), 1 the end of a sentence, 2 a character that is not in
-    the vocabulary; the characters follow from 3 in the order of their code points. With `unknown="drop"`, the
-    thesis's rule, unknown characters are left out, there is no id for them, and the characters start at 2.
+    Id 0 is padding and the start of every target. Id 1 is the end of a sentence. Id 2 is a character that is not in the
+    vocabulary. The characters follow from 3 on, in the order of their code points. With `unknown="drop"`, the thesis's
+    rule, unknown characters are left out and have no id, so the characters start at 2.
 
     Every text is brought to NFC first. Any Unicode character may be in the vocabulary, also NUL, tab and U+2028.
 
     Args:
-        characters: single characters, each once, in any order, in NFC.
-        unknown: what becomes of a character outside the vocabulary: "symbol" gives it id 2, "drop" leaves it
-            out, "error" raises `InputError`.
+        characters: single characters in NFC, in any order, without repetition.
+        unknown: what is done with a character outside the vocabulary: "symbol" gives it id 2, "drop" leaves it out,
+            "error" raises an `InputError`.
+
+    Attributes:
+        unknown: as given.
+        characters: in the order of their ids.
+        code_points: int32 `(characters,)`.
+        first_id: id of the first character.
 
     Raises:
-        InputError: for an unknown rule, or characters that are no single NFC character or are given twice.
+        InputError: `unknown` is no rule; or something is not a single NFC character, or is given twice.
 
     Reference:
-        Madsen 2017, section 3.3; its code's `TextEncoder`.
+        Madsen 2017, section 3.3; `TextEncoder` in its code.
     """
 
     def __init__(self, characters: Sequence[str], unknown: UnknownRule = "symbol"):
         if unknown not in get_args(UnknownRule):
-            raise InputError(f'unknown = {unknown!r} is not a rule; use one of "symbol", "drop", "error".')
+            raise InputError(f'unknown = {unknown!r} is not a rule; expected "symbol", "drop" or "error".')
         characters = sorted(characters)
         for character, normalised in zip(characters, normalise(characters), strict=True):
             if len(character) != 1 or "\ud800" <= character <= "\udfff" or normalised != character:
-                raise InputError(f"A vocabulary holds single characters in NFC; found {character!r}.")
+                raise InputError(f"A vocabulary has single characters in NFC; found {character!r}.")
         if len(set(characters)) != len(characters):
-            twice = [character for character, count in Counter(characters).items() if count > 1]
-            raise InputError(f"A vocabulary holds each character once; found more than once: {twice}.")
+            repeated = [character for character, count in Counter(characters).items() if count > 1]
+            raise InputError(f"A vocabulary has each character once; found more than once: {repeated}.")
         self.unknown: UnknownRule = unknown
         self.characters: tuple[str, ...] = tuple(characters)
         self.code_points = np.array([ord(character) for character in characters], np.int32)
@@ -78,17 +84,22 @@ class Vocabulary:
 
     @classmethod
     def from_pairs(cls, pairs: Pairs, config: "DataConfig") -> "Vocabulary":
-        """The vocabulary of both sides of the training pairs, by the rules of a `DataConfig`."""
+        """The vocabulary of both sides of the training pairs.
+
+        Args:
+            pairs: the training pairs.
+            config: reads `unknown` and `min_character_count` from it.
+        """
         return cls.from_texts(pairs.source, pairs.target, unknown=config.unknown, min_count=config.min_character_count)
 
     @property
     def size(self) -> int:
-        """Number of ids, padding and end of sentence counted."""
+        """Number of ids, those of padding and of the end symbol counted."""
         return len(self._symbols)
 
     @property
     def unknown_id(self) -> int | None:
-        """Id of unknown characters; None where they are dropped."""
+        """Id of unknown characters; None if they are dropped."""
         return None if self.unknown == "drop" else UNKNOWN_ID
 
     def encode(self, text: str) -> np.ndarray:
@@ -162,7 +173,7 @@ class Vocabulary:
         return np.fromiter(map(self._known.issuperset, normalise(texts)), bool)
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of `ids` up to the first end symbol; padding gives nothing, unknown ids give U+FFFD."""
+        """The text of `ids` up to the first end symbol. Padding gives nothing, an unknown id gives U+FFFD."""
         symbols = []
         for symbol_id in np.asarray(ids).tolist():
             if symbol_id == EOS_ID:
@@ -171,30 +182,26 @@ class Vocabulary:
         return "".join(symbols)
 
     def decode_batch(self, ids: Any) -> list[str]:
-        """The texts of int `(batch, length)` ids, an array or tensor."""
+        """The texts of an array or tensor of ids, int `(batch, length)`."""
         return [self.decode(row) for row in np.asarray(ids)]
 
     def encode_graph(self, strings: "tf.Tensor", length: "int | tf.Tensor | None" = None) -> "tf.Tensor":
-        """What `encode` gives, in TensorFlow operations alone: `bytenet.datasets.text.graph_encoding.encode_graph`."""
+        """`bytenet.datasets.text.graph_encoding.encode_graph` with this vocabulary."""
         from bytenet.datasets.text.graph_encoding import encode_graph
 
         return encode_graph(self, strings, length)
 
     def to_json(self) -> str:
-        """A JSON text that `from_json` reads."""
+        """The vocabulary as JSON, which `from_json` reads."""
         content = {"format": _FORMAT, "unknown": self.unknown, "characters": self.characters}
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, where: str = "the vocabulary") -> "Vocabulary":
-        """The vocabulary that `to_json` wrote.
-
-        Args:
-            text: what `to_json` gave.
-            where: file name for messages.
+    def from_json(cls, text: str | bytes, where: str = "the vocabulary") -> "Vocabulary":
+        """Read what `to_json` wrote; `where` is the name of its file in messages.
 
         Raises:
-            InputError: when `text` is something else.
+            InputError: the text is something else.
         """
         try:
             content = json.loads(text)
@@ -204,11 +211,11 @@ class Vocabulary:
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"{where} is not a vocabulary written by bytenet ({type(error).__name__}: {error}). "
-                "Take the vocabulary.json of the run folder as it was saved."
+                "Use the vocabulary.json of the run folder, unchanged."
             ) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the vocabulary as JSON to `path`, whole or not at all."""
+        """Write the vocabulary as JSON to `path`, completely or not at all."""
         write_text_atomic(path, self.to_json())
 
     @classmethod
@@ -217,20 +224,16 @@ class Vocabulary:
 
         Raises:
             MissingFileError: there is no such file.
-            InputError: it is no vocabulary.
+            InputError: the file is not a vocabulary.
         """
         try:
             content = Path(path).read_bytes()
         except FileNotFoundError as error:
             raise MissingFileError(f"There is no vocabulary at {path}.") from error
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path} is not a vocabulary written by bytenet: it is no UTF-8 text.") from error
-        return cls.from_json(text, where=str(path))
+        return cls.from_json(content, where=str(path))
 
     def fingerprint(self) -> str:
-        """Hex digest that is equal for equal vocabularies only."""
+        """A digest (SHA-256, hexadecimal) that differs if the characters or the rule differ."""
         return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Members of the archives in which corpora are published."""
+"""Reading the archives in which corpora are published."""
 
 import gzip
 import posixpath
@@ -14,32 +14,41 @@ _CHUNK_BYTES = 1 << 20
 
 
 def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
-    """The contents of some members of a `.zip`, `.tgz` or `.tar.gz` archive, in the order asked for.
+    """Read some members of a `.zip`, `.tgz` or `.tar.gz` archive.
+
+    Returns:
+        Their contents, in the order of `members`.
 
     Raises:
-        InputError: the archive is broken, or lacks a member.
+        InputError: the archive is broken, or does not have a member.
     """
     try:
-        if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                found = {name: archive.read(name) for name in archive.namelist() if name in members}
-        else:
-            found = {}
-            # tarfile's own way of reading gzip does not look at its checksum.
-            with gzip.open(path) as content:
-                with tarfile.open(fileobj=content, mode="r|") as archive:
-                    for member in archive:
-                        name = posixpath.normpath(member.name)
-                        if name in members and member.isfile():
-                            found[name] = archive.extractfile(member).read()
-                while content.read(_CHUNK_BYTES):  # to the end, where the checksum stands
-                    pass
+        contents = _read_zip(path, members) if path.suffix == ".zip" else _read_tar(path, members)
     except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path} is not a whole archive ({error}). Delete it and run the command again.") from error
-    missing = [name for name in members if name not in found]
+        raise InputError(f"{path} is not a complete archive ({error}). Delete it and run the command again.") from error
+    missing = [name for name in members if name not in contents]
     if missing:
         raise InputError(
-            f"{path} holds no {missing[0]}; it is not the archive that was expected. Delete it and run the "
-            "command again, or fetch the right one."
+            f"{path} does not contain {missing[0]}, so it is not the expected archive. Delete it and run the command "
+            "again, or fetch the right archive."
         )
-    return [found[name] for name in members]
+    return [contents[name] for name in members]
+
+
+def _read_zip(path: Path, members: Sequence[str]) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if name in members}
+
+
+def _read_tar(path: Path, members: Sequence[str]) -> dict[str, bytes]:
+    contents = {}
+    # When tarfile itself reads gzip, it does not check the checksum.
+    with gzip.open(path) as decompressed:
+        with tarfile.open(fileobj=decompressed, mode="r|") as archive:
+            for member in archive:
+                name = posixpath.normpath(member.name)
+                if name in members and member.isfile() and (file := archive.extractfile(member)):
+                    contents[name] = file.read()
+        while decompressed.read(_CHUNK_BYTES):  # to the end, where the checksum is
+            pass
+    return contents

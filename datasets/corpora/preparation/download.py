@@ -1,4 +1,4 @@
-"""Downloads that show their progress, go on where they stopped, and are checked before they count."""
+"""Downloads that show their progress, continue after an interruption, and are checked before use."""
 
 import errno
 import fcntl
@@ -6,31 +6,35 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.errors import InputError
 
+if TYPE_CHECKING:
+    from requests import Response
+
 _CHUNK_BYTES = 1 << 16
-_TIMEOUT_SECONDS = (10, 60)  # to connect, and between two pieces
+_TIMEOUT_SECONDS = (10, 60)  # to connect, and between two chunks
 
 
 class DownloadError(Exception):
-    """A download that did not come to its end, or brought something else; the message says why."""
+    """A download that was not completed or has the wrong content. The message gives the reason."""
 
 
 def download(file: RemoteFile, destination: Path) -> Path:
-    """Fetch `file` to `destination`.
+    """Download `file` to `destination`.
 
-    What has arrived lies in `destination` with `.part` behind its name until all is there and its checksum is
-    right; a later call goes on from it. Of several processes one downloads into a folder at a time.
+    Until the file is complete and its checksum is right, it has the suffix `.part`. A later call continues it. Only one
+    process at a time downloads into a folder.
 
     Returns:
-        `destination`; of another process, if that was first.
+        `destination`. The file may come from another process that was first.
 
     Raises:
-        DownloadError: no connection, a refusal, an early end, or a wrong checksum.
-        InputError: the disk is full, or the folder cannot be written to.
+        DownloadError: there is no connection, the server refuses, the file ends early, or its checksum is wrong.
+        InputError: the disk is full, or the folder is not writable.
     """
     import pooch
     import requests
@@ -44,10 +48,10 @@ def download(file: RemoteFile, destination: Path) -> Path:
             _receive(file, part)
             if not pooch.hashes.hash_matches(part, file.checksum):
                 part.unlink()
-                raise DownloadError("what came has another checksum than expected, and was deleted")
+                raise DownloadError("its checksum is not the expected one; the file was deleted")
             os.replace(part, destination)
     except requests.ConnectionError as error:
-        raise DownloadError(f"no connection to {urlsplit(file.url).hostname}, or it broke") from error
+        raise DownloadError(f"no connection to {urlsplit(file.url).hostname}, or it was interrupted") from error
     except requests.Timeout as error:
         raise DownloadError(f"{urlsplit(file.url).hostname} does not answer") from error
     except requests.RequestException as error:
@@ -55,30 +59,30 @@ def download(file: RemoteFile, destination: Path) -> Path:
     except OSError as error:
         reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror
         raise InputError(
-            f"{file.url} could not be saved as {destination}: {reason}. Make room or let that folder be "
-            "written to, and run the same command again; it goes on where it stopped."
+            f"{file.url} could not be saved as {destination}: {reason}. Free some space or make the folder writable, "
+            "and run the same command again; the download will continue."
         ) from error
     return destination
 
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Inside, no other process downloads into `folder`, if its file system has locks."""
+    """Keep other processes from downloading into `folder`, if its file system has locks."""
     from rich.console import Console
 
     with open(folder / ".lock", "wb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            Console(stderr=True).print(f"Waiting for another process, which downloads into {folder} ...")
+            Console(stderr=True).print(f"Waiting for another process that downloads into {folder} ...")
             fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:  # it has none
+        except OSError:  # the file system has no locks
             pass
         yield
 
 
 def _receive(file: RemoteFile, part: Path) -> None:
-    """Bring `part` from what it holds to the whole file."""
+    """Download the rest of a file into `part`."""
     import requests
 
     have = part.stat().st_size if part.exists() else 0
@@ -87,24 +91,24 @@ def _receive(file: RemoteFile, part: Path) -> None:
         headers["Range"] = f"bytes={have}-"
     with requests.get(file.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
-            # Nothing lies beyond what is here already: it is all of the file, or the file has changed.
+            # The server has nothing after these bytes: the file is complete, or it has changed.
             if response.headers.get("Content-Range") == f"bytes */{have}":
                 return
             part.unlink()
-            raise DownloadError("the file there is not the one that was begun; what had come was deleted")
+            raise DownloadError("the file has changed since the download began; the incomplete file was deleted")
         if not response.ok:
             raise DownloadError(f"the server answered {response.status_code} {response.reason}")
         if response.status_code != requests.codes.partial_content:
-            have = 0  # the server sends all of it, whatever was asked for
+            have = 0  # the server ignores the range and sends the whole file
         rest = response.headers.get("Content-Length")
         total = have + int(rest) if rest else file.size_bytes
         _write(response, part, have, total)
     if total is not None and part.stat().st_size != total:
-        raise DownloadError(f"it ended after {part.stat().st_size} of {total} bytes")
+        raise DownloadError(f"the transfer ended after {part.stat().st_size} of {total} bytes")
 
 
-def _write(response, part: Path, have: int, total: int | None) -> None:
-    """Append the body to the first `have` bytes of `part`, with a progress bar on stderr."""
+def _write(response: "Response", part: Path, have: int, total: int | None) -> None:
+    """Append the body of a response to the first `have` bytes of `part`, with a progress bar on stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 

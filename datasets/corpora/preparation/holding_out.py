@@ -1,4 +1,4 @@
-"""Validation and test pairs for corpora that are published in one piece."""
+"""Validation and test pairs for corpora that are published without splits."""
 
 import hashlib
 
@@ -9,8 +9,8 @@ from bytenet.datasets.text.characters import comparable
 def hold_out_tail(pairs: Pairs, count: int) -> tuple[Pairs, Pairs, Pairs]:
     """Split off the last `2 * count` pairs: `count` for validation, then `count` for testing.
 
-    Training pairs that share a sentence with those, on either side, are left out; blanks around it and Unicode's forms
-    of a letter make no other sentence, here and in `hold_out_components`.
+    Training pairs that share a sentence with those, on either side, are left out. Sentences that differ only in blanks
+    at their ends are the same, here and in `hold_out_components`.
 
     Returns:
         Training, validation and test pairs.
@@ -24,11 +24,11 @@ def hold_out_tail(pairs: Pairs, count: int) -> tuple[Pairs, Pairs, Pairs]:
 
 
 def hold_out_components(pairs: Pairs, count: int, salt: str, max_pairs: int = 10) -> tuple[Pairs, Pairs, Pairs]:
-    """Split a corpus in which many sentences have several translations, no sentence falling into two splits.
+    """Split a corpus in which many sentences have several translations. No sentence is in two splits.
 
-    Pairs that share a sentence, on either side, belong to one component. Components of at most `max_pairs`
-    pairs are dealt in the order of the SHA-256 of `salt` and their first target: `count` to validation,
-    `count` to test, of each only its first pair; all others are training data.
+    Pairs that share a sentence, on either side, belong to one component. Components of at most `max_pairs` pairs are
+    sorted by the SHA-256 of `salt` and their first target. The first pairs of the first `count` components are for
+    validation, and those of the next `count` for testing. All other components are training data.
 
     Returns:
         Training, validation and test pairs, each in the order of `pairs`.

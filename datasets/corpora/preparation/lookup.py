@@ -1,4 +1,4 @@
-"""Where the files of a corpus are: under `BYTENET_DATA`, in the cache, or on the network."""
+"""Finding the files of a corpus: under `BYTENET_DATA`, in the cache, or on the network."""
 
 import os
 from pathlib import Path
@@ -12,10 +12,10 @@ DATA_VARIABLE = "BYTENET_DATA"
 
 
 def data_folder() -> Path | None:
-    """The folder that `BYTENET_DATA` names; None where it is not set.
+    """The folder that `BYTENET_DATA` names; None if it is not set.
 
     Raises:
-        MissingFileError: it names no folder.
+        MissingFileError: there is no such folder.
     """
     value = os.environ.get(DATA_VARIABLE)
     if not value:
@@ -27,43 +27,42 @@ def data_folder() -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: `~/.cache/bytenet`, or the system's like of it."""
+    """The folder of downloads: `~/.cache/bytenet`, or the system's equivalent."""
     import pooch
 
     return Path(pooch.os_cache("bytenet"))
 
 
 def local_pairs(corpus: str, split: str, source_language: str, target_language: str) -> Pairs | None:
-    """The pairs of the two files `BYTENET_DATA/<corpus>/<split>.<language>`, with or without `.gz`.
+    """Read the pairs of the two files `BYTENET_DATA/<corpus>/<split>.<language>`, with or without `.gz`.
 
     Returns:
-        None where neither file is there.
+        The pairs; None if neither file exists.
 
     Raises:
-        MissingFileError: only one of them is there.
+        MissingFileError: only one of the files exists.
         InputError: they cannot be read as parallel text.
     """
     folder = data_folder()
     if folder is None:
         return None
-    found: list[Path | None] = []
-    for language in (source_language, target_language):
+
+    def side(language: str) -> Path | None:
         names = (f"{split}.{language}.gz", f"{split}.{language}")
-        found.append(next((path for name in names if (path := folder / corpus / name).exists()), None))
-    source, target = found
+        return next((path for name in names if (path := folder / corpus / name).exists()), None)
+
+    source, target = side(source_language), side(target_language)
     if source is None and target is None:
         return None
     if source is None or target is None:
         language = source_language if source is None else target_language
         missing = folder / corpus / f"{split}.{language}.gz"
-        raise MissingFileError(f"There is {source or target}, but not its other side {missing}; put both there.")
+        raise MissingFileError(f"{source or target} exists, but its other side {missing} does not. Put both there.")
     return read_parallel(source, target)
 
 
 def fetch(file: RemoteFile) -> Path:
-    """The path of a file of a corpus: under `BYTENET_DATA`, or in the cache, downloaded where needed.
-
-    A download shows its progress, goes on where an earlier one stopped, and is checked before it counts.
+    """The path of a file of a corpus, under `BYTENET_DATA` or in the cache. It is downloaded if it is in neither.
 
     Raises:
         InputError: it cannot be downloaded; the message says what to fetch and where to put it.
@@ -81,7 +80,6 @@ def fetch(file: RemoteFile) -> Path:
     except DownloadError as error:
         under = f"{folder}/{file.path}" if folder else f"FOLDER/{file.path}, with {DATA_VARIABLE}=FOLDER set,"
         raise InputError(
-            f"{file.url} could not be downloaded ({error}). Run the same command again when there is a "
-            f"network (it goes on where it stopped), or fetch that file elsewhere and put it at {under} or "
-            f"at {cached}."
+            f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; the "
+            f"download will continue. Or fetch the file elsewhere and put it at {under} or at {cached}."
         ) from error

@@ -120,8 +120,7 @@ ENTRIES = {
     "monolingual_dataset": lambda lines: batches(monolingual_dataset(lines, VOCABULARY, PLAN, 1)),
     "select_training_pairs": lambda lines: select_training_pairs(Pairs(lines, lines), DataConfig(max_length=4)).source,
     "select_monolingual": lambda lines: select_monolingual(lines, DataConfig(max_length=4), VOCABULARY).texts,
-    "Corpus": lambda lines: Corpus("own", Pairs([], []), None, None, "de", "en", monolingual_source=lines)
-    .monolingual_source,
+    "Corpus": lambda lines: Corpus("own", Pairs([], []), None, None, "de", "en", lines).monolingual_source,
     "character_counts": character_counts,
     "comparable": comparable,
 }  # fmt: skip
@@ -138,8 +137,12 @@ def test_a_decomposed_letter_is_the_composed_one(entry):
 
 def test_a_corpus_is_normalised_once(monkeypatch):
     calls = []
-    name = "bytenet.datasets.text.normalisation.normalise_graph"
-    monkeypatch.setattr(name, lambda strings: calls.append(1) or strings)
+
+    def count(strings):
+        calls.append(strings)
+        return strings
+
+    monkeypatch.setattr("bytenet.datasets.text.normalisation.normalise_graph", count)
     pairs = Pairs(DECOMPOSED, DECOMPOSED)
     assert len(calls) == 2
     pairs = select_training_pairs(pairs, DataConfig()).take(range(4)).reversed()

@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets.corpora import (
-    digits,
-    load_corpus,
-    number_splits,
-)
+from bytenet.datasets import load_corpus
+from bytenet.datasets.corpora import digits, number_splits
 from bytenet.datasets.corpora.numbers import FIRST_HELD_OUT, spell
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.vocabulary import Vocabulary

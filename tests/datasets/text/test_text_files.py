@@ -150,7 +150,7 @@ def test_a_broken_gzip_file_is_refused(write, tmp_path):
     path = tmp_path / "cut.gz"
     for content in (whole[:-20], b"plain text", whole[:12] + b"\xff" * 10 + whole[22:]):
         path.write_bytes(content)
-        with pytest.raises(InputError, match=r"cut\.gz is not a whole gzip file"):
+        with pytest.raises(InputError, match=r"cut\.gz is not a complete gzip file"):
             read_lines(path)
 
 
@@ -160,5 +160,5 @@ def test_parallel_files(write):
 
 
 def test_unequal_line_counts_are_refused(write):
-    with pytest.raises(InputError, match=r"a\.de has 2 lines but .*a\.en has 3; expected as many"):
+    with pytest.raises(InputError, match=r"a\.de has 2 lines but .*a\.en has 3; expected the same number"):
         read_parallel(write(b"ein\nzwei\n", "a.de"), write(b"one\ntwo\nthree\n", "a.en"))

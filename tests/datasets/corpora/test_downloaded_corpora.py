@@ -8,13 +8,8 @@ import zipfile
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets.corpora import (
-    europarl,
-    find_entry,
-    load_corpus,
-    newstest,
-    read_corpus,
-)
+from bytenet.datasets import load_corpus, read_corpus
+from bytenet.datasets.corpora import europarl, find_entry, newstest
 from bytenet.datasets.parallel import Pairs
 from bytenet.errors import InputError
 
@@ -87,7 +82,7 @@ def test_newstest_archives_are_sacrebleus():
 
 
 def test_newstest_pairs_and_years_that_are_not_there_are_refused(offline):
-    with pytest.raises(InputError, match=r"no pair de-fr; it has .*de-en"):
+    with pytest.raises(InputError, match=r"not have the language pair de-fr; it has .*de-en"):
         newstest.newstest([2015], "de", "fr")
     with pytest.raises(InputError, match="no NewsTest 2007"):
         newstest.newstest([2007])
@@ -115,7 +110,7 @@ def test_europarl_from_its_archive(data_folder, offline, monkeypatch):
 
 def test_europarl_that_is_not_all_there_is_refused(data_folder, offline):
     write_europarl(data_folder, ["a", "b"], ["a", "b"])
-    with pytest.raises(InputError, match=r"has 2 and 2 lines; Europarl v7 has 1920209"):
+    with pytest.raises(InputError, match=r"has 2 and 2 lines; expected 1920209 each"):
         load_corpus(DataConfig(corpus="europarl"))
 
 
@@ -133,7 +128,7 @@ def test_europarl_with_newstest(data_folder, offline):
 
 @pytest.mark.parametrize(
     ("content", "named"),
-    [(tgz({"other": "text\n"}), "holds no europarl-v7.de-en.de"), (b"no archive", "not a whole archive")],
+    [(tgz({"other": "text\n"}), "does not contain europarl-v7.de-en.de"), (b"no archive", "not a complete archive")],
     ids=["another archive", "no archive"],  # the bytes of an archive hold the time
 )
 def test_an_archive_of_something_else_is_refused(data_folder, offline, content, named):
@@ -145,7 +140,7 @@ def test_an_archive_of_something_else_is_refused(data_folder, offline, content, 
 def test_an_archive_cut_short_is_refused(data_folder, offline):
     path = write_europarl(data_folder, ["abc"] * 2000, [str(hash(i)) for i in range(2000)])
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InputError, match=r"not a whole archive.*Delete it"):
+    with pytest.raises(InputError, match=r"not a complete archive.*Delete it"):
         load_corpus(DataConfig(corpus="europarl"))
 
 
@@ -154,7 +149,7 @@ def test_a_damaged_archive_is_refused(data_folder, offline):
     content = bytearray(path.read_bytes())
     content[-8] ^= 1  # of the checksum
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"not a whole archive.*CRC"):
+    with pytest.raises(InputError, match=r"not a complete archive.*CRC"):
         load_corpus(DataConfig(corpus="europarl"))
 
 

@@ -62,7 +62,7 @@ def test_a_whole_part_is_taken(server, remote, tmp_path):
 def test_a_part_of_something_longer_is_thrown_away(server, remote, tmp_path):
     part = tmp_path / "corpus.gz.part"
     part.write_bytes(server.content + b"more")
-    with pytest.raises(DownloadError, match="not the one that was begun"):
+    with pytest.raises(DownloadError, match="has changed since the download began"):
         download(remote, tmp_path / "corpus.gz")
     assert not part.exists()
 
@@ -72,7 +72,7 @@ def test_a_wrong_checksum_leaves_nothing(server, tmp_path, begun):
     if begun:
         (tmp_path / "corpus.gz.part").write_bytes(begun)
     digest = hashlib.sha256(server.content).hexdigest() if begun else "0" * 64
-    with pytest.raises(DownloadError, match="another checksum"):
+    with pytest.raises(DownloadError, match="checksum is not the expected one"):
         download(RemoteFile("c/corpus.gz", server.url, f"sha256:{digest}"), tmp_path / "corpus.gz")
     assert contents(tmp_path) == []
 
@@ -90,7 +90,7 @@ def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("bytenet.datasets.corpora.preparation.download._write", write)
-    with pytest.raises(InputError, match=r"the disk is full.*goes on where it stopped"):
+    with pytest.raises(InputError, match=r"the disk is full.*the download will continue"):
         download(remote, tmp_path / "corpus.gz")
     assert contents(tmp_path) == ["corpus.gz.part"]
 
@@ -154,7 +154,7 @@ def test_a_bytenet_data_that_is_no_folder_is_refused(monkeypatch, tmp_path):
 
 def test_one_side_without_the_other_is_refused(data_folder):
     data_folder("multi30k/train.de.gz", ["eins"])
-    with pytest.raises(MissingFileError, match=r"train\.de\.gz, but not its other side .*train\.en\.gz"):
+    with pytest.raises(MissingFileError, match=r"train\.de\.gz exists, but its other side .*train\.en\.gz does not"):
         lookup.local_pairs("multi30k", "train", "de", "en")
 
 

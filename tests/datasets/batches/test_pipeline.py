@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from bytenet.datasets.batches.bucketing import pair_lengths, plan_batches
+from bytenet.datasets.batches.bucketing import plan_batches
+from bytenet.datasets.batches.lengths import pair_lengths
 from bytenet.datasets.batches.pipeline import evaluation_dataset, loss_weights, monolingual_dataset, training_dataset
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.vocabulary import Vocabulary

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets.corpora import find_entry, load_corpus, read_corpus
+from bytenet.datasets import load_corpus, read_corpus
+from bytenet.datasets.corpora import find_entry
 from bytenet.errors import InputError
 
 NUM_IMAGES = 30

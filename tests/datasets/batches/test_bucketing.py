@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets.batches.bucketing import pair_lengths, plan_batches, plan_from_config
+from bytenet.datasets.batches.bucketing import plan_batches, plan_from_config
+from bytenet.datasets.batches.lengths import pair_lengths
 from bytenet.datasets.batches.partition import histogram_cuts
 from bytenet.datasets.corpora import digits
 from bytenet.datasets.parallel import Pairs
