@@ -64,7 +64,7 @@ def compare(
     from bytenet.datasets import read_lines
     from bytenet.datasets.text.normalisation import normalise
     from bytenet.errors import InputError
-    from bytenet.evaluation.compare import CHOICES, COLUMNS, compare_translations, comparison_page
+    from bytenet.evaluation.comparison import CHOICES, COLUMNS, compare_translations, comparison_page
     from bytenet.files import write_text_atomic
 
     references = normalise(read_lines(reference))

@@ -15,7 +15,7 @@ def report(run_dir: Path, output: Path | None, title: str | None) -> None:
     It takes every evaluation in RUN/evaluation, as `bytenet evaluate` leaves them. The curves go into a PNG file
     beside the page.
     """
-    from bytenet.evaluation.run_report import write_report
+    from bytenet.evaluation.run_page import write_report
 
     output = output or run_dir / "report.md"
     write_report(run_dir, output, title or run_dir.resolve().name)

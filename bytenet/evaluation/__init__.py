@@ -1,6 +1,6 @@
 """How good translations are, as scores that carry their settings and print themselves. No TensorFlow."""
 
-from bytenet.evaluation.compare import Comparison, compare_translations
+from bytenet.evaluation.comparison import Comparison, compare_translations
 from bytenet.evaluation.evaluate_run import evaluate_run, pairs_of_split, text_scores
 from bytenet.evaluation.evaluation import Evaluation, samples_table
 from bytenet.evaluation.metrics.bleu import bleu, chrf, length_ratio
@@ -11,8 +11,8 @@ from bytenet.evaluation.metrics.misclassification import (
     sentence_misclassification,
 )
 from bytenet.evaluation.metrics.scores import Score
-from bytenet.evaluation.metrics.smoothing import smooth
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
+from bytenet.evaluation.smoothing import smooth
 
 __all__ = [
     "Comparison",

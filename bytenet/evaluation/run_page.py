@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import MissingFileError
-from bytenet.evaluation.curves import plot_curves
+from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
 from bytenet.markdown import cell, code, table
 from bytenet.run_folder import RunFolder

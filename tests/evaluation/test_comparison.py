@@ -7,7 +7,7 @@ from sacrebleu.significance import PairedTest
 
 from bytenet.errors import InputError
 from bytenet.evaluation import bleu, chrf, compare_translations, thesis_bleu
-from bytenet.evaluation.compare import CLEARLY, comparison_page
+from bytenet.evaluation.comparison import CLEARLY, comparison_page
 
 REFERENCES = [
     "the cat sat on the mat today",
