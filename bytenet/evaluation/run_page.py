@@ -1,4 +1,4 @@
-"""What a run did and how good it is, as a page of Markdown with its curves."""
+"""A page of Markdown about a run: what it did, its scores, and its curves."""
 
 import json
 import math
@@ -13,26 +13,26 @@ from bytenet.markdown import cell, code, table
 from bytenet.run_folder import RunFolder
 
 
-def write_report(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
-    """Write the page, and the curves beside it as `STEM-curves.png`.
+def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
+    """Write the page, and beside it the curves as `STEM-curves.png`.
 
     Args:
         run_dir: the run folder, after training and at least one `bytenet evaluate`.
         path: of the Markdown file.
-        title: its heading.
+        title: the heading.
 
     Raises:
-        MissingFileError: the folder is not a run, or was not trained or evaluated yet.
+        MissingFileError: the folder is not a run, or is not trained or evaluated yet.
     """
     folder = RunFolder.open(run_dir)
     evaluations = sorted(folder.evaluation.glob("*.json"))
-    missing = [] if folder.environment_path.is_file() else ["environment.json, which training writes at its start"]
+    missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
     if not read_csv_log(folder.metrics_path):
-        missing.append("metrics.csv, which training writes at the end of an epoch of a translator that learns")
+        missing.append("metrics.csv (written after each epoch, for a translator that learns)")
     if not evaluations:
-        missing.append(f"the scores of a test set, which `bytenet evaluate {folder.path}` writes")
+        missing.append(f"the scores of a test set (written by `bytenet evaluate {folder.path}`)")
     if missing:
-        raise MissingFileError(f"{folder.path} has nothing to report yet. It lacks {' and '.join(missing)}.")
+        raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
     curves = path.with_name(f"{path.stem}-curves.png")
     plot_curves(folder, curves)
@@ -55,7 +55,7 @@ def _training(folder: RunFolder) -> str:
         "time": f"{seconds / 60:.0f} minutes for {metrics['epoch'][-1]:.0f} epochs, {metrics['step'][-1]:,.0f} steps; "
         "compilation and validation included",
     }
-    if not math.isnan(characters):  # those of a backward translator are not counted
+    if not math.isnan(characters):  # a backward translator does not count them
         rows["speed"] = f"{characters / seconds:,.0f} target characters a second, compilation and validation included"
     return "## Training\n\n" + table(("", ""), rows.items())
 
@@ -65,11 +65,11 @@ def _epochs(folder: RunFolder) -> str:
     measured = [name for name, values in metrics.items() if not all(map(math.isnan, values))]
     names = [name for name in measured if name not in ("step", "characters")]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
-    heading = (
+    units = (
         f"loss in nats a {folder.config.training.loss}, val_loss in nats a character; val_misclassification, val_bleu "
         "and val_chrf of translations"
     )
-    return f"Epoch by epoch ({heading}):\n\n" + table(names, rows)
+    return f"Epoch by epoch ({units}):\n\n" + table(names, rows)
 
 
 def _number(name: str, value: float) -> str:
@@ -81,23 +81,23 @@ def _number(name: str, value: float) -> str:
 
 
 def _evaluation(file: Path) -> str:
-    found = json.loads(file.read_text(encoding="utf-8"))
+    evaluation = json.loads(file.read_text(encoding="utf-8"))
     scores = []
-    for score in found["scores"]:
-        digits = score.get("digits", 2 if score["value"] > 2 else 4)  # which were not always saved
+    for score in evaluation["scores"]:
+        digits = score.get("digits", 2 if score["value"] > 2 else 4)  # older versions did not save them
         low, high = score["interval"] or (None, None)
         interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
         scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))
-    search = found["settings"]
-    told = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
+    search = evaluation["settings"]
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
     samples = file.with_name(f"{file.name.removesuffix('.json')}.samples.md").read_text(encoding="utf-8")
     return "\n\n".join(
         [
-            f"## Scores on {found['name']}",
-            f"{found['num_sentences']:,} sentences, translated in {found['seconds']:.0f} seconds "
-            f"({found['characters_per_second']:,.0f} characters a second); {told}.",
+            f"## Scores on {evaluation['name']}",
+            f"{evaluation['num_sentences']:,} sentences, translated in {evaluation['seconds']:.0f} seconds "
+            f"({evaluation['characters_per_second']:,.0f} characters a second); {settings}.",
             table(("score", "value", "95 % interval", "settings"), scores),
-            f"The first {samples.count(chr(10)) - 2} sentences, as they come:",
+            f"The first {samples.count(chr(10)) - 2} sentences, in their order:",
             samples,
         ]
     )

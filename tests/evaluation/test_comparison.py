@@ -7,7 +7,8 @@ from sacrebleu.significance import PairedTest
 
 from bytenet.errors import InputError
 from bytenet.evaluation import bleu, chrf, compare_translations, thesis_bleu
-from bytenet.evaluation.comparison import CLEARLY, comparison_page
+from bytenet.evaluation.comparison import CLEARLY
+from bytenet.evaluation.comparison_page import comparison_page, scores_table
 
 REFERENCES = [
     "the cat sat on the mat today",
@@ -85,7 +86,7 @@ def test_that_no_reference_is_that_long_is_said(one):
     assert one.choose("good", min_chars=40) == []
     page = comparison_page(one, ["good"], min_chars=40)
     assert page.endswith("None. No reference has 40 characters; the longest has 31.\n")
-    assert page.startswith(one.summary())
+    assert page.startswith(scores_table(one))
 
 
 def test_sentence_scores_are_those_of_the_sentence_alone(two):
