@@ -1,4 +1,4 @@
-"""Tables of Markdown that show any text as it is."""
+"""Markdown that shows any text literally."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,18 @@ _MARKS = frozenset("\\|`*_<>[]~&$")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown already, such as those of `cell`."""
+    """A table. Its cells are Markdown, as `cell` returns it."""
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, ["---"] * len(header), *rows))
 
 
 def cell(text: str, longest: int | None = None) -> str:
-    """Text that Markdown shows as it is, within one cell of one line.
+    """Text for one cell of one line that Markdown shows literally.
 
-    Line ends and other blanks become spaces, and what does not print becomes U+FFFD.
+    Line ends and other blanks become spaces. Other characters that are not printable become U+FFFD.
 
     Args:
-        text: any.
-        longest: characters kept; an ellipsis stands for the rest.
+        text: any text.
+        longest: most characters; an ellipsis replaces the rest.
     """
     if longest is not None and len(text) > longest:
         text = f"{text[: longest - 1]}…"
@@ -27,10 +27,10 @@ def cell(text: str, longest: int | None = None) -> str:
 
 
 def code(text: str) -> str:
-    """Text as code, in one line; backticks in it become quotes."""
+    """Text as code in one line. Its backticks become quotes."""
     return f"`{' '.join(text.split()).replace('`', chr(39))}`"
 
 
 def anchor(heading: str) -> str:
-    """What a link to a heading ends with, as GitHub makes it."""
+    """The anchor that GitHub gives to a heading, for links to it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

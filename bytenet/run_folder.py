@@ -13,7 +13,7 @@ from bytenet.files import write_text_atomic
 if TYPE_CHECKING:
     import keras
 
-    from bytenet.datasets.vocabulary import Vocabulary
+    from bytenet.datasets import Vocabulary
 
 # Beside those of model and data: what decides on the variables of a checkpoint, and on the place in the data.
 _FOR_GOOD = frozenset(
@@ -147,7 +147,7 @@ class RunFolder:
         Raises:
             InputError: the file is damaged, or is not the one that the run was trained with.
         """
-        from bytenet.datasets.vocabulary import Vocabulary
+        from bytenet.datasets import Vocabulary
 
         vocabulary = Vocabulary.load(self.vocabulary_path)
         if self.environment_path.is_file():

@@ -1,19 +1,25 @@
 """Text in, bucketed batches out.
 
-`bytenet.datasets.pipeline`, the only part that needs TensorFlow, is imported when one of its names is first
+`text` reads files and makes ids of characters, `corpora` has the corpora by name, and `batches` plans and makes the
+batches of a training. `corpus_report` describes a corpus before training.
+
+Only `batches.pipeline` and `text.graph_encoding` need TensorFlow. They are imported when one of their names is first
 used.
 """
 
 from typing import Any
 
-from bytenet.datasets.bucketing import pair_lengths, plan_batches, plan_from_config, text_lengths
-from bytenet.datasets.corpora import available, load_corpus, read_corpus, select_training_pairs
-from bytenet.datasets.monolingual import SelectedTexts, select_monolingual
+from bytenet.datasets.batches.bucketing import plan_batches, plan_from_config
+from bytenet.datasets.batches.lengths import pair_lengths, text_lengths
+from bytenet.datasets.batches.partition import histogram_cuts, optimal_cuts
+from bytenet.datasets.batches.plan import BatchPlan, Bucket, PlannedBatch, length_groups
+from bytenet.datasets.corpora import available
+from bytenet.datasets.loading import load_corpus, read_corpus
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.partition import histogram_cuts, optimal_cuts
-from bytenet.datasets.plan import BatchPlan, Bucket, PlannedBatch, length_groups
-from bytenet.datasets.text_files import read_lines, read_parallel
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
+from bytenet.datasets.selection import SelectedTexts, select_monolingual, select_training_pairs
+from bytenet.datasets.text.normalisation import normalise
+from bytenet.datasets.text.text_files import read_lines, read_parallel
+from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 
 _PIPELINE_NAMES = ("evaluation_dataset", "loss_weights", "monolingual_dataset", "training_dataset")
 
@@ -35,6 +41,7 @@ __all__ = [
     "load_corpus",
     "loss_weights",
     "monolingual_dataset",
+    "normalise",
     "optimal_cuts",
     "pair_lengths",
     "plan_batches",
@@ -51,7 +58,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _PIPELINE_NAMES:
-        from bytenet.datasets import pipeline
+        from bytenet.datasets.batches import pipeline
 
         return getattr(pipeline, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,15 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bytenet.datasets.text.normalisation import normalise
 from bytenet.errors import InputError
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Sentences and their translations: `source[i]` and `target[i]` belong together.
+    """Sentences and their translations: `source[i]` and `target[i]` belong together. Both are kept in NFC.
 
     Raises:
-        InputError: when there are not as many targets as sources.
+        InputError: the numbers of sources and targets differ.
     """
 
     source: list[str]
@@ -19,7 +20,10 @@ class Pairs:
 
     def __post_init__(self) -> None:
         if len(self.source) != len(self.target):
-            raise InputError(f"{len(self.source)} sources but {len(self.target)} targets; expected as many.")
+            numbers = f"{len(self.source)} sources but {len(self.target)} targets"
+            raise InputError(f"Found {numbers}; expected the same number.")
+        for side in ("source", "target"):
+            object.__setattr__(self, side, normalise(getattr(self, side)))
 
     def __len__(self) -> int:
         return len(self.source)
@@ -27,7 +31,8 @@ class Pairs:
     def take(self, indices: Iterable[int]) -> "Pairs":
         """The pairs at `indices`, in that order."""
         indices = list(indices)
-        return Pairs([self.source[i] for i in indices], [self.target[i] for i in indices])
+        # Both sides are normalised: `normalise` gives them back as they are.
+        return Pairs(normalise(self.source).take(indices), normalise(self.target).take(indices))
 
     def reversed(self) -> "Pairs":
         """The same pairs for the other direction."""
@@ -38,7 +43,7 @@ class Pairs:
 class Corpus:
     """Training, validation and test pairs of one direction of translation.
 
-    `monolingual_source` and `monolingual_target` are sentences without translations, where some were given.
+    `monolingual_source` and `monolingual_target` are sentences without translations, kept in NFC.
     """
 
     name: str
@@ -49,6 +54,11 @@ class Corpus:
     target_language: str
     monolingual_source: list[str] | None = None
     monolingual_target: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        for side in ("monolingual_source", "monolingual_target"):
+            if (texts := getattr(self, side)) is not None:
+                object.__setattr__(self, side, normalise(texts))
 
     def reversed(self) -> "Corpus":
         """The same corpus for the other direction."""

@@ -15,26 +15,26 @@ import click
     help="Change a setting, for example --set data.batch_size=64. May be given several times.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-@click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and stop.")
+@click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and exit.")
 def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
     """Show the corpus of PRESET_OR_FILE as a training would see it.
 
-    Lengths as a histogram, the buckets with their batches and padding, the alphabet with rare and odd
-    characters, pairs that may be no translations of each other, and what of
-    the text without translations would be used.
+    The report has a histogram of lengths, the buckets with their batches and padding, the alphabet with rare and odd
+    characters, pairs that may not be translations of each other, and how much of the text without translations would
+    be used.
     """
     if list_corpora:
         if preset_or_file is not None or overrides:
-            raise click.UsageError("--list shows all corpora; leave out PRESET_OR_FILE and --set.")
+            raise click.UsageError("--list shows all corpora. Leave out PRESET_OR_FILE and --set.")
         _list_corpora(as_json)
         return
     if preset_or_file is None:
-        raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet data numbers (or bytenet data --list)")
+        raise click.UsageError("Missing PRESET_OR_FILE. Try: bytenet data numbers, or: bytenet data --list")
     from bytenet.config import load_config
 
     config = load_config(preset_or_file, overrides)
 
-    from bytenet.datasets.report import CorpusReport
+    from bytenet.datasets.corpus_report import CorpusReport
 
     report = CorpusReport.from_config(config.data)
     if as_json:
@@ -42,20 +42,20 @@ def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, 
     else:
         from rich.console import Console
 
-        from bytenet.datasets.report_text import print_report
+        from bytenet.datasets.corpus_report.terminal_tables import print_report
 
         print_report(report, Console(highlight=False))
 
 
 def _list_corpora(as_json: bool) -> None:
-    from bytenet.datasets.corpora import available
+    from bytenet.datasets import available
 
     if as_json:
         _print_json([entry.to_dict() for entry in available()])
     else:
         from rich.console import Console
 
-        from bytenet.datasets.report_text import print_corpora
+        from bytenet.datasets.corpus_report.terminal_tables import print_corpora
 
         print_corpora(available(), Console(highlight=False))
 

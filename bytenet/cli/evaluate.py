@@ -4,8 +4,12 @@ import json
 import sys
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from bytenet.evaluation.evaluate_run import Split
 
 
 @click.command(short_help="Translate a test set and score it.")
@@ -15,25 +19,25 @@ import click
     type=click.Choice(["train", "validation", "test"]),
     default="test",
     show_default=True,
-    help="Part of the run's own corpus.",
+    help="Split of the run's own corpus.",
 )
-@click.option("--source", type=click.Path(path_type=Path), help="Evaluate on this file instead; needs --reference.")
-@click.option("--reference", type=click.Path(path_type=Path), help="Translations of --source, line by line.")
+@click.option("--source", type=click.Path(path_type=Path), help="Translate this file instead; needs --reference.")
+@click.option("--reference", type=click.Path(path_type=Path), help="Correct translations of --source, line by line.")
 @click.option("--name", help="Name of the files in RUN/evaluation.  [default: the split, or --source's name]")
-@click.option("--max-sentences", type=click.IntRange(min=1), help="Take only so many, the first ones.")
-@click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept a line; 1 is greedy search.")
-@click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
-@click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
+@click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
+@click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept for each line; 1 is greedy search.")
+@click.option("--length-penalty", type=click.FloatRange(min=0), help="With 0, longer translations are not favoured.")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines translated together.")
 @click.option(
     "--xla/--no-xla",
     default=None,
-    help="Compile the search with XLA. Without either, the shapes of batches that have enough work for it are.",
+    help="Compile the search with XLA, or not. By default, batch shapes with enough work are compiled.",
 )
-@click.option("--show", type=click.IntRange(min=0), default=0, help="Also print the first so many translations.")
+@click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def evaluate(
     run_dir: Path,
-    split: str,
+    split: "Split",
     source: Path | None,
     reference: Path | None,
     name: str | None,
@@ -47,21 +51,21 @@ def evaluate(
 ) -> None:
     """Translate a test set with the model in the folder RUN and print its scores, one a line.
 
-    They are also saved as RUN/evaluation/NAME.json, with all translations (NAME.hypotheses.txt) and the
-    first twenty beside source and reference (NAME.samples.md). What is not given is as RUN's configuration
-    says under decoding.
+    The scores are also saved as RUN/evaluation/NAME.json, all translations as NAME.hypotheses.txt, and the first twenty
+    beside source and reference as NAME.samples.md. Options that are not given are read from the section decoding of
+    RUN's configuration.
     """
     if (source is None) != (reference is None):
-        raise click.UsageError("--source and --reference belong together: give both or neither.")
+        raise click.UsageError("--source and --reference belong together. Give both or neither.")
     if name is not None and (not name or Path(name).name != name):
-        raise click.UsageError(f"--name {name!r} cannot be the name of a file; give one without slashes.")
+        raise click.UsageError(f"--name {name!r} is not the name of a file. Give a name without slashes.")
 
-    from bytenet.datasets.text_files import read_parallel
+    from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
     from bytenet.run_folder import RunFolder
 
     folder = RunFolder.open(run_dir)
-    if source is not None:
+    if source is not None and reference is not None:
         pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
     else:
         pairs, default_name = pairs_of_split(folder, split), split
@@ -91,5 +95,5 @@ def evaluate(
             click.echo(f"{source_text} → {hypothesis}{wrong}")
     if evaluation.num_unended:
         click.echo(f"{evaluation.num_unended} translations reached the length limit without an end.", err=True)
-    paths = evaluation.save(folder.evaluation)  # last, so that a disk that is full does not keep the scores back
+    paths = evaluation.save(folder.evaluation)  # last, so that the scores are printed even if the disk is full
     click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)

@@ -1,4 +1,4 @@
-"""`bytenet report`: a page of Markdown on a run."""
+"""`bytenet report`: a page of Markdown about a run."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ import click
 @click.option("--output", type=click.Path(path_type=Path), help="The Markdown file.  [default: RUN/report.md]")
 @click.option("--title", help="Its heading.  [default: the name of the folder RUN]")
 def report(run_dir: Path, output: Path | None, title: str | None) -> None:
-    """Write a page on the run in the folder RUN: command, machine, time, speed, curves, scores, translations.
+    """Write a page about the run in the folder RUN: command, machine, time, speed, curves, scores, translations.
 
-    It takes every evaluation in RUN/evaluation, as `bytenet evaluate` leaves them. The curves go into a PNG file
+    It includes every evaluation in RUN/evaluation, where `bytenet evaluate` saves them. The curves are a PNG file
     beside the page.
     """
-    from bytenet.evaluation.run_report import write_report
+    from bytenet.evaluation.run_page import write_run_page
 
     output = output or run_dir / "report.md"
-    write_report(run_dir, output, title or run_dir.resolve().name)
+    write_run_page(run_dir, output, title or run_dir.resolve().name)
     click.echo(str(output))

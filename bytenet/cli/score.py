@@ -18,7 +18,7 @@ def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_
     Each pair gives one line: log-probability in nats, characters with the end symbol, bits per character,
     separated by tabs. The bits per character of them all go to stderr.
     """
-    from bytenet.datasets.text_files import read_parallel
+    from bytenet.datasets import read_parallel
     from bytenet.run_folder import RunFolder
 
     folder = RunFolder.open(run_dir)

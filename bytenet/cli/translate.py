@@ -54,7 +54,7 @@ def translate(
     up to so many lines of number, score and translation, separated by tabs. What is not given is as RUN's
     configuration says under decoding.
     """
-    from bytenet.datasets.text_files import read_lines
+    from bytenet.datasets import read_lines
     from bytenet.run_folder import RunFolder
 
     folder = RunFolder.open(run_dir)

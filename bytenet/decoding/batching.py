@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from bytenet.datasets.vocabulary import PAD_ID
+from bytenet.datasets import PAD_ID
 
 _SHORTEST = 32
 

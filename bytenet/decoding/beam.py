@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.search import (
     SearchResult,
     empty_symbols,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import PAD_ID
+from bytenet.datasets import PAD_ID
 from bytenet.decoding.beam import beam_search
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.search import SearchResult, length_limits_or_default

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.search import (
     SearchResult,
     empty_symbols,

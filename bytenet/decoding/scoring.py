@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import PAD_ID, Vocabulary
+from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel
@@ -61,8 +61,8 @@ def log_probabilities(
     """
     if len(sources) != len(targets):
         raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected as many.")
-    source_ids = [vocabulary.encode(text) for text in sources]
-    target_ids = [vocabulary.encode(text) for text in targets]
+    source_ids = vocabulary.encode_batch(sources)
+    target_ids = vocabulary.encode_batch(targets)
     pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
 
     @tf.function(autograph=False)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import PAD_ID
+from bytenet.datasets import PAD_ID
 from bytenet.models.translation_model import TranslationModel
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from bytenet.config import ModelConfig
-from bytenet.datasets.characters import is_blank
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID, Vocabulary
+from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
+from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.decoding.compilation import CompilationChoice
 from bytenet.decoding.decoder import Decoder
@@ -159,7 +159,7 @@ class Translator:
     def _translate_window(
         self, lines: list[str], n_best: int, least_lengths: Sequence[int] | None
     ) -> list[list[Translation]]:
-        encoded = [self.vocabulary.encode(line) for line in lines]
+        encoded = self.vocabulary.encode_batch(lines)
         lengths = [len(ids) for ids in encoded]
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]

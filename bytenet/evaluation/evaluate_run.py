@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
-from bytenet.datasets.characters import normalise
 from bytenet.errors import InputError
 from bytenet.evaluation.evaluation import Evaluation
 from bytenet.evaluation.metrics.bleu import bleu_measures, chrf
 from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, check_parallel
+from bytenet.evaluation.metrics.exact_match import exact_match
 from bytenet.evaluation.metrics.likelihood import bits_per_character
-from bytenet.evaluation.metrics.misclassification import exact_match, sentence_misclassification
+from bytenet.evaluation.metrics.misclassification import sentence_misclassification
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
 from bytenet.run_folder import RunFolder
@@ -24,18 +24,18 @@ Split = Literal["train", "validation", "test"]
 
 
 def pairs_of_split(folder: RunFolder, split: Split) -> Pairs:
-    """The pairs of a split of the run's own corpus, whatever their length.
+    """Read the pairs of a split of the run's own corpus. They may have any length.
 
     Raises:
-        InputError: the corpus has no such split, or cannot be had.
+        InputError: the corpus has no such split, or is missing.
     """
     corpus = read_corpus(folder.config.data)
     pairs = getattr(corpus, split)
     if pairs is None:
-        there = [name for name in ("train", "validation", "test") if getattr(corpus, name) is not None]
+        splits = [name for name in ("train", "validation", "test") if getattr(corpus, name) is not None]
         raise InputError(
             f"The corpus {corpus.name!r} of {folder.path} has no {split} pairs; it has "
-            f"{', '.join(there)}. Choose one of these, or give files with --source and --reference."
+            f"{', '.join(splits)}. Choose one of these, or give files with --source and --reference."
         )
     return pairs
 
@@ -51,22 +51,19 @@ def evaluate_run(
     bootstrap: int = 1000,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Evaluation:
-    """Translate the sources of `pairs` and compare with the targets.
+    """Translate the sources of `pairs` and score the translations.
 
-    A model with the length rule "pair" is told the length of each reference, as in the thesis, because it
-    could not translate into anything longer than the source otherwise; the settings then say so.
+    A model with the length rule "pair" gets the length of each reference, as in the thesis: otherwise no translation
+    could be longer than its source. The settings of the evaluation say so.
 
     Args:
         run_dir: the run folder.
         pairs: sources and references.
         name: of the test set.
-        beam_size, length_penalty, batch_size: of the search; None takes the run's.
-        jit_compile: compile the search with XLA; None does so where it pays, see `Translator`.
-        bootstrap: resampled corpora for the intervals.
+        beam_size, length_penalty, batch_size: of the search; None takes the run's values.
+        jit_compile: compile the search with XLA; None compiles it if that is faster, see `Translator`.
+        bootstrap: number of resampled corpora for the intervals.
         progress: called with the number of lines translated so far.
-
-    Returns:
-        Translations, references (in NFC, as the model writes) and scores.
 
     Raises:
         InputError: the run folder or its model cannot be used, or there are no pairs.
@@ -74,7 +71,7 @@ def evaluate_run(
     from bytenet.decoding import Translator, log_probabilities
 
     if not len(pairs):
-        raise InputError(f"{name} has no sentences; give at least one with its reference.")
+        raise InputError(f"{name} has no sentences. Give at least one sentence with its reference.")
     config = RunFolder.open(run_dir).config
     translator = Translator.from_run(
         run_dir,
@@ -83,24 +80,23 @@ def evaluate_run(
         batch_size=batch_size,
         jit_compile=jit_compile,
     )
-    knows_lengths = translator.model.length_policy.pads_to_pair
+    uses_reference_lengths = translator.model.length_policy.pads_to_pair
     began = time.perf_counter()
-    best = _translate(translator, pairs, knows_lengths, progress)
+    best = _translate(translator, pairs, uses_reference_lengths, progress)
     seconds = time.perf_counter() - began
     likelihoods = log_probabilities(
         translator.model, translator.vocabulary, pairs.source, pairs.target, translator.batch_size,
         translator.trained_lengths,
     )  # fmt: skip
     hypotheses = [translation.text for translation in best]
-    references = [*map(normalise, pairs.target)]  # as the model writes
     return Evaluation(
         name=name,
         sources=pairs.source,
-        references=references,
+        references=pairs.target,
         hypotheses=hypotheses,
         scores=[
-            *text_scores(hypotheses, references, config.data.languages[1], bootstrap),
-            bits_per_character(*likelihoods, bootstrap=bootstrap),
+            *text_scores(hypotheses, pairs.target, config.data.languages[1], bootstrap),
+            bits_per_character(likelihoods.log_probabilities, likelihoods.num_characters, bootstrap),
         ],
         settings={
             "beam_size": translator.beam_size,
@@ -108,7 +104,7 @@ def evaluate_run(
             "batch_size": translator.batch_size,
             "max_length": translator.max_length,
             "jit_compile": translator.jit_compile,
-            "reference_lengths_known": knows_lengths,
+            "reference_lengths_known": uses_reference_lengths,
         },
         seconds=seconds,
         num_unended=sum(not translation.ended for translation in best),
@@ -118,15 +114,15 @@ def evaluate_run(
 def text_scores(
     hypotheses: Sequence[str], references: Sequence[str], language: str, bootstrap: int = 1000
 ) -> list[Score]:
-    """Every score that compares texts: BLEU, chrF, lengths, the thesis's BLEU, exact matches, wrong characters.
+    """All scores that compare texts: BLEU, chrF, length ratio, the thesis's BLEU, exact match, misclassification.
 
     Raises:
-        InputError: numbers of hypotheses and references differ, or there are none.
+        InputError: the numbers of hypotheses and references differ, or there are none.
     """
     check_parallel(hypotheses, references)
-    of_words = bleu_measures()
-    words = of_words[0].count(hypotheses, references)
-    bleu, length_ratio = (measure.score(words, bootstrap, DEFAULT_SEED) for measure in of_words)
+    measures = bleu_measures()
+    counts = measures[0].count(hypotheses, references)
+    bleu, length_ratio = (measure.score(counts, bootstrap, DEFAULT_SEED) for measure in measures)
     return [
         bleu,
         chrf(hypotheses, references, bootstrap),
@@ -138,9 +134,9 @@ def text_scores(
 
 
 def _translate(
-    translator: "Translator", pairs: Pairs, knows_lengths: bool, progress: Callable[[int], None]
+    translator: "Translator", pairs: Pairs, uses_reference_lengths: bool, progress: Callable[[int], None]
 ) -> list["Translation"]:
-    lengths = pair_lengths(pairs, translator.vocabulary).tolist() if knows_lengths else None
+    lengths = pair_lengths(pairs, translator.vocabulary).tolist() if uses_reference_lengths else None
     best = []
     for translations in translator.translate(pairs.source, pair_lengths=lengths):
         best.append(translations[0])

@@ -1,4 +1,4 @@
-"""The evaluation of a trained model on one test set, and the files that it leaves in the run folder."""
+"""The evaluation of a trained model on one test set, and its files in the run folder."""
 
 import json
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ class Evaluation:
     """Scores and translations of one test set.
 
     Attributes:
-        name: of the test set, and of the files.
+        name: of the test set and of the files.
         sources, references, hypotheses: line by line.
-        scores: all that was measured.
-        settings: how it was translated, as JSON takes it.
-        seconds: that translating took, compilation included.
-        num_unended: translations that the length limit cut off.
+        scores: all scores.
+        settings: of the search, for JSON.
+        seconds: time of the translation, compilation included.
+        num_unended: number of translations that the length limit cut off.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Evaluation:
     num_unended: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the text, as JSON takes it."""
+        """Everything except the texts, for JSON."""
         return {
             "name": self.name,
             "num_sentences": len(self.hypotheses),
@@ -48,9 +48,9 @@ class Evaluation:
         }
 
     def save(self, folder: Path) -> list[Path]:
-        """Write `NAME.json`, `NAME.hypotheses.txt` (a sentence a line) and `NAME.samples.md`.
+        """Write `NAME.json`, `NAME.hypotheses.txt` (one sentence a line) and `NAME.samples.md`.
 
-        Each file is written whole or not at all.
+        Each file is written completely or not at all.
 
         Returns:
             Their paths.
@@ -73,6 +73,6 @@ class Evaluation:
 def samples_table(
     sources: Sequence[str], references: Sequence[str], hypotheses: Sequence[str], count: int = NUM_SAMPLES
 ) -> str:
-    """A Markdown table of the first `count` translations, unpicked, beside their sources and references."""
+    """A Markdown table of the first `count` translations beside their sources and references."""
     rows = list(zip(sources, references, hypotheses, strict=True))[:count]
     return table(("source", "reference", "translation"), [[cell(text) for text in row] for row in rows]) + "\n"

@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups, pair_lengths
-from bytenet.datasets.characters import normalise
 from bytenet.decoding import Decoder
 from bytenet.evaluation import (
     bleu,
@@ -112,8 +111,6 @@ class Validator:
         policy = config.model.length_policy
         self._padded_lengths = padded_lengths if by_batch else policy.lengths_to_pad_to(padded_lengths)
         limit = config.evaluation.max_sentences
-        # Hypotheses are in NFC, so references are compared so.
-        pairs = Pairs(pairs.source, [*map(normalise, pairs.target)])
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         self._language = language
 
@@ -173,7 +170,7 @@ class Validator:
             "misclassification": pooled_misclassification(predicted_ids, target_ids).value,
             "bleu": thesis_bleu(
                 self._vocabulary.decode_batch(predicted_ids),
-                [*map(normalise, batch.target)],
+                batch.target,
                 self._language,
                 bootstrap=0,
                 split_last_period=True,

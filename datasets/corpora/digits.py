@@ -1,6 +1,6 @@
-"""Synthetic Digits: two or three digits, spelled out in English, to be written as numerals."""
+"""Synthetic Digits: two or three digits spelled out in English, to be translated into numerals."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,14 +8,17 @@ from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.errors import InputError
 
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _MIN_DIGITS, _MAX_DIGITS = 2, 3
 
 
 def digits(seed: int, size: int) -> Pairs:
-    """`size` random digit strings, such as "three eight eight" → "388".
+    """Draw `size` random digit strings, such as "three eight eight" → "388".
 
-    Drawn with NumPy's legacy generator exactly as the thesis's code draws them: seed 99 begins 388, 849, 28.
+    NumPy's legacy generator draws the same digits as in the thesis's code: seed 99 begins with 388, 849, 28.
 
     Raises:
         InputError: `size` is below 1.
@@ -35,13 +38,13 @@ def digits(seed: int, size: int) -> Pairs:
     return Pairs(source, target)
 
 
-def _read(config: Any) -> Corpus:
+def _read(config: "DataConfig") -> Corpus:
     def split(seed: int | None, default_seed: int, size: int | None) -> Pairs:
         return digits(default_seed if seed is None else seed, size or 128)
 
     words = numerals = None
     if (size := config.num_monolingual) is not None:
-        # Of twice as many, so that the numerals are not drawn as the translations of the words.
+        # Words from the first half and numerals from the second, so that they are not translations of each other.
         text = split(config.monolingual_seed, 13, 2 * size)
         words, numerals = text.source[:size], text.target[size:]
     return Corpus(

@@ -1,10 +1,13 @@
-"""What the registry knows of a corpus."""
+"""What the registry knows about a corpus."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bytenet.datasets.parallel import Corpus
+
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
 
 
 @dataclass(frozen=True)
@@ -12,10 +15,10 @@ class RemoteFile:
     """A file that can be downloaded.
 
     Attributes:
-        path: where it is looked for under `BYTENET_DATA` and kept in the cache, `corpus/name`.
-        url: where it comes from.
-        checksum: `sha256:...` or `md5:...`; None where the publisher changes the file now and then.
-        size_bytes: its size; None where that changes or is not known.
+        path: its path `corpus/name`, under `BYTENET_DATA` and in the cache.
+        url: its address.
+        checksum: `sha256:...` or `md5:...`; None if the publisher changes the file now and then.
+        size_bytes: its size; None if it changes or is not known.
     """
 
     path: str
@@ -29,15 +32,15 @@ class CorpusEntry:
     """One corpus of the registry.
 
     Attributes:
-        name: what `data.corpus` calls it.
+        name: its name in `data.corpus`.
         description: one line.
-        licence: what its publisher says of its use.
-        homepage: where it is described.
-        languages: codes it has, in any direction; empty for any.
-        pairs: number of pairs of each split, as published; empty where the user's settings decide.
-        files: gives what a download fetches.
-        read: makes the `Corpus` a `DataConfig` asks for, lengths not yet limited.
-        settings: years, sizes and seeds of a `DataConfig` that it goes by.
+        licence: what its publisher says about its use.
+        homepage: address of its description.
+        languages: codes of its languages, in any direction; empty means any language.
+        pairs: number of pairs of each split, as published; empty if the user's settings decide.
+        files: returns the files that a download fetches.
+        read: reads the `Corpus` that a `DataConfig` describes, with pairs of any length.
+        settings: the years, sizes and seeds of a `DataConfig` that it uses.
     """
 
     name: str
@@ -47,11 +50,11 @@ class CorpusEntry:
     languages: tuple[str, ...]
     pairs: dict[str, int]
     files: Callable[[], tuple[RemoteFile, ...]]
-    read: Callable[[Any], Corpus]
+    read: Callable[["DataConfig"], Corpus]
     settings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """What is known, as plain dictionaries, lists, numbers and strings."""
+        """The entry as dictionaries, lists, numbers and strings."""
         return {
             "name": self.name,
             "description": self.description,

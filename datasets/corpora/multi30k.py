@@ -1,15 +1,15 @@
 """Multi30k: captions of photographs, English with professional German translations."""
 
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.preparation.lookup import fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import read_parallel
+from bytenet.datasets.text.text_files import read_parallel
 
 HOMEPAGE = "https://github.com/multi30k/dataset"
 LICENCE = "for non-commercial research and education (from Flickr30K); cite Elliott et al. 2016, W16-3210"
 
 _URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/"
-_SPLIT_FILES = {"train": "train", "validation": "val", "test": "test_2016_flickr"}
+_SPLIT_FILES = ("train", "val", "test_2016_flickr")
 _FILES = {
     name: RemoteFile(f"multi30k/{name}", _URL + name, f"sha256:{digest}", size)
     for name, size, digest in (
@@ -24,27 +24,23 @@ _FILES = {
 
 
 def multi30k(source_language: str, target_language: str) -> Corpus:
-    """Multi30k in one of its directions, "de" to "en" or back.
+    """Read Multi30k in one of its directions, "de" to "en" or "en" to "de".
 
     Raises:
-        InputError: its files cannot be had.
+        InputError: its files are missing and cannot be downloaded.
     """
 
-    def split(name: str) -> Pairs:
+    def read(name: str) -> Pairs:
         languages = source_language, target_language
         local = local_pairs("multi30k", name, *languages)
         return local or read_parallel(*(fetch(_FILES[f"{name}.{language}.gz"]) for language in languages))
 
-    return Corpus(
-        "multi30k",
-        **{name: split(file_name) for name, file_name in _SPLIT_FILES.items()},
-        source_language=source_language,
-        target_language=target_language,
-    )
+    train, validation, test = map(read, _SPLIT_FILES)
+    return Corpus("multi30k", train, validation, test, source_language, target_language)
 
 
 def files() -> tuple[RemoteFile, ...]:
-    """What a download fetches."""
+    """The files that a download fetches."""
     return tuple(_FILES.values())
 
 

@@ -1,22 +1,25 @@
-"""Multi30k with captions that nobody translated: few pairs, and monolingual text on either side."""
+"""Multi30k with captions that are not translated: few pairs, and monolingual text of both languages."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bytenet.datasets.characters import comparable
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.lookup import fetch
 from bytenet.datasets.corpora.multi30k import HOMEPAGE, LICENCE, multi30k
 from bytenet.datasets.corpora.multi30k import files as files_of_pairs
+from bytenet.datasets.corpora.preparation.lookup import fetch
 from bytenet.datasets.parallel import Corpus
-from bytenet.datasets.text_files import read_lines
+from bytenet.datasets.text.characters import comparable
+from bytenet.datasets.text.text_files import read_lines
 from bytenet.errors import InputError
 
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+
 _URL = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw/"
-# Line i of each is a caption of image i, which the pair of line i of Multi30k's training set describes, too. The five
-# German captions were written by people who saw the image and no English caption.
+# Line i of each file describes image i, and so does pair i of Multi30k's training set. The five German captions of an
+# image were written by people who saw the image but no English caption.
 _FILES = {
     (language, number): RemoteFile(f"multi30k-task2/{name}", _URL + name, f"sha256:{digest}", size)
     for language, number, size, digest in (
@@ -36,17 +39,18 @@ _FILES = {
 _THIRDS = ("pairs", "de", "en")
 
 
-def _read(config: Any) -> Corpus:
+def _read(config: "DataConfig") -> Corpus:
     source, target = config.source_language, config.target_language
     whole = multi30k(source, target)
-    images = dict(zip(_THIRDS, _deal(len(whole.train)), strict=True))
+    images = dict(zip(_THIRDS, _split_images(len(whole.train)), strict=True))
     splits = [pairs for pairs in (whole.train, whole.validation, whole.test) if pairs is not None]
-    monolingual = {}
-    for side, language in (("source", source), ("target", target)):
-        # A user's own text is read instead by `read_corpus`.
-        if getattr(config, f"monolingual_{side}") is None:
-            known = (text for pairs in splits for text in getattr(pairs, side))
-            monolingual[f"monolingual_{side}"] = _captions(language, images[language], len(whole.train), known)
+
+    def captions(side: str, language: str) -> list[str] | None:
+        if getattr(config, f"monolingual_{side}") is not None:  # `read_corpus` reads the user's own text
+            return None
+        in_pairs = (text for pairs in splits for text in getattr(pairs, side))
+        return _captions(language, images[language], len(whole.train), in_pairs)
+
     return Corpus(
         "multi30k-monolingual",
         train=whole.train.take(images["pairs"].tolist()),
@@ -54,34 +58,37 @@ def _read(config: Any) -> Corpus:
         test=whole.test,
         source_language=source,
         target_language=target,
-        **monolingual,
+        monolingual_source=captions("source", source),
+        monolingual_target=captions("target", target),
     )
 
 
-def _deal(num_images: int) -> list[np.ndarray]:
-    """The images in three parts of one size, drawn at random and always the same, each in the order of the files."""
+def _split_images(num_images: int) -> list[np.ndarray]:
+    """Three random parts of equal size, always the same, each in the order of the files."""
     return [np.sort(part) for part in np.array_split(np.random.RandomState(0).permutation(num_images), len(_THIRDS))]
 
 
-def _captions(language: str, images: np.ndarray, num_images: int, known: Iterable[str]) -> list[str]:
-    """The captions of `images`, each text once, without those that are `known`, blanks around them aside.
+def _captions(language: str, images: np.ndarray, num_images: int, excluded: Iterable[str]) -> list[str]:
+    """The captions of `images` without the texts of `excluded`. Each text comes once; blanks at its ends do not count.
 
     Raises:
-        InputError: a file cannot be had, or does not have a line for each of `num_images` images.
+        InputError: a file is missing and cannot be downloaded, or does not have one line for each of `num_images`
+            images.
     """
-    left_out = set(map(comparable, known))
-    found: dict[str, str] = {}
+    excluded_keys = set(comparable(excluded))
+    captions: dict[str, str] = {}
     for number in range(1, 6):
         path = fetch(_FILES[language, number])
         lines = read_lines(path)
         if len(lines) != num_images:
             raise InputError(
-                f"{path} has {len(lines)} lines, but Multi30k's training set has {num_images} pairs; line i of both "
-                "should describe image i. Fetch both again."
+                f"{path} has {len(lines)} lines, but Multi30k's training set has {num_images} pairs; expected the same "
+                "number, as line i of both describes image i. Fetch both again."
             )
-        for image in images:
-            found.setdefault(comparable(lines[image]), lines[image])
-    return [text for key, text in found.items() if key not in left_out]
+        of_images = [lines[image] for image in images]
+        for key, line in zip(comparable(of_images), of_images, strict=True):
+            captions.setdefault(key, line)
+    return [text for key, text in captions.items() if key not in excluded_keys]
 
 
 ENTRY = CorpusEntry(

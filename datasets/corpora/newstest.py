@@ -1,23 +1,28 @@
 """WMT NewsTest 2008 to 2016: the test sets of the yearly news translation task.
 
-Where an archive is, its checksum and its members are sacreBLEU's knowledge, so that scores on these sets are
-scores on the sets that everybody means by their names.
+The addresses, checksums and members of the archives come from sacreBLEU. So scores on these sets can be compared with
+published scores.
 """
 
 import posixpath
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
-from bytenet.datasets.corpora.archives import read_members
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.preparation.archives import read_members
+from bytenet.datasets.corpora.preparation.lookup import fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import split_lines
+from bytenet.datasets.text.text_files import split_lines
 from bytenet.errors import InputError
 
+if TYPE_CHECKING:
+    from sacrebleu.dataset.base import Dataset
+
+    from bytenet.config import DataConfig
+
 YEARS = range(2008, 2017)
-# 2014 and 2015 are the thesis's test sets: not for training unless the user says so.
+# 2014 and 2015 are the thesis's test sets, so they are no training data unless the user says so.
 DEFAULT_YEARS = {"train": (2008, 2009, 2010, 2011, 2012), "validation": (2013,), "test": (2015,)}
 
 _SEGMENT = re.compile("<seg.*?>(.*)</seg>")
@@ -25,19 +30,19 @@ _BLANKS = re.compile(r"\s+")
 
 
 def newstest(years: Iterable[int], source_language: str = "de", target_language: str = "en") -> Pairs:
-    """The pairs of the NewsTests of `years`, one after the other.
+    """Read the pairs of the NewsTests of `years`, one year after the other.
 
-    Looked for as `BYTENET_DATA/newstest/newstest<year>.<language>[.gz]`, else in WMT's archive of that year.
-    The 2014 set is the full one of 3,003 sentences.
+    The files are `BYTENET_DATA/newstest/newstest<year>.<language>[.gz]`. If they do not exist, WMT's archive of the
+    year is downloaded. The 2014 set is the full one with 3,003 sentences.
 
     Raises:
-        InputError: there is no such year or language pair, or no way to get the files.
+        InputError: there is no such year or language pair, or its files are missing and cannot be downloaded.
     """
     source: list[str] = []
     target: list[str] = []
     for year in years:
         if year not in YEARS:
-            raise InputError(f"There is no NewsTest {year} here; there are {YEARS[0]} to {YEARS[-1]}.")
+            raise InputError(f"There is no NewsTest {year}; expected a year from {YEARS[0]} to {YEARS[-1]}.")
         pairs = local_pairs("newstest", f"newstest{year}", source_language, target_language)
         if pairs is None:
             pairs = _from_archive(year, source_language, target_language)
@@ -47,13 +52,15 @@ def newstest(years: Iterable[int], source_language: str = "de", target_language:
 
 
 def archive(year: int) -> RemoteFile:
-    """WMT's archive that holds a year's NewsTest."""
+    """WMT's archive with the NewsTest of a year."""
     dataset = _dataset(year)
+    if not dataset.data or not dataset.md5:
+        raise InputError(f"sacreBLEU does not know the archive of NewsTest {year}.")
     name = f"newstest/newstest{year}-{posixpath.basename(dataset.data[0])}"
     return RemoteFile(name, dataset.data[0], f"md5:{dataset.md5[0]}")
 
 
-def _dataset(year: int):
+def _dataset(year: int) -> "Dataset":
     """sacreBLEU's description of a year's test set."""
     from sacrebleu.dataset import DATASETS
 
@@ -63,10 +70,10 @@ def _dataset(year: int):
 def _from_archive(year: int, source_language: str, target_language: str) -> Pairs:
     members = _dataset(year).langpairs.get(f"{source_language}-{target_language}")
     if members is None:
-        known = ", ".join(sorted(_dataset(year).langpairs))
+        available = ", ".join(sorted(_dataset(year).langpairs))
         raise InputError(
-            f"NewsTest {year} has no pair {source_language}-{target_language}; it has {known}. Change "
-            "data.source_language and data.target_language, or the years."
+            f"NewsTest {year} does not have the language pair {source_language}-{target_language}; it has {available}. "
+            "Change data.source_language and data.target_language, or the years."
         )
     path = fetch(archive(year))
     source, target = read_members(path, members)
@@ -74,23 +81,22 @@ def _from_archive(year: int, source_language: str, target_language: str) -> Pair
 
 
 def _segments(content: bytes, where: str) -> list[str]:
-    """The sentences of one of WMT's files, which are no well-formed SGML: read as sacreBLEU reads them."""
+    """The sentences of one of WMT's files. They are not well-formed SGML, so they are read as sacreBLEU reads them."""
     lines = (line for line in split_lines(content, where) if line.startswith("<seg "))
     return [_BLANKS.sub(" ", _SEGMENT.sub(r"\1", line)).strip() for line in lines]
 
 
-def _read(config: Any) -> Corpus:
+def _read(config: "DataConfig") -> Corpus:
     languages = config.source_language, config.target_language
-    splits = {
-        split: newstest(getattr(config, f"{split}_years") or years, *languages)
-        for split, years in DEFAULT_YEARS.items()
-    }
-    return Corpus("newstest", **splits, source_language=languages[0], target_language=languages[1])
+    train, validation, test = (
+        newstest(getattr(config, f"{split}_years") or years, *languages) for split, years in DEFAULT_YEARS.items()
+    )
+    return Corpus("newstest", train, validation, test, *languages)
 
 
 ENTRY = CorpusEntry(
     name="newstest",
-    description="WMT NewsTest 2008 to 2016 (data.train_years, ...); as it stands 2008-2012, 2013 and 2015",
+    description="WMT NewsTest 2008 to 2016; by default 2008-2012, 2013 and 2015 (data.train_years, ...)",
     licence="made available by WMT for research",
     homepage="https://www.statmt.org/wmt16/translation-task.html",
     languages=(),

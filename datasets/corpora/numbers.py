@@ -1,6 +1,6 @@
-"""Number words: 21 as "einundzwanzig" and as "twenty-one". Real spelling and reordering, endless data."""
+"""Number words: 21 is "einundzwanzig" and "twenty-one". Real spelling and word order, and as much data as needed."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,25 +8,28 @@ from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.errors import InputError
 
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+
 LIMIT = 1_000_000
-# Below this every number is training data, so that each word of the languages can be learned.
+# All smaller numbers are training data, so that each word of the languages can be learned.
 FIRST_HELD_OUT = 100
 _HELD_OUT_SHARE = 0.1
 DEFAULT_SIZES = {"train": 20_000, "validation": 500, "test": 1_000}
 
 
 def number_splits(seed: int, num_train: int, num_validation: int, num_test: int) -> dict[str, np.ndarray]:
-    """Numbers from 0 to 999,999 for training, validation and test, no number in two of them.
+    """Draw numbers from 0 to 999,999 for training, validation and test. No number is in two splits.
 
-    The seed alone decides which tenth of the numbers is held out, half of it for validation and half for
-    test; asking for more numbers of a split only adds to it. Within a split numbers are drawn without
-    repetition in proportion to 1 / (n + 1), about equally many of each number of digits while they last.
+    The seed alone decides which tenth of the numbers is held out, half of it for validation and half for test. A larger
+    split contains a smaller one. Within a split, numbers are drawn without repetition in proportion to 1 / (n + 1). So
+    there are about as many numbers with each number of digits, until the short ones run out.
 
     Returns:
         For "train", "validation" and "test": int64, in random order.
 
     Raises:
-        InputError: more numbers are asked for than a split has.
+        InputError: a split does not have so many numbers.
     """
     random = np.random.RandomState(seed)  # the legacy generator never changes its numbers
     numbers = np.arange(LIMIT)
@@ -43,7 +46,8 @@ def number_splits(seed: int, num_train: int, num_validation: int, num_test: int)
         candidates = numbers[member]
         if not 1 <= size <= len(candidates):
             raise InputError(
-                f"data.num_{name} = {size}; expected 1 to {len(candidates)}, the numbers below {LIMIT} kept for that."
+                f"data.num_{name} = {size}; expected 1 to {len(candidates)}, as that many of the numbers below {LIMIT} "
+                "belong to this split."
             )
         drawn = candidates[np.argsort(-weight_keys[member], kind="stable")[:size]]
         splits[name] = random.permutation(drawn)
@@ -54,7 +58,7 @@ def spell(numbers: np.ndarray, language: str) -> list[str]:
     """The words for `numbers`, such as "einundzwanzig".
 
     Raises:
-        InputError: the language is not one of num2words's.
+        InputError: num2words does not know the language.
     """
     from num2words import num2words
 
@@ -67,15 +71,13 @@ def spell(numbers: np.ndarray, language: str) -> list[str]:
         ) from error
 
 
-def _read(config: Any) -> Corpus:
+def _read(config: "DataConfig") -> Corpus:
     sizes = {name: getattr(config, f"num_{name}") or size for name, size in DEFAULT_SIZES.items()}
     seed = 1 if config.train_seed is None else config.train_seed
     splits = number_splits(seed, sizes["train"], sizes["validation"], sizes["test"])
-    pairs = {
-        name: Pairs(spell(numbers, config.source_language), spell(numbers, config.target_language))
-        for name, numbers in splits.items()
-    }
-    return Corpus("numbers", **pairs, source_language=config.source_language, target_language=config.target_language)
+    languages = config.source_language, config.target_language
+    pairs = {name: Pairs(*(spell(numbers, language) for language in languages)) for name, numbers in splits.items()}
+    return Corpus("numbers", pairs["train"], pairs["validation"], pairs["test"], *languages)
 
 
 ENTRY = CorpusEntry(

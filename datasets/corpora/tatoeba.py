@@ -1,38 +1,40 @@
-"""Tatoeba: short everyday sentences, as packaged by manythings.org for flash cards."""
+"""Tatoeba: short everyday sentences, packaged by manythings.org for flash cards."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from bytenet.datasets.corpora.archives import read_members
 from bytenet.datasets.corpora.entry import CorpusEntry, RemoteFile
-from bytenet.datasets.corpora.holding_out import hold_out_components
-from bytenet.datasets.corpora.lookup import fetch, local_pairs
+from bytenet.datasets.corpora.preparation.archives import read_members
+from bytenet.datasets.corpora.preparation.holding_out import hold_out_components
+from bytenet.datasets.corpora.preparation.lookup import fetch, local_pairs
 from bytenet.datasets.parallel import Corpus, Pairs
-from bytenet.datasets.text_files import split_lines
+from bytenet.datasets.text.text_files import split_lines
 from bytenet.errors import InputError
 
-# Made anew now and then, so there is no lasting checksum; the archive's own is checked.
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+
+# The publisher renews it now and then, so there is no lasting checksum. The archive's own checksum is checked.
 _ARCHIVE = RemoteFile("tatoeba/deu-eng.zip", "https://www.manythings.org/anki/deu-eng.zip")
 _MEMBER = "deu.txt"
 _HELD_OUT = 2000
 
 
-def _read(config: Any) -> Corpus:
+def _read(config: "DataConfig") -> Corpus:
     languages = config.source_language, config.target_language
     train = local_pairs("tatoeba", "train", *languages)
     if train is None:
-        splits = hold_out_components(_from_archive(), _HELD_OUT, salt="tatoeba:")
-        if languages == ("en", "de"):
-            splits = tuple(Pairs(pairs.target, pairs.source) for pairs in splits)
-        return Corpus("tatoeba", *splits, *languages)
+        corpus = Corpus("tatoeba", *hold_out_components(_from_archive(), _HELD_OUT, salt="tatoeba:"), "de", "en")
+        return corpus.reversed() if languages == ("en", "de") else corpus
     validation, test = local_pairs("tatoeba", "val", *languages), local_pairs("tatoeba", "test", *languages)
     return Corpus("tatoeba", train, validation, test, *languages)
 
 
 def _from_archive() -> Pairs:
-    """German to English, in the archive's order: from short to long."""
+    """All pairs, German to English, in the archive's order: from short to long."""
     path = fetch(_ARCHIVE)
+    (content,) = read_members(path, [_MEMBER])
     german, english = [], []
-    for number, line in enumerate(split_lines(*read_members(path, [_MEMBER]), f"{path}:{_MEMBER}"), start=1):
+    for number, line in enumerate(split_lines(content, f"{path}:{_MEMBER}"), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
             raise InputError(f"{path}:{_MEMBER}:{number}: expected English, a tab and German; found {line!r}.")
@@ -43,7 +45,7 @@ def _from_archive() -> Pairs:
 
 ENTRY = CorpusEntry(
     name="tatoeba",
-    description="short everyday sentences; 2 x 2,000 held out, which share none with training",
+    description="short everyday sentences; 2 x 2,000 pairs are held out and share no sentence with training",
     licence="CC BY 2.0, attribution: www.manythings.org/anki and tatoeba.org",
     homepage="https://www.manythings.org/anki/",
     languages=("de", "en"),

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding import Decoder
 from bytenet.models import TranslationModel
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns

@@ -8,8 +8,8 @@ import numpy as np
 
 from bytenet.config import DataConfig
 from bytenet.datasets import BatchPlan, Pairs, Vocabulary, pair_lengths, plan_from_config, training_dataset
-from bytenet.datasets.bucketing import Bucketing
-from bytenet.datasets.encoding import encode_texts
+from bytenet.datasets.batches.bucketing import Bucketing
+from bytenet.datasets.text.encoding import encode_texts
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 
 # A small corpus is read many times, so that the measured time is long enough.

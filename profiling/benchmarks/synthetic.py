@@ -4,8 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
-from bytenet.datasets.vocabulary import UNKNOWN_ID
+from bytenet.datasets import UNKNOWN_ID, Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
 from bytenet.errors import InputError
 
 _BATCHES = 4

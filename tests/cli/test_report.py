@@ -8,6 +8,7 @@ import pytest
 from bytenet.cli.evaluate import evaluate
 from bytenet.cli.report import report
 from bytenet.errors import InputError
+from bytenet.evaluation import Evaluation, Score
 from bytenet.run_folder import RunFolder
 
 
@@ -32,6 +33,13 @@ def run(run_folder, tmp_path):
     return run
 
 
+@pytest.fixture
+def evaluation() -> Evaluation:
+    """What an evaluation of the run could be."""
+    texts = {"sources": ["ein Hund"], "references": ["a dog"], "hypotheses": ["a cat"]}
+    return Evaluation("test", scores=[Score("BLEU", 1.5, 1)], settings={}, seconds=1.0, num_unended=0, **texts)
+
+
 def test_it_tells_command_machine_time_speed_scores_and_translations(run, invoke, tmp_path):
     invoke(evaluate, run.path)
     page = tmp_path / "docs" / "results.md"
@@ -48,7 +56,7 @@ def test_it_tells_command_machine_time_speed_scores_and_translations(run, invoke
         "| 1 | 60 | 2.5 | 2.25 | 1.50 |",
         "## Scores on test",
         "4 sentences, translated in",
-        "The first 4 sentences, as they come:",
+        "The first 4 sentences, in their order:",
         "| ein Hund | a dog |",
     ):
         assert expected in text
@@ -60,17 +68,17 @@ def test_it_tells_command_machine_time_speed_scores_and_translations(run, invoke
     assert (page.parent / "results-curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_page_lies_in_the_run_folder_by_default(run, invoke):
-    invoke(evaluate, run.path)
+def test_the_page_lies_in_the_run_folder_by_default(run, evaluation, invoke):
+    evaluation.save(run.evaluation)
     invoke(report, run.path)
     assert (run.path / "report.md").read_text(encoding="utf-8").startswith("# run\n")
 
 
-def test_what_was_not_measured_is_left_out(run, invoke):
+def test_what_was_not_measured_is_left_out(run, evaluation, invoke):
     run.metrics_path.write_text(
         "epoch,step,seconds,characters,loss,character_error,val_loss\n1,10,60,,2.5,,\n2,20,120,,1.5,,1.75\n"
     )
-    invoke(evaluate, run.path)
+    evaluation.save(run.evaluation)
     invoke(report, run.path)
     text = (run.path / "report.md").read_text(encoding="utf-8")
     assert "| epoch | seconds | loss | val_loss |" in text
@@ -79,13 +87,13 @@ def test_what_was_not_measured_is_left_out(run, invoke):
     assert "| speed |" not in text
 
 
-def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, invoke):
-    with pytest.raises(InputError, match=r"nothing to report yet\. It lacks the scores of a test .*bytenet evaluate"):
+def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, evaluation, invoke):
+    with pytest.raises(InputError, match=r"nothing to report yet\. Missing: the scores of a test .*bytenet evaluate"):
         invoke(report, run.path)
-    invoke(evaluate, run.path)
+    evaluation.save(run.evaluation)
     run.metrics_path.unlink()
-    with pytest.raises(InputError, match=r"It lacks metrics\.csv, .* of a translator that learns\.$"):
+    with pytest.raises(InputError, match=r"Missing: metrics\.csv .* for a translator that learns\)\.$"):
         invoke(report, run.path)
     run.environment_path.unlink()
-    with pytest.raises(InputError, match=r"It lacks environment\.json, .* and metrics\.csv, "):
+    with pytest.raises(InputError, match=r"Missing: environment\.json .* and metrics\.csv "):
         invoke(report, run.path)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator, log_probabilities
 from bytenet.errors import InputError
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bytenet.config import load_config
 from bytenet.config.families.bytenet import ByteNetConfig
-from bytenet.datasets.vocabulary import Vocabulary
+from bytenet.datasets import Vocabulary
 from bytenet.decoding import Decoder, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_size
 from bytenet.errors import InputError

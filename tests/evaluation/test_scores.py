@@ -1,15 +1,14 @@
-"""Scores print as one line and save as JSON; bits per character; smoothing."""
+"""Scores as one line and as JSON; bits per character; exact matches."""
 
 import json
 import math
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.evaluation import Score, bits_per_character, smooth
+from bytenet.evaluation import Score, bits_per_character, exact_match
 
 
 def test_a_score_prints_as_one_line():
@@ -39,26 +38,11 @@ def test_bits_per_character_weighs_by_characters():
         bits_per_character([-1.0], [])
 
 
-def test_smooth_is_the_bias_adjusted_weighted_mean():
-    values, alpha = [3.0, 1.0, 4.0, 1.0, 5.0], 0.3
-    expected = []
-    for t in range(len(values)):
-        weights = [(1 - alpha) ** i for i in range(t + 1)]
-        expected.append(sum(w * values[t - i] for i, w in enumerate(weights)) / sum(weights))
-    np.testing.assert_allclose(smooth(values, alpha), expected)
-
-
-def test_smooth_known_values():
-    # pandas.Series([1., 2., 4.]).ewm(alpha=.5).mean()
-    np.testing.assert_allclose(smooth([1, 2, 4], 0.5), [1, 5 / 3, 3])
-    np.testing.assert_array_equal(smooth([1, 2, 4], 1), [1, 2, 4])
-    assert smooth([], 0.1).shape == (0,)
-
-
-@pytest.mark.parametrize("alpha", [0, -0.1, 1.1])
-def test_smooth_refuses_other_weights(alpha):
-    with pytest.raises(ValueError, match="alpha"):
-        smooth([1.0], alpha)
+def test_exact_match():
+    score = exact_match(["one", "two", "three ", "four"], ["one", "two", "three", "five"], bootstrap=200)
+    assert score.value == 0.5
+    low, high = score.interval
+    assert 0 <= low < 0.5 < high <= 1
 
 
 def test_scores_need_no_tensorflow():

@@ -1,4 +1,4 @@
-"""BLEU, chrF and the ratio of lengths as sacreBLEU computes them, with signature and bootstrap interval."""
+"""BLEU, chrF and the length ratio as sacreBLEU computes them, with signature and bootstrap interval."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,15 +20,15 @@ def bleu(
 
     Args:
         hypotheses: the translations.
-        references: as many, in the same order.
-        bootstrap: resampled corpora for the interval; 0 for no interval.
+        references: their references, in the same order.
+        bootstrap: number of resampled corpora for the interval; 0 for no interval.
         seed: of the resampling.
 
     Returns:
         A `Score` from 0 to 100 with sacreBLEU's signature.
 
     Raises:
-        InputError: numbers of hypotheses and references differ, or there are none.
+        InputError: the numbers of hypotheses and references differ, or there are none.
 
     Reference:
         Papineni et al. 2002; Post 2018, "A Call for Clarity in Reporting BLEU Scores".
@@ -52,36 +52,36 @@ def chrf(
 def length_ratio(
     hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
 ) -> Score:
-    """Words of the translations for each word of the references, as BLEU counts them: below 1 it scores the shortness.
+    """Words of the translations divided by words of the references, as BLEU counts them.
 
-    Arguments and errors as for `bleu`.
+    Below 1, BLEU is reduced by its brevity penalty. Arguments and errors as for `bleu`.
 
     Returns:
-        A `Score` with sacreBLEU's signature; 1 where both are equally long.
+        A `Score` with sacreBLEU's signature; 1 if both are equally long.
     """
     return bleu_measures()[1].measure(hypotheses, references, bootstrap, seed)
 
 
 def bleu_measures() -> tuple[CorpusMeasure, CorpusMeasure]:
-    """`bleu` and `length_ratio`, taken apart; both are made of the same counts."""
+    """`bleu` and `length_ratio` as measures. Both use the same counts."""
     from sacrebleu.metrics import BLEU
 
-    # force: no warning about tokenised text, which sacreBLEU suspects wherever lines end in " .".
+    # force: no warning about tokenised text. sacreBLEU suspects it if lines end in " .".
     metric = BLEU(force=True)
-    return _of_sacrebleu("BLEU", metric), _of_sacrebleu("length-ratio", metric, told="ratio", digits=3)
+    return _of_sacrebleu("BLEU", metric), _of_sacrebleu("length-ratio", metric, attribute="ratio", digits=3)
 
 
 def chrf_measure() -> CorpusMeasure:
-    """`chrf`, taken apart."""
+    """`chrf` as a measure."""
     from sacrebleu.metrics import CHRF
 
     return _of_sacrebleu("chrF2", CHRF())
 
 
-def _of_sacrebleu(name: str, metric: "Metric", told: str = "score", digits: int = 2) -> CorpusMeasure:
-    """What sacreBLEU tells of a corpus under the name `told`.
+def _of_sacrebleu(name: str, metric: "Metric", attribute: str = "score", digits: int = 2) -> CorpusMeasure:
+    """A measure of sacreBLEU: an attribute of its scores.
 
-    Its public call gives the width of the interval but not its ends, so its sums are taken here.
+    Its public function returns the width of the interval but not its ends, so its counts are used here.
     """
 
     def settings(bootstrap: int, seed: int) -> str:
@@ -94,7 +94,7 @@ def _of_sacrebleu(name: str, metric: "Metric", told: str = "score", digits: int 
         count=lambda hypotheses, references: np.array(
             metric._extract_corpus_statistics(hypotheses, [references]), np.float64
         ),
-        value=lambda counts: getattr(metric._compute_score_from_stats(counts.tolist()), told),
+        value=lambda counts: getattr(metric._compute_score_from_stats(counts.tolist()), attribute),
         settings=settings,
         digits=digits,
     )

@@ -1,4 +1,4 @@
-"""Measures of a corpus taken apart, so that what its sentences count is counted once, whatever is asked of it."""
+"""Measures in two steps, counting sentences and computing the score, so that sentences are counted only once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from bytenet.evaluation.metrics.scores import Score
 
 @dataclass(frozen=True)
 class CorpusMeasure:
-    """A measure that is made of counts summed over sentences.
+    """A measure that is computed from counts summed over sentences.
 
     Attributes:
         name: of its scores.
-        count: from hypotheses and references, as many, to float `(sentences, n)`.
-        value: from counts `(n,)` of one sentence or summed over many to the score of those.
-        settings: from the number of resampled corpora and their seed to how it is measured, in words.
-        digits: decimals that are printed.
+        count: takes hypotheses and their references, and returns the counts of each sentence, float `(sentences, n)`.
+        value: takes the counts of one sentence or summed over many, `(n,)`, and returns the score.
+        settings: takes the number of resampled corpora and the seed, and returns the settings as text.
+        digits: number of printed decimals.
     """
 
     name: str
@@ -28,11 +28,11 @@ class CorpusMeasure:
     digits: int = 2
 
     def score(self, counts: np.ndarray, bootstrap: int, seed: int) -> Score:
-        """The score of a corpus that was counted.
+        """Compute the score of a corpus.
 
         Args:
-            counts: float `(sentences, n)`.
-            bootstrap: resampled corpora for the interval; 0 for no interval.
+            counts: float `(sentences, n)`, as `count` returns them.
+            bootstrap: number of resampled corpora for the interval; 0 for no interval.
             seed: of the resampling.
         """
         return Score(
@@ -48,7 +48,7 @@ class CorpusMeasure:
         """Count and score.
 
         Raises:
-            InputError: numbers of hypotheses and references differ, or there are none.
+            InputError: the numbers of hypotheses and references differ, or there are none.
         """
         check_parallel(hypotheses, references)
         return self.score(self.count(hypotheses, references), bootstrap, seed)

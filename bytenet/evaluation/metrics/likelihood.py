@@ -1,4 +1,4 @@
-"""How well a model expects the references."""
+"""The likelihood of references under a model."""
 
 import math
 from collections.abc import Sequence
@@ -10,24 +10,24 @@ from bytenet.evaluation.metrics.scores import Score
 
 
 def bits_per_character(
-    log_probabilities: Sequence[float],
-    num_characters: Sequence[int],
+    log_probabilities: Sequence[float] | np.ndarray,
+    num_characters: Sequence[int] | np.ndarray,
     bootstrap: int = 1000,
     seed: int = DEFAULT_SEED,
 ) -> Score:
-    """Mean number of bits that a target character costs under the model, end symbols counted.
+    """Mean cost of a target character in bits, end symbols counted.
 
     Args:
-        log_probabilities: of each target sentence, in nats.
-        num_characters: of each target sentence, end symbol counted.
-        bootstrap: resampled corpora for the interval; 0 for no interval.
+        log_probabilities: `(sentences,)`, of each target sentence, in nats.
+        num_characters: `(sentences,)`, of each target sentence, end symbol counted.
+        bootstrap: number of resampled corpora for the interval; 0 for no interval.
         seed: of the resampling.
 
     Returns:
-        A `Score`, 0 or more; lower is better.
+        A `Score`, at least 0; lower is better.
 
     Raises:
-        InputError: the two differ in length, or are empty.
+        InputError: the arguments have different lengths, or are empty.
     """
     check_parallel(log_probabilities, num_characters)
     statistics = np.array([log_probabilities, num_characters], np.float64).T  # (sentences, 2)

@@ -1,30 +1,31 @@
-"""Rates of wrong characters and of wholly right sentences."""
+"""Rates of wrong characters."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from bytenet.datasets.vocabulary import EOS_ID, PAD_ID
+from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.errors import InputError
-from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
 from bytenet.evaluation.metrics.scores import Score
 
 
 def pooled_misclassification(predicted_ids: np.ndarray, target_ids: np.ndarray) -> Score:
-    """Wrong symbols over real target symbols of a batch, place by place: the thesis's rate in training.
+    """Wrong symbols of a batch divided by its real target symbols: the thesis's rate in training.
+
+    Symbols are compared position by position.
 
     Args:
-        predicted_ids: int `(batch, any length)`, what was decoded; a missing place counts as padding.
-        target_ids: int `(batch, target_length)`, 0 where padded; the end symbol is a symbol.
+        predicted_ids: int `(batch, any length)`, the decoded ids; a missing position counts as padding.
+        target_ids: int `(batch, target_length)`, padded with 0. The end symbol counts as a symbol.
 
     Returns:
-        A `Score` from 0 to 1; 0 when no target symbol is real.
+        A `Score` from 0 to 1; 0 if there is no real target symbol.
 
     Raises:
         InputError: the batches differ in size.
 
     Reference:
-        Madsen 2017, figure 3.3.1; its `misclassification_rate.py`.
+        Madsen 2017, figure 3.3.1; `misclassification_rate.py` in its code.
     """
     predicted_ids, target_ids = np.asarray(predicted_ids), np.asarray(target_ids)
     _check_batches(predicted_ids, target_ids)
@@ -39,12 +40,12 @@ def pooled_misclassification(predicted_ids: np.ndarray, target_ids: np.ndarray) 
 def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: np.ndarray | Sequence[str]) -> Score:
     """Mean over sentences of the share of wrong symbols in the prediction: the rate of the thesis's grid.
 
-    Both sides are cut after their first end symbol. A place beyond the target's end is wrong; a target that
-    goes on after the prediction's end costs nothing but the wrong end symbol.
+    Both sides are cut after their first end symbol. Positions beyond the target's end are wrong. If the prediction ends
+    before the target, only its end symbol is wrong.
 
     Args:
-        predicted: int `(batch, any length)`, what was decoded; rows without an end symbol count in full. Or
-            texts, which count as ended.
+        predicted: int `(batch, any length)`, the decoded ids; a row without an end symbol counts completely. Or texts,
+            which count as ended.
         targets: int `(batch, any length)`, or texts.
 
     Returns:
@@ -54,7 +55,7 @@ def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: n
         InputError: the batches are empty or differ in size.
 
     Reference:
-        Madsen 2017, figure 3.6.1 and its code for it.
+        Madsen 2017, figure 3.6.1 and the code of the figure.
     """
     predicted_ids, target_ids = _as_ids(predicted), _as_ids(targets)
     _check_batches(predicted_ids, target_ids)
@@ -73,47 +74,18 @@ def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: n
     )
 
 
-def exact_match(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
-) -> Score:
-    """Share of translations that equal their reference, character by character.
-
-    Args:
-        hypotheses: the translations.
-        references: as many, in the same order.
-        bootstrap: resampled corpora for the interval; 0 for no interval.
-        seed: of the resampling.
-
-    Returns:
-        A `Score` from 0 to 1.
-
-    Raises:
-        InputError: numbers of hypotheses and references differ, or there are none.
-    """
-    check_parallel(hypotheses, references)
-    right = np.array([[hyp == ref] for hyp, ref in zip(hypotheses, references, strict=True)], np.float64)
-    count = len(right)
-    return Score(
-        "exact-match",
-        float(right.mean()),
-        count,
-        interval=bootstrap_interval(right, lambda total: float(total[0]) / count, bootstrap, seed),
-        digits=4,
-    )
-
-
 def _check_batches(predicted_ids: np.ndarray, target_ids: np.ndarray) -> None:
     if predicted_ids.ndim != 2 or target_ids.ndim != 2 or len(predicted_ids) != len(target_ids):
         raise InputError(
-            f"Predicted ids {predicted_ids.shape} and target ids {target_ids.shape} do not belong together; "
-            "both should be (batch, length) with the same batch."
+            f"Predicted ids have the shape {predicted_ids.shape} and target ids {target_ids.shape}; expected "
+            "(batch, length) for both, with the same batch size."
         )
     if not len(target_ids):
-        raise InputError("There are no sentences to score; give at least one row of ids.")
+        raise InputError("There are no sentences to score. Give at least one row of ids.")
 
 
 def _as_ids(sentences: np.ndarray | Sequence[str]) -> np.ndarray:
-    """Ids `(batch, length)`; of texts, code points moved past the end symbol's id."""
+    """Ids `(batch, length)`. For texts, these are code points, shifted beyond the id of the end symbol."""
     if not all(isinstance(sentence, str) for sentence in sentences):
         return np.asarray(sentences)
     ids = np.full((len(sentences), max(map(len, sentences), default=0) + 1), PAD_ID)
@@ -123,7 +95,7 @@ def _as_ids(sentences: np.ndarray | Sequence[str]) -> np.ndarray:
 
 
 def _cut_and_pad(ids: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ids `(batch, length)`, and how many of each row are up to and with its first end symbol."""
+    """Ids `(batch, length)`, and the length of each row up to its first end symbol, which is counted."""
     ended = ids == EOS_ID
     lengths = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, ids.shape[1])
     return np.pad(ids, [(0, 0), (0, length - ids.shape[1])], constant_values=PAD_ID), lengths

@@ -1,4 +1,4 @@
-"""The one form in which every measure of quality is handed on."""
+"""The value of a measure, with everything that is needed to judge and repeat it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,15 +6,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Score:
-    """A measured value with what is needed to judge and to repeat it.
+    """A score of translations.
 
     Attributes:
         name: of the measure.
         value: in the unit of the measure (BLEU and chrF 0 to 100, rates 0 to 1).
-        num_sentences: how many sentences it was measured on.
-        settings: how it was measured; sacreBLEU's signature where there is one.
-        interval: the 95 % bootstrap interval (low, high), or None where none was asked for.
-        digits: decimals that are printed.
+        num_sentences: number of sentences that were measured.
+        settings: of the measurement; sacreBLEU's signature if there is one.
+        interval: the 95 % bootstrap interval (low, high), or None if it was not requested.
+        digits: number of printed decimals.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Score:
         return " ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """What `str` shows and the unrounded numbers, as JSON takes it."""
+        """All attributes, unrounded, for JSON."""
         return {
             "name": self.name,
             "value": self.value,

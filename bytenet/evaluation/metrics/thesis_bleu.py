@@ -26,34 +26,34 @@ def thesis_bleu(
     bootstrap: int = 1000,
     seed: int = DEFAULT_SEED,
 ) -> Score:
-    """Corpus BLEU by the thesis's rules: what `tokenizer.perl -no-escape` and `multi-bleu.perl` give.
+    """Corpus BLEU by the thesis's rules: the result of `tokenizer.perl -no-escape` and `multi-bleu.perl`.
 
-    Any order of n-grams without a match makes it 0. It is here to compare with the thesis; elsewhere quote
-    `bleu`, whose tokenisation is everybody's.
+    It is 0 if any order of n-grams has no match. Use it only for comparisons with the thesis. For all else use `bleu`,
+    which has the standard tokenisation.
 
     Args:
         hypotheses: the translations, not tokenised.
-        references: as many, in the same order.
-        language: whose abbreviations the tokeniser knows.
-        split_last_period: split a period off the last token even where Moses takes it for part of an
-            abbreviation, as the thesis did for its measurements during training.
-        bootstrap: resampled corpora for the interval; 0 for no interval.
+        references: their references, in the same order.
+        language: of the translations; the tokeniser knows its abbreviations.
+        split_last_period: separate a period from the last token even if Moses takes it for part of an abbreviation, as
+            the thesis did during training.
+        bootstrap: number of resampled corpora for the interval; 0 for no interval.
         seed: of the resampling.
 
     Returns:
         A `Score` from 0 to 100.
 
     Raises:
-        InputError: numbers of hypotheses and references differ, or there are none.
+        InputError: the numbers of hypotheses and references differ, or there are none.
 
     Reference:
-        Madsen 2017, section 3.3.3; its `multi_bleu.py` and `bleu_score.py`.
+        Madsen 2017, section 3.3.3; `multi_bleu.py` and `bleu_score.py` in its code.
     """
     return thesis_bleu_measure(language, split_last_period).measure(hypotheses, references, bootstrap, seed)
 
 
 def thesis_bleu_measure(language: str = "en", split_last_period: bool = False) -> CorpusMeasure:
-    """`thesis_bleu`, taken apart."""
+    """`thesis_bleu` as a measure."""
 
     def count(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         tokens = [
@@ -74,7 +74,7 @@ def _tokenizer(language: str) -> "MosesTokenizer":
 
 
 def _moses_tokens(text: str, language: str, split_last_period: bool = False) -> list[str]:
-    """Tokens of `tokenizer.perl -no-escape`, the last period split off as `thesis_bleu` says."""
+    """Tokens of `tokenizer.perl -no-escape`; for `split_last_period` see `thesis_bleu`."""
     tokens = _tokenizer(language).tokenize(text, escape=False)
     if split_last_period and tokens and len(tokens[-1]) > 1 and tokens[-1].endswith("."):
         tokens[-1:] = [tokens[-1][:-1], "."]
@@ -86,17 +86,17 @@ def _ngrams(tokens: list[str], order: int) -> Iterable[tuple[str, ...]]:
 
 
 def _sentence_counts(hypothesis: list[str], reference: list[str]) -> list[int]:
-    """Lengths of both sides, then for each order the matched and all n-grams of the hypothesis."""
+    """The lengths of both sides, then for each order the numbers of matched and of all n-grams of the hypothesis."""
     counts = [len(hypothesis), len(reference)]
     for order in range(1, _MAX_ORDER + 1):
-        found = Counter(_ngrams(hypothesis, order))
-        matched = found & Counter(_ngrams(reference, order))
-        counts += [matched.total(), found.total()]
+        ngrams = Counter(_ngrams(hypothesis, order))
+        matched = ngrams & Counter(_ngrams(reference, order))
+        counts += [matched.total(), ngrams.total()]
     return counts
 
 
 def _bleu_of_counts(counts: np.ndarray) -> float:
-    """BLEU, 0 to 100, of `_sentence_counts` summed over sentences, `(10,)`."""
+    """BLEU, 0 to 100, from `_sentence_counts` summed over sentences, `(10,)`."""
     hypothesis_length, reference_length, *ngrams = counts.tolist()
     matched, total = ngrams[0::2], ngrams[1::2]
     if not all(matched):

@@ -19,7 +19,7 @@ from bytenet.datasets import (
     select_monolingual,
     text_lengths,
 )
-from bytenet.datasets.pipeline import Loss
+from bytenet.datasets.batches.pipeline import Loss
 from bytenet.errors import InputError
 
 Side = Literal["source", "target"]

@@ -37,8 +37,7 @@ def _measure(work: Work) -> Table:
     `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `length_ratio`; `bleu_gain`, ... are the difference to the
     same trial's `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
     """
-    from bytenet.evaluation import evaluate_run, pairs_of_split
-    from bytenet.evaluation.compare import compare_translations
+    from bytenet.evaluation import compare_translations, evaluate_run, pairs_of_split
 
     rows: Table = []
     of_control: dict[int, Sequence[str]] = {}

@@ -153,7 +153,7 @@ def _digits_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 def _measure_odd_pairs(work: Work) -> Table:
     """What `bytenet data` calls suspicious: a row for each example, the first one with the count of its kind."""
-    from bytenet.datasets.report import find_suspicious
+    from bytenet.datasets.corpus_report import find_suspicious
 
     pairs = europarl(work.scale)
     rows: Table = []

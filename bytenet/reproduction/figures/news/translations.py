@@ -56,7 +56,7 @@ def author_outputs(model: Model) -> Outputs:
     Raises:
         MissingFileError: the file is not there.
     """
-    from bytenet.datasets.corpora.lookup import data_folder
+    from bytenet.datasets.corpora.preparation.lookup import data_folder
 
     name = f"{_FOLDER}/newstest2015-{model}.jsonl.gz"
     folder = data_folder()

@@ -1,0 +1,165 @@
+"""One or two systems compared by their translations: scores, differences, and sentences that show them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from bytenet.errors import InputError
+from bytenet.evaluation.metrics.bleu import bleu_measures, chrf_measure
+from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
+from bytenet.evaluation.metrics.scores import Score
+from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu_measure
+
+Choice = Literal["good", "bad", "worst"]
+Measure = Literal["chrf", "bleu"]
+CHOICES: tuple[Choice, ...] = ("good", "bad", "worst")
+COLUMNS = ("line", "source", "reference")
+"""The first columns of tables of sentences. No system may have such a name."""
+CLEARLY = 10.0
+"""A sentence is bad if its score is at least this many points below that of the other system."""
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores:
+    """The translations of one system and their scores.
+
+    Attributes:
+        name: of the system.
+        hypotheses: its translations.
+        bleu: float `(sentences,)`, the thesis's BLEU of each sentence. It is 0 without a match of four words.
+        chrf: float `(sentences,)`, chrF2 of each sentence.
+        scores: BLEU, chrF2 and the thesis's BLEU of all sentences.
+    """
+
+    name: str
+    hypotheses: Sequence[str]
+    bleu: np.ndarray
+    chrf: np.ndarray
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The result of `compare_translations`.
+
+    Attributes:
+        sources: the source sentences; None if they are not known.
+        references: their correct translations.
+        systems: A, and B if there are two.
+        differences: A minus B for each of `scores`, with the interval of the paired bootstrap; empty without B.
+    """
+
+    sources: Sequence[str] | None
+    references: Sequence[str]
+    systems: tuple[SystemScores, ...]
+    differences: tuple[Score, ...]
+
+    def choose(self, choice: Choice, count: int = 5, by: Measure = "chrf", min_chars: int = 20) -> list[int]:
+        """Choose sentences that show A from one side, the clearest first.
+
+        "good": the highest scores of A. "worst": the lowest scores of A. "bad" with two systems: sentences in which A
+        is at least `CLEARLY` points below B, the greatest difference first. "bad" with one system: the scores just
+        below the lower quartile of A, that is, bad sentences that are typical for A. The other measure decides between
+        equal scores, then the order of the sentences. Empty translations of A are never chosen.
+
+        Args:
+            choice: which sentences.
+            count: most sentences.
+            by: the sentence score that decides.
+            min_chars: fewest characters of the reference. Shorter sentences are right or wrong by chance.
+
+        Returns:
+            The indices of the sentences; none if no reference is so long.
+        """
+        a = self.systems[0]
+        first, second = (a.chrf, a.bleu) if by == "chrf" else (a.bleu, a.chrf)
+        long_enough = [index for index, text in enumerate(self.references) if len(text) >= min_chars]
+        candidates = [index for index in long_enough if a.hypotheses[index].strip()]
+        best_first = choice == "good"
+        if choice == "bad" and len(self.systems) == 2:
+            gains = a.chrf - self.systems[1].chrf, a.bleu - self.systems[1].bleu
+            first, second = gains if by == "chrf" else gains[::-1]
+            candidates = [index for index in candidates if first[index] <= -CLEARLY]
+        elif choice == "bad" and candidates:
+            quartile = np.quantile(first[candidates], 0.25, method="lower")
+            candidates = [index for index in candidates if first[index] <= quartile]
+            best_first = True
+        sign = -1 if best_first else 1
+        return sorted(candidates, key=lambda index: (sign * first[index], sign * second[index], index))[:count]
+
+    def wins(self, by: Measure) -> tuple[int, int, int]:
+        """Number of sentences in which A scores higher than B, lower than B, and the same to two decimals."""
+        a, b = (np.round(getattr(system, by), 2) for system in self.systems)
+        return int((a > b).sum()), int((a < b).sum()), int((a == b).sum())
+
+    def rows(self, indices: Sequence[int]) -> list[dict[str, str | int | float]]:
+        """Sentences with their line numbers (from 1), their texts, and the scores of every system."""
+        rows = []
+        for index in indices:
+            source = None if self.sources is None else self.sources[index]
+            texts = zip(COLUMNS, (index + 1, source, self.references[index]), strict=True)
+            row: dict[str, str | int | float] = {column: value for column, value in texts if value is not None}
+            for system in self.systems:
+                row[system.name] = system.hypotheses[index]
+                row[f"{system.name} thesis-BLEU"] = round(float(system.bleu[index]), 2)
+                row[f"{system.name} chrF2"] = round(float(system.chrf[index]), 2)
+            rows.append(row)
+        return rows
+
+
+def compare_translations(
+    sources: Sequence[str] | None,
+    references: Sequence[str],
+    hypotheses: Mapping[str, Sequence[str]],
+    language: str = "en",
+    bootstrap: int = 1000,
+    seed: int = DEFAULT_SEED,
+) -> Comparison:
+    """Score one set of translations, or two sets and their difference.
+
+    Args:
+        sources: the source sentences; None if they are not known.
+        references: the correct translations.
+        hypotheses: translations by the name of the system; one or two, A first.
+        language: of the translations, for the thesis's tokeniser.
+        bootstrap: number of resampled corpora for the intervals; 0 for none. A and B get the same sentences.
+        seed: of the resampling.
+
+    Raises:
+        InputError: the numbers of lines differ, or there are no lines.
+
+    Reference:
+        Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation".
+    """
+    if sources is not None and len(sources) != len(references):
+        numbers = f"{len(sources)} sources but {len(references)} references"
+        raise InputError(f"Found {numbers}; expected the same number.")
+    # sacreBLEU's own paired test has no interval for the difference, and keeps all resampled corpora in memory.
+    measures = (bleu_measures()[0], chrf_measure(), thesis_bleu_measure(language))
+    systems, counts = [], []
+    for name, lines in hypotheses.items():
+        check_parallel(lines, references)
+        counts.append([measure.count(lines, references) for measure in measures])
+        scores = tuple(
+            measure.score(of_measure, bootstrap, seed) for measure, of_measure in zip(measures, counts[-1], strict=True)
+        )
+        sentence_chrf, sentence_bleu = (
+            np.array([measure.value(row) for row in rows])
+            for measure, rows in zip(measures[1:], counts[-1][1:], strict=True)
+        )
+        systems.append(SystemScores(name, lines, sentence_bleu, sentence_chrf, scores))
+    differences = []
+    if len(systems) == 2:
+        for a, b, measure, *pair in zip(systems[0].scores, systems[1].scores, measures, *counts, strict=True):
+            interval = bootstrap_interval(np.hstack(pair), partial(_difference, measure.value), bootstrap, seed)
+            settings = f"paired bootstrap of {bootstrap}, seed {seed}" if bootstrap else ""
+            differences.append(Score(f"{a.name} difference", a.value - b.value, a.num_sentences, settings, interval))
+    return Comparison(sources, references, tuple(systems), tuple(differences))
+
+
+def _difference(value: Callable[[np.ndarray], float], counts: np.ndarray) -> float:
+    a, b = np.split(counts, 2)
+    return value(a) - value(b)

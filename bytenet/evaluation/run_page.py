@@ -1,0 +1,103 @@
+"""A page of Markdown about a run: what it did, its scores, and its curves."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+from bytenet.csv_log import read_csv_log
+from bytenet.errors import MissingFileError
+from bytenet.evaluation.training_curves import plot_curves
+from bytenet.files import write_text_atomic
+from bytenet.markdown import cell, code, table
+from bytenet.run_folder import RunFolder
+
+
+def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
+    """Write the page, and beside it the curves as `STEM-curves.png`.
+
+    Args:
+        run_dir: the run folder, after training and at least one `bytenet evaluate`.
+        path: of the Markdown file.
+        title: the heading.
+
+    Raises:
+        MissingFileError: the folder is not a run, or is not trained or evaluated yet.
+    """
+    folder = RunFolder.open(run_dir)
+    evaluations = sorted(folder.evaluation.glob("*.json"))
+    missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
+    if not read_csv_log(folder.metrics_path):
+        missing.append("metrics.csv (written after each epoch, for a translator that learns)")
+    if not evaluations:
+        missing.append(f"the scores of a test set (written by `bytenet evaluate {folder.path}`)")
+    if missing:
+        raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    curves = path.with_name(f"{path.stem}-curves.png")
+    plot_curves(folder, curves)
+    sections = [f"# {title}", _training(folder), f"![Curves of the training]({curves.name})", _epochs(folder)]
+    sections += [_evaluation(file) for file in evaluations]
+    write_text_atomic(path, "\n\n".join(section.strip() for section in sections) + "\n")
+
+
+def _training(folder: RunFolder) -> str:
+    environment = folder.environment()
+    metrics = read_csv_log(folder.metrics_path)
+    seconds, characters = metrics["seconds"][-1], metrics["characters"][-1]
+    machine = environment["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
+    rows = {
+        "command": ", then ".join(code(command).replace("|", "\\|") for command in environment["commands"]),
+        "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
+        "versions": cell(f"{versions}; commit {environment['git_commit']}"),
+        "trainable parameters": f"{environment['trainable_parameters']:,}",
+        "time": f"{seconds / 60:.0f} minutes for {metrics['epoch'][-1]:.0f} epochs, {metrics['step'][-1]:,.0f} steps; "
+        "compilation and validation included",
+    }
+    if not math.isnan(characters):  # a backward translator does not count them
+        rows["speed"] = f"{characters / seconds:,.0f} target characters a second, compilation and validation included"
+    return "## Training\n\n" + table(("", ""), rows.items())
+
+
+def _epochs(folder: RunFolder) -> str:
+    metrics = read_csv_log(folder.metrics_path)
+    measured = [name for name, values in metrics.items() if not all(map(math.isnan, values))]
+    names = [name for name in measured if name not in ("step", "characters")]
+    rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
+    units = (
+        f"loss in nats a {folder.config.training.loss}, val_loss in nats a character; val_misclassification, val_bleu "
+        "and val_chrf of translations"
+    )
+    return f"Epoch by epoch ({units}):\n\n" + table(names, rows)
+
+
+def _number(name: str, value: float) -> str:
+    if math.isnan(value):
+        return ""
+    if name in ("epoch", "seconds"):
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if name in ("val_bleu", "val_chrf") else f"{value:.4g}"
+
+
+def _evaluation(file: Path) -> str:
+    evaluation = json.loads(file.read_text(encoding="utf-8"))
+    scores = []
+    for score in evaluation["scores"]:
+        digits = score.get("digits", 2 if score["value"] > 2 else 4)  # older versions did not save them
+        low, high = score["interval"] or (None, None)
+        interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
+        scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))
+    search = evaluation["settings"]
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
+    samples = file.with_name(f"{file.name.removesuffix('.json')}.samples.md").read_text(encoding="utf-8")
+    return "\n\n".join(
+        [
+            f"## Scores on {evaluation['name']}",
+            f"{evaluation['num_sentences']:,} sentences, translated in {evaluation['seconds']:.0f} seconds "
+            f"({evaluation['characters_per_second']:,.0f} characters a second); {settings}.",
+            table(("score", "value", "95 % interval", "settings"), scores),
+            f"The first {samples.count(chr(10)) - 2} sentences, in their order:",
+            samples,
+        ]
+    )

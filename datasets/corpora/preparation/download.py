@@ -1,0 +1,124 @@
+"""Downloads that show their progress, continue after an interruption, and are checked before use."""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from bytenet.datasets.corpora.entry import RemoteFile
+from bytenet.errors import InputError
+
+if TYPE_CHECKING:
+    from requests import Response
+
+_CHUNK_BYTES = 1 << 16
+_TIMEOUT_SECONDS = (10, 60)  # to connect, and between two chunks
+
+
+class DownloadError(Exception):
+    """A download that was not completed or has the wrong content. The message gives the reason."""
+
+
+def download(file: RemoteFile, destination: Path) -> Path:
+    """Download `file` to `destination`.
+
+    Until the file is complete and its checksum is right, it has the suffix `.part`. A later call continues it. Only one
+    process at a time downloads into a folder.
+
+    Returns:
+        `destination`. The file may come from another process that was first.
+
+    Raises:
+        DownloadError: there is no connection, the server refuses, the file ends early, or its checksum is wrong.
+        InputError: the disk is full, or the folder is not writable.
+    """
+    import pooch
+    import requests
+
+    part = destination.with_name(destination.name + ".part")
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with _alone_in(destination.parent):
+            if destination.exists():
+                return destination
+            _receive(file, part)
+            if not pooch.hashes.hash_matches(part, file.checksum):
+                part.unlink()
+                raise DownloadError("its checksum is not the expected one; the file was deleted")
+            os.replace(part, destination)
+    except requests.ConnectionError as error:
+        raise DownloadError(f"no connection to {urlsplit(file.url).hostname}, or it was interrupted") from error
+    except requests.Timeout as error:
+        raise DownloadError(f"{urlsplit(file.url).hostname} does not answer") from error
+    except requests.RequestException as error:
+        raise DownloadError(str(error)) from error
+    except OSError as error:
+        reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror
+        raise InputError(
+            f"{file.url} could not be saved as {destination}: {reason}. Free some space or make the folder writable, "
+            "and run the same command again; the download will continue."
+        ) from error
+    return destination
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes from downloading into `folder`, if its file system has locks."""
+    from rich.console import Console
+
+    with open(folder / ".lock", "wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            Console(stderr=True).print(f"Waiting for another process that downloads into {folder} ...")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # the file system has no locks
+            pass
+        yield
+
+
+def _receive(file: RemoteFile, part: Path) -> None:
+    """Download the rest of a file into `part`."""
+    import requests
+
+    have = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    with requests.get(file.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
+        if response.status_code == requests.codes.requested_range_not_satisfiable:
+            # The server has nothing after these bytes: the file is complete, or it has changed.
+            if response.headers.get("Content-Range") == f"bytes */{have}":
+                return
+            part.unlink()
+            raise DownloadError("the file has changed since the download began; the incomplete file was deleted")
+        if not response.ok:
+            raise DownloadError(f"the server answered {response.status_code} {response.reason}")
+        if response.status_code != requests.codes.partial_content:
+            have = 0  # the server ignores the range and sends the whole file
+        rest = response.headers.get("Content-Length")
+        total = have + int(rest) if rest else file.size_bytes
+        _write(response, part, have, total)
+    if total is not None and part.stat().st_size != total:
+        raise DownloadError(f"the transfer ended after {part.stat().st_size} of {total} bytes")
+
+
+def _write(response: "Response", part: Path, have: int, total: int | None) -> None:
+    """Append the body of a response to the first `have` bytes of `part`, with a progress bar on stderr."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()
+    name = part.name.removesuffix(".part")
+    with (
+        Progress(*columns, console=Console(stderr=True)) as progress,
+        open(part, "ab" if have else "wb") as output,
+    ):
+        task = progress.add_task(name, total=total, completed=have)
+        for chunk in response.iter_content(_CHUNK_BYTES):
+            output.write(chunk)
+            progress.advance(task, len(chunk))

@@ -1,0 +1,85 @@
+"""Finding the files of a corpus: under `BYTENET_DATA`, in the cache, or on the network."""
+
+import os
+from pathlib import Path
+
+from bytenet.datasets.corpora.entry import RemoteFile
+from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.text.text_files import read_parallel
+from bytenet.errors import InputError, MissingFileError
+
+DATA_VARIABLE = "BYTENET_DATA"
+
+
+def data_folder() -> Path | None:
+    """The folder that `BYTENET_DATA` names; None if it is not set.
+
+    Raises:
+        MissingFileError: there is no such folder.
+    """
+    value = os.environ.get(DATA_VARIABLE)
+    if not value:
+        return None
+    folder = Path(value)
+    if not folder.is_dir():
+        raise MissingFileError(f"{DATA_VARIABLE} is {value!r}, which is not a folder. Correct or unset it.")
+    return folder
+
+
+def cache_folder() -> Path:
+    """The folder of downloads: `~/.cache/bytenet`, or the system's equivalent."""
+    import pooch
+
+    return Path(pooch.os_cache("bytenet"))
+
+
+def local_pairs(corpus: str, split: str, source_language: str, target_language: str) -> Pairs | None:
+    """Read the pairs of the two files `BYTENET_DATA/<corpus>/<split>.<language>`, with or without `.gz`.
+
+    Returns:
+        The pairs; None if neither file exists.
+
+    Raises:
+        MissingFileError: only one of the files exists.
+        InputError: they cannot be read as parallel text.
+    """
+    folder = data_folder()
+    if folder is None:
+        return None
+
+    def side(language: str) -> Path | None:
+        names = (f"{split}.{language}.gz", f"{split}.{language}")
+        return next((path for name in names if (path := folder / corpus / name).exists()), None)
+
+    source, target = side(source_language), side(target_language)
+    if source is None and target is None:
+        return None
+    if source is None or target is None:
+        language = source_language if source is None else target_language
+        missing = folder / corpus / f"{split}.{language}.gz"
+        raise MissingFileError(f"{source or target} exists, but its other side {missing} does not. Put both there.")
+    return read_parallel(source, target)
+
+
+def fetch(file: RemoteFile) -> Path:
+    """The path of a file of a corpus, under `BYTENET_DATA` or in the cache. It is downloaded if it is in neither.
+
+    Raises:
+        InputError: it cannot be downloaded; the message says what to fetch and where to put it.
+    """
+    folder = data_folder()
+    if folder is not None and (folder / file.path).exists():
+        return folder / file.path
+    cached = cache_folder() / file.path
+    if cached.exists():
+        return cached
+    from bytenet.datasets.corpora.preparation.download import DownloadError, download
+
+    try:
+        return download(file, cached)
+    except DownloadError as error:
+        under = f"{folder}/{file.path}" if folder else f"FOLDER/{file.path}, with {DATA_VARIABLE}=FOLDER set,"
+        raise InputError(
+            f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; the "
+            f"download will continue. Or fetch the file elsewhere and put it at {under} or at {cached}."
+        ) from error

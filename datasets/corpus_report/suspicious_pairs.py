@@ -1,0 +1,54 @@
+"""Training pairs that may not be translations of each other."""
+
+from dataclasses import dataclass
+
+from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.text.characters import is_blank
+
+# A pair is suspicious if its longer side has at least this many characters and is this many times as long as the other.
+RATIO_MIN_CHARS = 20
+RATIO_LIMIT = 3.0
+_SHOWN_PAIRS = 5
+
+
+@dataclass(frozen=True)
+class SuspiciousPairs:
+    """Training pairs that may not be translations of each other.
+
+    Attributes:
+        reason: what is suspicious.
+        count: number of pairs.
+        examples: the first pairs: line number among all training pairs (from 1), source, target.
+    """
+
+    reason: str
+    count: int
+    examples: tuple[tuple[int, str, str], ...]
+
+
+def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
+    """Find the pairs with an empty side, with equal sides, and with sides of very different lengths.
+
+    A pair counts only for the first of these reasons that applies. A side without a visible character is empty.
+
+    Returns:
+        One entry for each reason, also if its count is 0.
+    """
+    ratio_reason = f"one side {RATIO_LIMIT:g} times as long as the other, or more"
+    by_reason: dict[str, list[int]] = {"a side is empty": [], "both sides are equal": [], ratio_reason: []}
+    for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True)):
+        shorter, longer = sorted((len(source.strip()), len(target.strip())))
+        if is_blank(source) or is_blank(target):
+            by_reason["a side is empty"].append(index)
+        elif source == target:
+            by_reason["both sides are equal"].append(index)
+        elif longer >= RATIO_MIN_CHARS and longer >= RATIO_LIMIT * shorter:
+            by_reason[ratio_reason].append(index)
+    return tuple(
+        SuspiciousPairs(
+            reason,
+            len(indices),
+            tuple((index + 1, pairs.source[index], pairs.target[index]) for index in indices[:_SHOWN_PAIRS]),
+        )
+        for reason, indices in by_reason.items()
+    )

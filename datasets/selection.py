@@ -1,0 +1,103 @@
+"""Which sentences are learned from: training pairs and text without translations."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.text.characters import is_blank
+from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
+from bytenet.datasets.text.vocabulary import Vocabulary
+from bytenet.errors import InputError
+
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+
+logger = logging.getLogger("bytenet.datasets")
+
+
+def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
+    """Select the pairs that are within the limits on length, in their order.
+
+    Both sides have `min_length` to `max_length` characters in NFC, without the end symbol. A line that shows nothing
+    has 0 characters. If more than `max_train_pairs` are left, a sample is drawn over the whole corpus. It is always the
+    same, and a larger sample contains a smaller one. The thesis's upper limit was exclusive: its 150 is
+    `max_length: 149`.
+
+    Args:
+        pairs: all pairs.
+        config: reads `min_length`, `max_length` and `max_train_pairs` from it.
+
+    Raises:
+        InputError: no pair is within the limits.
+    """
+    shortest, longest = config.min_length, config.max_length
+    lengths = np.array([_character_lengths(side) for side in (pairs.source, pairs.target)])  # (2, pairs)
+    kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=0))
+    if len(kept) == 0:
+        actual = f"they have {lengths.min()} to {lengths.max()}" if len(pairs) else "there are no pairs"
+        raise InputError(
+            f"None of the {len(pairs)} training pairs has {shortest} to {longest} characters on both sides "
+            f"({actual}). Change data.min_length or data.max_length, or look at the corpus."
+        )
+    if len(kept) < len(pairs):
+        logger.info(
+            "%d of %d training pairs are left out: not %d to %d characters on both sides.",
+            len(pairs) - len(kept), len(pairs), shortest, longest,
+        )  # fmt: skip
+    if config.max_train_pairs is not None and config.max_train_pairs < len(kept):
+        drawn = np.random.RandomState(0).permutation(len(kept))[: config.max_train_pairs]
+        kept = kept[np.sort(drawn)]
+    return pairs.take(kept.tolist())
+
+
+@dataclass(frozen=True)
+class SelectedTexts:
+    """The sentences of one language that are learned from.
+
+    Attributes:
+        texts: the sentences, in the order of the corpus.
+        outside_limits: number of sentences that are left out because of their length.
+        unknown_characters: number of sentences that are left out because a character is not in the vocabulary.
+    """
+
+    texts: NormalisedTexts
+    outside_limits: int
+    unknown_characters: int
+
+
+def select_monolingual(texts: Sequence[str], config: "DataConfig", vocabulary: Vocabulary) -> SelectedTexts:
+    """Select the sentences of one language that are learned from.
+
+    They are within the limits on length. With `unknown="symbol"`, all their characters are in the vocabulary, as a
+    model that learned to write the unknown symbol would be of no use. If more than `num_monolingual` are left, a sample
+    is drawn by `monolingual_seed`. A larger sample contains a smaller one.
+
+    Args:
+        texts: all sentences.
+        config: reads `min_length`, `max_length`, `num_monolingual` and `monolingual_seed` from it.
+        vocabulary: of the run.
+
+    Raises:
+        InputError: with `unknown="error"`, for a character outside the vocabulary.
+    """
+    texts = normalise(texts)
+    not_blank = [index for index, text in enumerate(texts) if not is_blank(text)]
+    lengths = np.zeros(len(texts), np.int32)
+    lengths[not_blank] = vocabulary.encoded_lengths(texts.take(not_blank)) - 1
+    within = np.flatnonzero((lengths >= config.min_length) & (lengths <= config.max_length))
+    kept = within
+    if vocabulary.unknown == "symbol":
+        kept = within[vocabulary.knows(texts.take(within))]
+    num_outside, num_unknown = len(texts) - len(within), len(within) - len(kept)
+    if config.num_monolingual is not None and config.num_monolingual < len(kept):
+        drawn = np.random.RandomState(config.monolingual_seed or 0).permutation(len(kept))[: config.num_monolingual]
+        kept = kept[np.sort(drawn)]
+    return SelectedTexts(texts.take(kept), num_outside, num_unknown)
+
+
+def _character_lengths(texts: Sequence[str]) -> np.ndarray:
+    return np.fromiter((0 if is_blank(text) else len(text) for text in texts), np.int32, len(texts))

@@ -1,0 +1,1 @@
+"""Text: files of lines, their normal form, the vocabulary, and ids."""

@@ -1,0 +1,36 @@
+"""Texts as sequences of characters, which are Unicode code points."""
+
+import unicodedata
+from collections.abc import Iterable
+
+import numpy as np
+
+from bytenet.datasets.text.normalisation import normalise
+
+_TEXTS_AT_ONCE = 10_000
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: it is empty or has only blanks and characters without width."""
+    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
+
+
+def comparable(texts: Iterable[str]) -> list[str]:
+    """The texts as they are compared with others: in NFC, without blanks at both ends."""
+    return [text.strip() for text in normalise(texts)]
+
+
+def code_points(text: str) -> np.ndarray:
+    """int32 `(n,)`: the code points of a text of n characters."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)
+
+
+def character_counts(*texts: Iterable[str]) -> dict[str, int]:
+    """How often each character occurs in all `texts` together, in NFC; in the order of code points."""
+    counts = np.zeros(0x110000, np.int64)
+    for lines in map(normalise, texts):
+        # An array counts many texts at once ten times faster than a dictionary counts character by character.
+        for start in range(0, len(lines), _TEXTS_AT_ONCE):
+            counts_of_part = np.bincount(code_points("".join(lines[start : start + _TEXTS_AT_ONCE])))
+            counts[: len(counts_of_part)] += counts_of_part
+    return {chr(point): int(counts[point]) for point in np.flatnonzero(counts)}

@@ -1,0 +1,145 @@
+"""Text files of one sentence a line. No character is changed or lost without a message.
+
+Errors, as these always mean a wrong or broken file: a missing or empty file, bytes that are not UTF-8, a NUL, a broken
+gzip stream, sides with different numbers of lines.
+
+Kept, with a warning: characters at which other programs break a line (U+2028, U+0085, a `\\r` within a line and
+others). They do not end a line here, so a corpus that was aligned with them stays aligned. If they are damage, the
+warning says where to look.
+
+Removed, with a warning: a byte order mark, and the `\\r` of a file in which all lines end in `\\r\\n`.
+"""
+
+import codecs
+import gzip
+import logging
+import os
+import zlib
+from pathlib import Path
+
+from bytenet.datasets.parallel import Pairs
+from bytenet.errors import InputError, MissingFileError
+
+logger = logging.getLogger("bytenet.datasets")
+
+_SHOWN_LINES = 5
+# The characters other than "\n" that end a line for `str.splitlines`.
+_LINE_BREAK_LIKE = "\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
+
+
+def read_lines(path: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
+    """Read the lines of a plain or gzip-compressed (`.gz`) UTF-8 file, split on "\\n" only.
+
+    A final "\\n" ends the last line and starts no further line. Blanks at the ends of lines are kept.
+
+    Args:
+        path: the file.
+        allow_empty: return no lines for an empty file instead of raising an error.
+
+    Returns:
+        One string a line, without line ends.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: the path is a folder; or the file is empty, not UTF-8 (the message names file, line and byte), has
+            a NUL, or is a broken gzip file.
+    """
+    path = Path(path)
+    return split_lines(_read_bytes(path), path, allow_empty)
+
+
+def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
+    """Split the bytes of a text into lines, as `read_lines` does.
+
+    Args:
+        content: the bytes.
+        where: the name of the text in messages.
+        allow_empty: return no lines for an empty text instead of raising an error.
+
+    Raises:
+        InputError: the text is empty, not UTF-8, or has a NUL.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{where} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise InputError(
+            f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
+            "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
+        )
+    text = _decode(content, where)
+    if text.startswith("\ufeff"):
+        logger.warning("%s starts with a byte order mark. It was removed.", where)
+        text = text[1:]
+    if not text and not allow_empty:
+        raise InputError(f"{where} is empty; expected one sentence a line. Is it the right file, and is it complete?")
+    *lines, rest = text.split("\n")
+    if lines and all(line.endswith("\r") for line in lines):
+        logger.warning("%s has Windows line ends. The \\r at the end of every line was removed.", where)
+        lines, rest = [line[:-1] for line in lines], rest.removesuffix("\r")
+    if rest:  # a last line without an end
+        lines.append(rest)
+    _warn_of_line_breaks(text, lines, where)
+    return lines
+
+
+def read_parallel(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Pairs:
+    """Read two files in which lines of the same number are translations of each other.
+
+    Raises:
+        MissingFileError: a file is missing.
+        InputError: `read_lines` cannot read a file, or the numbers of lines differ.
+    """
+    source_lines, target_lines = read_lines(source), read_lines(target)
+    if len(source_lines) != len(target_lines):
+        raise InputError(
+            f"{source} has {len(source_lines)} lines but {target} has {len(target_lines)}; expected the same number, "
+            "as line n of one file translates line n of the other. Look for a file that is cut short, or for lines "
+            "that were split or joined on one side (only \\n ends a line; U+2028, U+0085 and \\r do not)."
+        )
+    return Pairs(source_lines, target_lines)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.suffix == ".gz":
+            with gzip.open(path) as file:
+                return file.read()
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise MissingFileError(f"There is no file {path}. Check the name and the working folder.") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder; expected a text file.") from error
+    except PermissionError as error:
+        raise InputError(f"{path} cannot be read: permission denied.") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is not a complete gzip file ({error}). Fetch or compress it again.") from error
+
+
+def _decode(content: bytes, where: str | os.PathLike[str]) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte_in_line = error.start - content.rfind(b"\n", 0, error.start)
+        raise InputError(
+            f"{where}:{line}: byte {byte_in_line} of the line (byte {error.start + 1} of the file) is "
+            f"0x{content[error.start]:02x}, which is not valid UTF-8 there. Convert the file, for example "
+            f"with iconv -f ISO-8859-1 -t UTF-8, or correct the line."
+        ) from error
+
+
+def _warn_of_line_breaks(text: str, lines: list[str], where: str | os.PathLike[str]) -> None:
+    for character in _LINE_BREAK_LIKE:
+        if character not in text:  # much faster than to look line by line
+            continue
+        numbers = [number for number, line in enumerate(lines, start=1) if character in line]
+        if not numbers:  # a "\r" that was removed
+            continue
+        shown = ", ".join(str(number) for number in numbers[:_SHOWN_LINES])
+        more = f" and {len(numbers) - _SHOWN_LINES} more" if len(numbers) > _SHOWN_LINES else ""
+        logger.warning(
+            "%s: U+%04X, at which some programs break a line, is within %d line(s) (%s%s). It was kept as a "
+            "character. If the lines of the two sides do not belong together, look there first.",
+            where, ord(character), len(numbers), shown, more,
+        )  # fmt: skip

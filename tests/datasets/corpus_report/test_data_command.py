@@ -1,0 +1,118 @@
+"""`bytenet data`: tables, JSON, the list of corpora, and messages."""
+
+import json
+import subprocess
+import sys
+from io import StringIO
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from bytenet.cli.data import data
+from bytenet.datasets.corpus_report import CorpusReport
+from bytenet.datasets.corpus_report.terminal_tables import print_report, visible
+from bytenet.errors import ConfigError, InputError
+
+
+def test_the_table_shows_everything(config_file):
+    result = CliRunner().invoke(data, [config_file], catch_exceptions=False)
+    assert result.exit_code == 0
+    for part in (
+        "files: de to en",
+        "train       5 pairs (2 of 7 are left out by the limits)",
+        "validation  none",
+        "test        2 pairs",
+        "batches an epoch",
+        "U+00A0",
+        "NO-BREAK SPACE",
+        "rare, odd",
+        "a side is empty: 1",
+        "pair 3: gleich | gleich",
+        "not in the vocabulary, but in test: ß (1) <U+2028> (1)",
+    ):
+        assert part in result.stdout
+    assert "█" in result.stdout
+    assert "\u2028" not in result.stdout
+
+
+def test_json_is_the_whole_report(config, config_file):
+    result = CliRunner().invoke(data, [config_file, "--json"], catch_exceptions=False)
+    assert json.loads(result.stdout) == json.loads(json.dumps(CorpusReport.from_config(config).to_dict()))
+
+
+def test_settings_can_be_changed(config_file):
+    result = CliRunner().invoke(data, [config_file, "--json", "--set", "data.max_length=500"], catch_exceptions=False)
+    assert json.loads(result.stdout)["pairs"]["train"] == 6
+
+
+@pytest.mark.parametrize("arguments", [["--list"], ["--list", "--json"]])
+def test_the_list_of_corpora(arguments):
+    result = CliRunner().invoke(data, arguments, catch_exceptions=False)
+    for part in (
+        "multi30k",
+        "https://www.statmt.org/europarl/v7/de-en.tgz",
+        "CC BY 2.0",
+        "726e39b2fa9eb9ffb6dc",
+    ):
+        assert part in result.stdout
+    if "--json" in arguments:
+        assert json.loads(result.stdout)[0]["name"] == "digits"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"), [([], "Missing PRESET_OR_FILE"), (["digits", "--list"], "--list shows")]
+)
+def test_wrong_use(arguments, named):
+    result = CliRunner().invoke(data, arguments)
+    assert result.exit_code == 2
+    assert named in result.stderr
+
+
+def test_mistakes_in_the_corpus_and_the_settings_are_raised_for_the_command(config_file):
+    with pytest.raises(InputError, match="None of the 7 training pairs"):
+        CliRunner().invoke(
+            data,
+            [config_file, "--set", "data.max_length=500", "--set", "data.min_length=499"],
+            catch_exceptions=False,
+        )
+    with pytest.raises(ConfigError, match="batch_size"):
+        CliRunner().invoke(data, [config_file, "--set", "data.batch_sise=3"], catch_exceptions=False)
+
+
+def test_bad_input_gives_one_message_without_a_traceback(data_folder):
+    source, target = data_folder("a.de", ["eins", "zwei"]), data_folder("a.en", ["one"])
+    command = [sys.executable, "-m", "bytenet", "data", "numbers", "--set", "data.corpus=files"]
+    command += ["--set", f"data.train_source={source}", "--set", f"data.train_target={target}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "a.de has 2 lines but" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_tensorflow_is_not_imported_for_the_report():
+    program = (
+        "import sys; import bytenet.datasets; from bytenet.cli.data import data; "
+        "data(['digits'], standalone_mode=False); assert 'tensorflow' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("ä ß", "ä ß"), ("a\tb\u2028", "a<U+0009>b<U+2028>"), ("\xa0\x1b[31m", "<U+00A0><U+001B>[31m")],
+)
+def test_what_does_not_show_is_made_visible(text, shown):
+    assert visible(text) == shown
+
+
+def test_text_that_is_in_a_held_out_set_is_warned_of(monolingual_config):
+    console = Console(record=True, width=200, file=StringIO())
+    print_report(CorpusReport.from_config(monolingual_config), console)
+    said = console.export_text()
+    assert "Monolingual source text\n3 of 5 sentences are used; left out: 1 for their length, 1 for characters" in said
+    assert "characters: 4 to 8, median 7" in said
+    assert "warning: 1 sentences of test are among them" in said
+    assert "Monolingual target text" not in said

@@ -1,0 +1,12 @@
+"""The names that `bytenet.datasets` promises."""
+
+import pytest
+
+
+def test_every_public_name_is_there():
+    import bytenet.datasets
+
+    for name in bytenet.datasets.__all__:
+        assert getattr(bytenet.datasets, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        bytenet.datasets.other  # noqa: B018

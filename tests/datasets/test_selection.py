@@ -1,0 +1,52 @@
+"""Limits on the length of sentences, and samples."""
+
+import logging
+
+import pytest
+
+from bytenet.config import DataConfig
+from bytenet.datasets import Pairs, Vocabulary, select_monolingual, select_training_pairs
+from bytenet.errors import InputError
+
+PAIRS = Pairs(["", "a", "ab", "abc", "abcd", "abcde"], ["x", "", "xy", "xyzuv", "x", "u\u0308v\u0308wxy"])
+
+
+@pytest.mark.parametrize(
+    ("shortest", "longest", "kept"),
+    [(0, 9, [0, 1, 2, 3, 4, 5]), (1, 500, [2, 3, 4, 5]), (1, 4, [2, 4]), (2, 5, [2, 3]), (2, 6, [2, 3, 5])],
+)
+def test_limits_are_inclusive_and_hold_for_both_sides(shortest, longest, kept):
+    # In NFC the last target has 6 characters: there is no single character for v with a diaeresis.
+    config = DataConfig(min_length=shortest, max_length=longest)
+    assert select_training_pairs(PAIRS, config) == PAIRS.take(kept)
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0\t", "\u200b \u200b", "\ufeff"])
+def test_lines_that_show_nothing_are_as_short_as_empty_ones(blank):
+    pairs = Pairs(["a", blank, "b"], [blank, "x", "y"])
+    assert select_training_pairs(pairs, DataConfig(min_length=1)) == pairs.take([2])
+    assert select_training_pairs(pairs, DataConfig(min_length=0)) == pairs
+    selected = select_monolingual(pairs.source, DataConfig(min_length=1), Vocabulary.from_texts(pairs.source))
+    assert (selected.texts, selected.outside_limits) == (["a", "b"], 1)
+
+
+def test_what_is_left_out_is_said(caplog):
+    caplog.set_level(logging.INFO, "bytenet.datasets")
+    select_training_pairs(PAIRS, DataConfig(max_length=4))
+    assert "4 of 6 training pairs are left out: not 1 to 4 characters" in caplog.text
+
+
+def test_all_lines_over_the_limit_is_an_error():
+    with pytest.raises(InputError, match=r"None of the 2 training pairs has 1 to 3 characters.*they have 4 to 9"):
+        select_training_pairs(Pairs(["abcd", "abcde"], ["123456789", "12345"]), DataConfig(max_length=3))
+
+
+def test_a_sample_is_spread_keeps_its_order_and_grows():
+    pairs = Pairs([f"s{i:03}" for i in range(300)], ["t"] * 300)
+    small = select_training_pairs(pairs, DataConfig(max_train_pairs=30))
+    large = select_training_pairs(pairs, DataConfig(max_train_pairs=100))
+    assert (len(small), len(large)) == (30, 100)
+    assert set(small.source) <= set(large.source)
+    assert large.source == sorted(large.source)
+    assert small.source[0] < "s100" < "s200" < small.source[-1]
+    assert select_training_pairs(pairs, DataConfig(max_train_pairs=1000)) == pairs

@@ -1,0 +1,187 @@
+"""The vocabulary: ids, round trips, and the same answers in Python and in the graph."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bytenet.datasets.text.normalisation import normalise
+from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
+from bytenet.errors import InputError, MissingFileError
+
+ODD = "\0\t\r\n \x0b\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f600"
+any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+# Few characters, so that texts and vocabularies have some in common; with marks that are reordered and
+# composed.
+likely_text = st.text(st.sampled_from("abuo\u0308\u0323\u0301\u00fc\u1e9b\u2126\uac00\u1100\u1161" + ODD), max_size=12)
+texts = st.lists(any_text | likely_text, min_size=1, max_size=5)
+rules = st.sampled_from(["symbol", "drop"])
+
+
+def test_ids_are_sorted_after_the_special_ones():
+    vocabulary = Vocabulary(["c", "a", "b"])
+    assert (PAD_ID, EOS_ID, UNKNOWN_ID) == (0, 1, 2)
+    assert vocabulary.size == 6
+    assert vocabulary.encode("cab").tolist() == [5, 3, 4, 1]
+    assert vocabulary.encode("cab").dtype == np.int32
+    assert vocabulary.encode("").tolist() == [1]
+
+
+def test_unknown_characters_by_each_rule():
+    assert Vocabulary("ab").encode("axb").tolist() == [3, 2, 4, 1]
+    assert Vocabulary("ab").decode([3, 2, 4, 1]) == "a\ufffdb"
+    dropping = Vocabulary("ab", unknown="drop")
+    assert dropping.size == 4
+    assert dropping.encode("axb").tolist() == [2, 3, 1]
+    assert dropping.decode([2, 3, 1]) == "ab"
+    assert (Vocabulary("ab").unknown_id, dropping.unknown_id) == (2, None)
+    with pytest.raises(InputError, match=r"'x' \(U\+0078\)"):
+        Vocabulary("ab", unknown="error").encode("axb")
+
+
+def test_an_empty_vocabulary_encodes():
+    assert Vocabulary("").encode("ab").tolist() == [2, 2, 1]
+    assert Vocabulary("").encode_graph(["ab"]).numpy().tolist() == [[2, 2, 1]]
+
+
+def test_decode_stops_at_the_first_end_and_skips_padding():
+    vocabulary = Vocabulary("ab")
+    assert vocabulary.decode([0, 3, 0, 4, 1, 3]) == "ab"
+    assert vocabulary.decode([3, 4]) == "ab"
+    assert vocabulary.decode([3, 99, -1]) == "a\ufffd\ufffd"
+    assert vocabulary.decode_batch(np.array([[3, 1, 4], [4, 4, 1]])) == ["a", "bb"]
+
+
+def test_a_decomposed_letter_is_one_symbol():
+    vocabulary = Vocabulary.from_texts(["u\u0308"])
+    assert vocabulary.characters == ("ü",)
+    assert vocabulary.encode("u\u0308").tolist() == vocabulary.encode("ü").tolist() == [3, 1]
+
+
+def test_from_texts_counts_over_all_texts():
+    vocabulary = Vocabulary.from_texts(["ab", "ac"], ["bd"], min_count=2)
+    assert vocabulary.characters == ("a", "b")
+
+
+@given(texts, rules)
+def test_round_trip_of_any_text(lines, unknown):
+    vocabulary = Vocabulary.from_texts(lines, unknown=unknown)
+    for line in lines:
+        ids = vocabulary.encode(line)
+        assert [vocabulary.decode(ids)] == normalise([line])
+        assert ids[-1] == EOS_ID
+        assert (ids[:-1] >= vocabulary.size - len(vocabulary.characters)).all()
+    assert vocabulary.encoded_lengths(lines).tolist() == [len(vocabulary.encode(line)) for line in lines]
+
+
+@given(texts, texts, rules)
+def test_encoded_lengths_with_unknown_characters(known, lines, unknown):
+    vocabulary = Vocabulary.from_texts(known, unknown=unknown)
+    assert vocabulary.encoded_lengths(lines).tolist() == [len(vocabulary.encode(line)) for line in lines]
+
+
+@given(texts, texts, rules)
+def test_a_batch_is_encoded_as_its_texts_are(known, lines, unknown):
+    vocabulary = Vocabulary.from_texts(known, unknown=unknown)
+    encoded = vocabulary.encode_batch(lines)
+    assert [ids.tolist() for ids in encoded] == [vocabulary.encode(line).tolist() for line in lines]
+    assert vocabulary.encode_batch([]) == []
+
+
+def test_lengths_with_an_unknown_character_are_refused_where_told_to():
+    vocabulary = Vocabulary("ab", unknown="error")
+    assert vocabulary.encoded_lengths(["ab", "", "a"]).tolist() == [3, 1, 2]
+    with pytest.raises(InputError, match=r"'x' \(U\+0078\)"):
+        vocabulary.encoded_lengths(["ab", "axb"])
+
+
+@settings(max_examples=60)
+@given(texts, texts, rules)
+def test_the_graph_encodes_as_python_does(known, lines, unknown):
+    vocabulary = Vocabulary.from_texts(known, unknown=unknown)
+    expected = [vocabulary.encode(line) for line in lines]
+    longest = max(len(ids) for ids in expected)
+    padded = np.array([np.pad(ids, (0, longest - len(ids))) for ids in expected])
+    encoded = vocabulary.encode_graph([line.encode("utf-8") for line in lines])
+    assert encoded.dtype == "int32"
+    np.testing.assert_array_equal(encoded, padded)
+
+
+def test_the_graph_encodes_every_character_as_python_does():
+    # Every one of the first two planes, and some of the others, which have ideographs or nothing.
+    points = [*range(0xD800), *range(0xE000, 0x20000), *range(0x20000, 0x110000, 101), 0x10FFFF]
+    every = [chr(point) for point in points]
+    vocabulary = Vocabulary([char for char, normal in zip(every, normalise(every), strict=True) if normal == char][::3])
+    # One text of all characters, each kept from its neighbours by a letter, so that nothing is composed.
+    text = "x".join(every)
+    encoded = vocabulary.encode_graph([text.encode("utf-8")])[0]
+    np.testing.assert_array_equal(encoded, vocabulary.encode(text))
+
+
+def test_the_graph_pads_to_a_length():
+    vocabulary = Vocabulary("ab")
+    assert vocabulary.encode_graph(["ab", "a"], 5).numpy().tolist() == [[3, 4, 1, 0, 0], [3, 1, 0, 0, 0]]
+
+
+def test_the_graph_refuses_unknown_characters_where_told_to():
+    import tensorflow as tf
+
+    vocabulary = Vocabulary("ab", unknown="error")
+    assert vocabulary.encode_graph(["ab"]).numpy().tolist() == [[3, 4, 1]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not in the vocabulary"):
+        tf.function(vocabulary.encode_graph)(tf.constant(["axb"]))
+
+
+@given(texts, rules)
+def test_json_keeps_every_character(lines, unknown):
+    vocabulary = Vocabulary.from_texts(lines, [ODD], unknown=unknown)
+    again = Vocabulary.from_json(vocabulary.to_json())
+    assert again == vocabulary
+    assert again.encode(ODD).tolist() == vocabulary.encode(ODD).tolist()
+    assert again.fingerprint() == vocabulary.fingerprint()
+
+
+def test_save_and_load(tmp_path):
+    vocabulary = Vocabulary.from_texts([ODD, "äöü"])
+    vocabulary.save(tmp_path / "vocabulary.json")
+    assert Vocabulary.load(tmp_path / "vocabulary.json") == vocabulary
+    assert [path.name for path in tmp_path.iterdir()] == ["vocabulary.json"]
+
+
+def test_different_vocabularies_differ():
+    vocabulary = Vocabulary("ab")
+    assert vocabulary == Vocabulary("ba")
+    for other in (Vocabulary("abc"), Vocabulary("ab", unknown="drop"), Vocabulary("ac")):
+        assert vocabulary != other
+        assert vocabulary.fingerprint() != other.fingerprint()
+    assert vocabulary != "ab"
+
+
+@pytest.mark.parametrize(
+    ("characters", "named"),
+    [(["ab"], "'ab'"), ([""], "''"), (["a", "a"], "'a'"), (["\u212b"], "\u212b"), (["\ud800"], "ud800")],
+)
+def test_what_is_no_character_is_refused(characters, named):
+    with pytest.raises(InputError, match=named):
+        Vocabulary(characters)
+
+
+def test_an_unknown_rule_is_refused():
+    with pytest.raises(InputError, match=r"'ignore'.*symbol.*drop.*error"):
+        Vocabulary("ab", unknown="ignore")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{}", b'{"format": "other", "unknown": "drop", "characters": []}', b"\xff\xfe", b'{"form'],
+)
+def test_a_file_that_is_no_vocabulary_is_refused(tmp_path, content):
+    path = tmp_path / "vocabulary.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"vocabulary\.json is not a vocabulary"):
+        Vocabulary.load(path)
+
+
+def test_a_missing_vocabulary_is_named(tmp_path):
+    with pytest.raises(MissingFileError, match=r"no vocabulary at .*gone.json"):
+        Vocabulary.load(tmp_path / "gone.json")
