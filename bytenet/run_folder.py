@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # Beside those of model and data: what decides on the variables of a checkpoint, and on the place in the data.
 _FOR_GOOD = frozenset(
-    ["training.seed", "training.early_stopping_metric"]  # whose best values so far are in the checkpoint
+    ["training.seed", "training.optimizer"]
+    + ["training.early_stopping_metric"]  # whose best values so far are in the checkpoint
     + [
         f"semi_supervised.{name}"
         for name in (

@@ -93,6 +93,7 @@ def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
         ("model.dropout=0.5", "model.dropout was 0.2 and is 0.5"),
         ("data.batch_size=8", "data.batch_size was 16 and is 8"),
         ("training.seed=2", "training.seed was 1 and is 2"),
+        ("training.optimizer=sgd", "training.optimizer was 'adam' and is 'sgd'"),
         ("training.ema_momentum=0.9", "training.ema_momentum was None and is 0.9"),
         ("training.early_stopping_metric=val_bleu", "training.early_stopping_metric was 'val_loss' and is 'val_bleu'"),
     ],

@@ -4,6 +4,7 @@ Every setting has its default here and nowhere else. Where None stands for a val
 which.
 """
 
+from dataclasses import field
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -113,11 +114,16 @@ class TrainingConfig:
 
     epochs: Positive = 20
     max_steps: Positive | None = None
-    optimizer: Literal["adam"] = "adam"
+    # "adam", or another optimiser of Keras by the name of its class in lower case, such as "sgd", "adamw", "rmsprop",
+    # "adafactor" or "lion"; "keras_adam" is Keras's own Adam. See `bytenet.training.optimizers.choice`.
+    optimizer: Name = "adam"
+    # Further arguments of that class, such as {momentum: 0.9, nesterov: true}.
+    optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
     learning_rate: PositiveFloat = 1e-3
     schedule: Literal["constant", "cosine", "inverse_sqrt", "linear"] = "constant"
     warmup_steps: NonNegative = 0
     final_learning_rate: NonNegativeFloat = 0.0
+    # Arguments of all optimisers that have arguments of these names.
     beta_1: Share = 0.9
     beta_2: Share = 0.999
     epsilon: PositiveFloat = 1e-8

@@ -21,7 +21,8 @@ from bytenet.training.translators import translators_of
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
-_PROCESS_WIDE_NUMBER = re.compile(r"seed_generator_\d+/")
+# Keras numbers seed generators and variables without a name through the whole process.
+_PROCESS_WIDE_NUMBER = re.compile(r"(seed_generator|^variable)_\d+(/|$)")
 
 
 def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
@@ -38,8 +39,7 @@ def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
         ("metrics", model.metrics_variables),
     ):
         for index, variable in enumerate(variables):
-            # Keras numbers seed generators through the whole process, so that their paths differ between models.
-            path = _PROCESS_WIDE_NUMBER.sub("seed_generator/", variable.path)
+            path = _PROCESS_WIDE_NUMBER.sub(r"\1\2", variable.path)
             named[f"{group}/{index:04d}/{path}"] = variable
     return named
 

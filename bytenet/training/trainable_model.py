@@ -14,8 +14,7 @@ from bytenet.models import TranslationModel, build_model
 from bytenet.private_api import build_loss_and_metrics
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
-from bytenet.training.optimizers.flat_adam import FlatAdam
-from bytenet.training.optimizers.schedules import make_schedule
+from bytenet.training.optimizers.choice import make_optimizer
 from bytenet.training.strategies import synchronize_batch_normalization
 
 _STEPS_THAT_PAY_A_COMPILATION = 100
@@ -52,10 +51,7 @@ def make_trainable_model(
             synchronize_batch_normalization(model)
         if jit_compile and not tf.config.list_logical_devices("GPU"):
             use_tap_products(model)
-        optimizer = FlatAdam(
-            make_schedule(training, total_steps), training.beta_1, training.beta_2, training.epsilon,
-            clip_norm=training.clip_norm, ema_momentum=training.ema_momentum,
-        )  # fmt: skip
+        optimizer = make_optimizer(training, total_steps)
         model.compile(
             optimizer=optimizer,
             loss=SentenceCrossEntropy(training.label_smoothing),

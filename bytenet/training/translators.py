@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import keras
 
-from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
 def translators_of(model: keras.Model) -> list[keras.Model]:
@@ -19,7 +19,7 @@ def averaged_weights(model: keras.Model) -> Iterator[None]:
     own = []
     for translator in translators_of(model):
         optimizer, weights = translator.optimizer, translator.trainable_weights
-        averages = optimizer.average_weights() if isinstance(optimizer, FlatAdam) else None
+        averages = optimizer.average_weights() if isinstance(optimizer, TrainingOptimizer) else None
         for weight, average in zip(weights, averages or [], strict=averages is not None):
             own.append((weight, keras.ops.convert_to_numpy(weight)))
             weight.assign(average)

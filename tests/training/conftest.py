@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from bytenet.config import Config, load_config
 from bytenet.datasets import Vocabulary, load_corpus
@@ -54,6 +55,14 @@ def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
         return state, arrays
 
     return read
+
+
+@pytest.fixture
+def eagerly():
+    """Nothing is traced, which is quicker for a few steps."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture

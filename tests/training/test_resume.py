@@ -1,5 +1,6 @@
 """A run that was killed ends as the run that was not, to the last bit."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,6 +9,9 @@ import time
 import numpy as np
 import pytest
 
+from bytenet.csv_log import read_csv_log
+from bytenet.training import train
+from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import checkpoints
 
 
@@ -60,3 +64,44 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     differing = [name for name in arrays if not np.array_equal(arrays[name], resumed_arrays[name])]
     assert not differing
     assert (unbroken / "model.keras").exists()
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        ("training.optimizer=sgd", "training.optimizer_arguments={momentum: 0.9, nesterov: true}"),
+        ("training.optimizer=keras_adam", "training.learning_rate=0.01"),
+    ],
+)
+def test_with_other_optimisers_it_goes_on_as_if_it_had_not_stopped(
+    smallest_config, final_state, eagerly, tmp_path, monkeypatch, optimizer
+):
+    config = smallest_config(
+        *optimizer, "data.num_train=32", "training.schedule=linear", "training.ema_momentum=0.5", "model.dropout=0.2"
+    )
+    monkeypatch.setattr(
+        "bytenet.training.validation.Validator.whole_set", lambda self: ({"val_loss": 1.0}, [""] * len(self.pairs))
+    )
+    train(config, tmp_path / "unbroken")
+    count = StateKeeper.on_train_batch_end
+
+    def count_and_stop(self, batch, logs=None):
+        count(self, batch, logs)
+        if self._state.step == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StateKeeper, "on_train_batch_end", count_and_stop)
+        with pytest.raises(KeyboardInterrupt, match="step 3, all saved"):
+            train(config, tmp_path / "stopped")
+    train(config, tmp_path / "stopped", resume=True)
+    state, arrays = final_state(tmp_path / "unbroken")
+    resumed_state, resumed_arrays = final_state(tmp_path / "stopped")
+    assert resumed_state == state
+    assert state["step"] == 4
+    assert arrays.keys() == resumed_arrays.keys()
+    assert not [name for name in arrays if not np.array_equal(arrays[name], resumed_arrays[name])]
+    assert any(name.endswith("_average") for name in arrays)
+    rates = read_csv_log(tmp_path / "stopped" / "metrics.csv")["learning_rate"]
+    # The rate falls to 0 at the last of four steps, and is noted for the step that comes next.
+    assert rates == pytest.approx([config.training.learning_rate / 4, 0.0], abs=1e-9)

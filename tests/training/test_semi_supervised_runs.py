@@ -6,7 +6,6 @@ from contextlib import contextmanager
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 from click.testing import CliRunner
 
 from bytenet.cli.translate import translate
@@ -26,14 +25,6 @@ ATTENTION = ("model.family=attention", "model.num_sets=null", "model.dilations=n
 def pool():
     """Models for the tests whose runs differ in nothing that is traced."""
     return ModelPool()
-
-
-@pytest.fixture
-def eagerly():
-    """Nothing is traced, which is quicker for a few steps."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from bytenet.datasets import (
 )
 from bytenet.run_folder import RunFolder
 from bytenet.training.model_pool import ModelPool
+from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.stream import Stream
 from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
@@ -84,6 +85,7 @@ class Task(ABC):
     columns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: Config):
+        check_optimizer(config.training)
         self.config = config
         corpus = read_corpus(config.data)
         num_read = len(corpus.train)

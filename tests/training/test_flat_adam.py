@@ -1,4 +1,4 @@
-"""FlatAdam against Keras's Adam, and the average of the weights."""
+"""FlatAdam against Keras's Adam and against sums by hand."""
 
 import keras
 import numpy as np
@@ -8,7 +8,6 @@ from keras.ops import convert_to_numpy
 
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.schedules import WarmupDecay
-from bytenet.training.translators import averaged_weights
 
 SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
 
@@ -114,56 +113,3 @@ def test_no_average_without_momentum_or_before_the_first_step():
     averaging = FlatAdam(ema_momentum=0.9)
     averaging.build(make_weights())
     assert averaging.average_weights() is None
-
-
-@pytest.fixture
-def trained_model():
-    keras.utils.set_random_seed(1)
-    model = keras.Sequential([keras.Input((3,)), keras.layers.BatchNormalization(), keras.layers.Dense(2)])
-    model.compile(FlatAdam(0.1, ema_momentum=0.5), "mse")
-    random = np.random.default_rng(0)
-    model.fit(random.normal(size=(40, 3)), random.normal(size=(40, 2)), batch_size=8, verbose=0)
-    return model
-
-
-def test_averaged_weights_are_there_for_a_while(trained_model):
-    model = trained_model
-    own = model.get_weights()
-    averages = model.optimizer.average_weights()
-    with averaged_weights(model):
-        for weight, average in zip(model.trainable_weights, averages, strict=True):
-            np.testing.assert_array_equal(weight, average)
-        assert not np.array_equal(model.layers[-1].kernel, own[-2])
-        # Running statistics have no average and stay.
-        np.testing.assert_array_equal(model.layers[0].moving_mean, own[2])
-    for weight, value in zip(model.get_weights(), own, strict=True):
-        np.testing.assert_array_equal(weight, value)
-
-
-def test_own_weights_come_back_after_an_error(trained_model):
-    own = trained_model.get_weights()
-    with pytest.raises(RuntimeError, match="stop"), averaged_weights(trained_model):
-        raise RuntimeError("stop")
-    for weight, value in zip(trained_model.get_weights(), own, strict=True):
-        np.testing.assert_array_equal(weight, value)
-
-
-@pytest.mark.parametrize("optimizer", [FlatAdam(0.1), keras.optimizers.Adam(0.1)], ids=["flat", "keras"])
-def test_averaged_weights_without_an_average_change_nothing(optimizer):
-    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
-    model.compile(optimizer, "mse")
-    model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
-    own = model.get_weights()
-    with averaged_weights(model):
-        for weight, value in zip(model.get_weights(), own, strict=True):
-            np.testing.assert_array_equal(weight, value)
-
-
-def test_configuration_round_trip():
-    optimizer = FlatAdam(WarmupDecay(0.1, "linear", 2, 9), 0.8, 0.95, 1e-6, clip_norm=2.0, ema_momentum=0.9)
-    copy = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
-    assert type(copy) is FlatAdam
-    assert copy.get_config() == optimizer.get_config()
-    all_gradients = gradients_of_steps(4)
-    for own, other in zip(run(optimizer, all_gradients), run(copy, all_gradients), strict=True):
-        np.testing.assert_array_equal(own, other)

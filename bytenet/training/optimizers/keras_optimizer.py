@@ -1,0 +1,103 @@
+"""Every optimiser of Keras, with the clipping and averaging that training asks for."""
+
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bytenet.training.optimizers.training_optimizer import TrainingOptimizer, check_gradients
+
+
+class KerasOptimizer(TrainingOptimizer):
+    """An optimiser of Keras that sums the gradients over the replicas, clips them, and averages the weights.
+
+    Args:
+        kind: class of the optimiser, such as `keras.optimizers.SGD`.
+        learning_rate, clip_norm, ema_momentum, name: as for `TrainingOptimizer`.
+        **arguments: of the class.
+
+    Raises:
+        TypeError, ValueError: the class does not take the arguments.
+    """
+
+    def __init__(
+        self,
+        kind: type[keras.optimizers.Optimizer],
+        learning_rate: Any,
+        clip_norm: float | None = None,
+        ema_momentum: float | None = None,
+        name: str | None = None,
+        **arguments: Any,
+    ):
+        # Keras numbers names through the whole process, and checkpoints contain them.
+        name = name or kind.__name__.lower()
+        super().__init__(learning_rate, clip_norm, ema_momentum, name)
+        self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
+        self._averages: list[keras.Variable] | None = None
+
+    @property
+    def variables(self) -> list[keras.Variable]:
+        """Its own variables, then those of Keras's optimiser."""
+        return [*super().variables, *self._inner.variables]
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Make all variables for a list of weights."""
+        if self.built:
+            return
+        super().build(variables)
+        self._inner.build(variables)
+        self.gradient_norm = self.add_variable((), name="gradient_norm")
+        if self.averaging_momentum is not None:
+            self._averages = self.add_optimizer_variables(variables, "average")
+
+    def apply(self, grads, trainable_variables):
+        """Update the weights.
+
+        Args:
+            grads: a gradient for each weight, of this replica.
+            trainable_variables: the weights, in the order of `build`.
+
+        Raises:
+            ValueError: a weight has no gradient.
+        """
+        weights = list(trainable_variables)
+        check_gradients(grads, weights)
+        if not self.built:
+            self.build(weights)
+        replica = tf.distribute.get_replica_context()
+        replicas = replica.num_replicas_in_sync
+        with keras.name_scope(self.name):
+            gradients = [tf.convert_to_tensor(gradient) for gradient in grads]
+            if replicas > 1:
+                gradients = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+            norm = tf.linalg.global_norm(gradients)
+            if self.clip_norm is not None:
+                scale = self.clip_norm / tf.maximum(norm, self.clip_norm)
+                gradients = [gradient * scale for gradient in gradients]
+            if replicas > 1:  # Keras sums the gradients of the replicas once more
+                gradients = [gradient / replicas for gradient in gradients]
+        self._inner.apply(gradients, weights)
+        with keras.name_scope(self.name):
+            replica.merge_call(self._note, args=(norm, [weight.value for weight in weights]))
+        self.iterations.assign_add(1)
+
+    def _note(self, strategy, norm, weights):
+        """Keep the norm of the gradient, and the averages of the weights."""
+
+        def assign(variable, value):
+            variable.assign(value)
+
+        def average(variable, weight):
+            variable.assign(keep * variable + (1 - keep) * weight)
+
+        strategy.extended.update(self.gradient_norm.value, assign, args=(norm,), group=False)
+        keep = tf.where(self.iterations.value > 0, self.averaging_momentum or 0.0, 0.0)
+        for variable, weight in zip(self._averages or (), weights, strict=self._averages is not None):
+            strategy.extended.update(variable.value, average, args=(weight,), group=False)
+
+    def average_weights(self) -> list[np.ndarray] | None:
+        """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
+        if not self._averages or int(keras.ops.convert_to_numpy(self.iterations)) == 0:
+            return None
+        return [keras.ops.convert_to_numpy(average) for average in self._averages]

@@ -1,0 +1,51 @@
+"""The averages of the weights in the place of the weights."""
+
+import keras
+import numpy as np
+import pytest
+
+from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.translators import averaged_weights
+
+
+@pytest.fixture
+def trained_model():
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.Input((3,)), keras.layers.BatchNormalization(), keras.layers.Dense(2)])
+    model.compile(FlatAdam(0.1, ema_momentum=0.5), "mse")
+    random = np.random.default_rng(0)
+    model.fit(random.normal(size=(40, 3)), random.normal(size=(40, 2)), batch_size=8, verbose=0)
+    return model
+
+
+def test_averaged_weights_are_there_for_a_while(trained_model):
+    model = trained_model
+    own = model.get_weights()
+    averages = model.optimizer.average_weights()
+    with averaged_weights(model):
+        for weight, average in zip(model.trainable_weights, averages, strict=True):
+            np.testing.assert_array_equal(weight, average)
+        assert not np.array_equal(model.layers[-1].kernel, own[-2])
+        # Running statistics have no average and stay.
+        np.testing.assert_array_equal(model.layers[0].moving_mean, own[2])
+    for weight, value in zip(model.get_weights(), own, strict=True):
+        np.testing.assert_array_equal(weight, value)
+
+
+def test_own_weights_come_back_after_an_error(trained_model):
+    own = trained_model.get_weights()
+    with pytest.raises(RuntimeError, match="stop"), averaged_weights(trained_model):
+        raise RuntimeError("stop")
+    for weight, value in zip(trained_model.get_weights(), own, strict=True):
+        np.testing.assert_array_equal(weight, value)
+
+
+@pytest.mark.parametrize("optimizer", [FlatAdam(0.1), keras.optimizers.Adam(0.1)], ids=["flat", "keras"])
+def test_averaged_weights_without_an_average_change_nothing(optimizer):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile(optimizer, "mse")
+    model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)
+    own = model.get_weights()
+    with averaged_weights(model):
+        for weight, value in zip(model.get_weights(), own, strict=True):
+            np.testing.assert_array_equal(weight, value)

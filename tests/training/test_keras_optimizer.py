@@ -1,0 +1,164 @@
+"""Keras's optimisers as training uses them: against Keras's own clipping and averaging, and restored from variables."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras.ops import convert_to_numpy
+
+from bytenet.config import TrainingConfig, load_config
+from bytenet.errors import ConfigError
+from bytenet.training.optimizers.choice import check_optimizer, make_optimizer
+from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
+from bytenet.training.optimizers.schedules import WarmupDecay
+
+SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
+NESTEROV = {"momentum": 0.8, "nesterov": True}
+KINDS = {
+    "sgd": (keras.optimizers.SGD, NESTEROV),
+    "adam": (keras.optimizers.Adam, {"beta_2": 0.95, "epsilon": 1e-3}),
+    "adamw": (keras.optimizers.AdamW, {"weight_decay": 0.1, "epsilon": 1e-3}),
+    "adafactor": (keras.optimizers.Adafactor, {}),
+}
+# Every name that a configuration may have.
+NAMES = [
+    "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw", "ftrl", "keras_adam", "lamb", "lion", "muon",
+    "nadam", "rmsprop", "schedulefreeadamw", "sgd",
+]  # fmt: skip
+
+
+def make_weights():
+    random = np.random.default_rng(0)
+    return [keras.Variable(random.normal(size=shape).astype("float32")) for shape in SHAPES]
+
+
+def gradients_of_steps(num_steps):
+    random = np.random.default_rng(1)
+    return [[random.normal(size=shape).astype("float32") for shape in SHAPES] for _ in range(num_steps)]
+
+
+def run(optimizer, all_gradients, weights=None):
+    weights = weights or make_weights()
+    optimizer.build(weights)
+    for gradients in all_gradients:
+        optimizer.apply([tf.constant(gradient) for gradient in gradients], weights)
+    return [convert_to_numpy(weight) for weight in weights]
+
+
+def schedule():
+    return WarmupDecay(0.05, "cosine", 3, 20)
+
+
+@pytest.mark.parametrize("clip_norm", [None, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_and_averages_are_those_of_keras(kind, clip_norm):
+    make, arguments = KINDS[kind]
+    all_gradients = gradients_of_steps(8)
+    optimizer = KerasOptimizer(make, schedule(), clip_norm, ema_momentum=0.7, **arguments)
+    own = run(optimizer, all_gradients)
+    kerass = make(schedule(), global_clipnorm=clip_norm, use_ema=True, ema_momentum=0.7, **arguments)
+    weights = make_weights()
+    expected = run(kerass, all_gradients, weights)
+    for one, other, first in zip(own, expected, make_weights(), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+        assert np.all(np.abs(one - convert_to_numpy(first)) > 1e-4)
+    kerass.finalize_variable_values(weights)  # puts the averages in place of the weights
+    for average, expected_average, weight in zip(optimizer.average_weights(), weights, own, strict=True):
+        np.testing.assert_allclose(average, expected_average, atol=1e-6)
+        assert np.all(average != weight)
+
+
+def test_gradient_norm_is_that_of_the_latest_gradient_before_clipping():
+    all_gradients = gradients_of_steps(2)
+    optimizer = KerasOptimizer(keras.optimizers.SGD, 0.1, clip_norm=0.5)
+    run(optimizer, all_gradients)
+    expected = np.sqrt(sum(float((gradient**2).sum()) for gradient in all_gradients[-1]))
+    assert expected > 1
+    np.testing.assert_allclose(optimizer.gradient_norm, expected, rtol=1e-5)
+
+
+def test_no_average_without_momentum_or_before_the_first_step():
+    optimizer = KerasOptimizer(keras.optimizers.SGD, 0.1)
+    assert optimizer.average_weights() is None
+    run(optimizer, gradients_of_steps(1))
+    assert optimizer.average_weights() is None
+    averaging = KerasOptimizer(keras.optimizers.SGD, 0.1, ema_momentum=0.9)
+    averaging.build(make_weights())
+    assert averaging.average_weights() is None
+
+
+def test_fit_does_not_replace_the_weights_by_their_averages():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile(KerasOptimizer(keras.optimizers.SGD, 0.1, ema_momentum=0.9), "mse")
+    random = np.random.default_rng(0)
+    model.fit(random.normal(size=(16, 3)), random.normal(size=(16, 1)), batch_size=4, verbose=0)
+    kernel, _ = model.optimizer.average_weights()
+    assert np.all(np.abs(kernel - convert_to_numpy(model.layers[0].kernel)) > 1e-6)
+
+
+def test_a_weight_without_a_gradient_is_an_error():
+    weights = make_weights()
+    for optimizer in (KerasOptimizer(keras.optimizers.SGD, 0.1), FlatAdam(0.1)):
+        with pytest.raises(ValueError, match=r"Weights without a gradient: variable.*\. The loss must depend on all"):
+            optimizer.apply([tf.zeros(shape) for shape in SHAPES[:-1]] + [None], weights)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_with_its_variables_restored_an_optimiser_goes_on_as_if_it_had_not_stopped(name):
+    arguments = NESTEROV if name == "sgd" else {}
+    config = TrainingConfig(optimizer=name, optimizer_arguments=arguments, ema_momentum=0.9, schedule="linear")
+    all_gradients = gradients_of_steps(4)
+    first, second = (make_optimizer(config, total_steps=5) for _ in range(2))
+    weights, other_weights = make_weights(), make_weights()
+    run(first, all_gradients[:2], weights)
+    second.build(other_weights)
+    for variable, value in zip([*second.variables, *other_weights], [*first.variables, *weights], strict=True):
+        variable.assign(value)
+    expected, values = (run(one, all_gradients[2:], of) for one, of in ((first, weights), (second, other_weights)))
+    for value, expected_value, before in zip(values, expected, make_weights(), strict=True):
+        np.testing.assert_array_equal(value, expected_value)
+        assert np.any(value != convert_to_numpy(before))
+    for average, expected_average in zip(second.average_weights(), first.average_weights(), strict=True):
+        np.testing.assert_array_equal(average, expected_average)
+
+
+def test_the_configuration_chooses_the_optimiser_and_its_arguments():
+    sgd = load_config("numbers", ["training.optimizer=sgd", "training.optimizer_arguments={momentum: .5}"]).training
+    optimizer = make_optimizer(sgd, total_steps=9)
+    assert (optimizer.schedule.total_steps, optimizer.clip_norm) == (9, 1.0)
+    changed = run(optimizer, gradients_of_steps(3))
+    expected = run(KerasOptimizer(keras.optimizers.SGD, optimizer.schedule, 1.0, momentum=0.5), gradients_of_steps(3))
+    for one, other in zip(changed, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert type(make_optimizer(TrainingConfig(), 9)) is FlatAdam
+
+
+@pytest.mark.parametrize("name", ["keras_adam", "nadam"])
+def test_the_betas_of_the_configuration_reach_every_optimiser_that_has_them(name):
+    first, second = (
+        run(make_optimizer(TrainingConfig(optimizer=name, beta_1=beta_1), 9), gradients_of_steps(3))
+        for beta_1 in (0.9, 0.1)
+    )
+    assert any(np.any(one != other) for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("sgdd", {}, rf"'sgdd', but should be one of {', '.join(NAMES)}\. Did you mean sgd\?"),
+        ("sgd", {"momentun": 0.9}, r"'momentun', but sgd takes momentum, nesterov, weight_decay\. Did you mean"),
+        ("sgd", {"global_clipnorm": 0.9}, r"has 'global_clipnorm'\. Set training\.clip_norm instead"),
+        ("keras_adam", {"beta_1": 0.9}, r"has 'beta_1'\. Set training\.beta_1 instead"),
+        ("adam", {"amsgrad": True}, r"'amsgrad', but adam takes no arguments"),
+    ],
+)
+def test_unknown_names_are_refused_with_those_that_are_known(name, arguments, message):
+    with pytest.raises(ConfigError, match=message):
+        check_optimizer(TrainingConfig(optimizer=name, optimizer_arguments=arguments))
+
+
+def test_values_that_keras_refuses_are_explained():
+    config = TrainingConfig(optimizer="sgd", optimizer_arguments={"momentum": 2.0})
+    with pytest.raises(ConfigError, match=r"optimizer_arguments is \{'momentum': 2\.0\}, .* must be a float between"):
+        make_optimizer(config, 9)
