@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from bytenet.config import PATH_KEYS, Config, load_config
+from bytenet.config import PATH_KEYS, Config, forbidden_changes, load_config
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     import keras
 
     from bytenet.datasets import Vocabulary
-
-# Beside those of model and data: what decides on the variables of a checkpoint, and on the place in the data.
-_FOR_GOOD = frozenset(
-    ["training.seed", "training.optimizer"]
-    + ["training.early_stopping_metric"]  # whose best values so far are in the checkpoint
-    + [
-        f"semi_supervised.{name}"
-        for name in (
-            "enabled", "trained", "objective", "batch_size", "batch_chars", "bucketing", "num_buckets",
-            "bucket_min_size", "bucket_min_width",
-        )
-    ]
-)  # fmt: skip
 
 
 class RunFolder:
@@ -44,7 +31,6 @@ class RunFolder:
         metrics_path: what was measured at each epoch.
         environment_path: versions, commit, seed and devices of the training.
         evaluation: folder of scores and translations.
-        backward: of a semi-supervised run, the run folder of its backward translator.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -57,7 +43,6 @@ class RunFolder:
         self.metrics_path = self.path / "metrics.csv"
         self.environment_path = self.path / "environment.json"
         self.evaluation = self.path / "evaluation"
-        self.backward = self.path / "backward"
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -136,10 +121,10 @@ class RunFolder:
 
     @property
     def trained_in(self) -> Path:
-        """The folder that training goes on in: of a backward translator that of the semi-supervised run, else this."""
+        """The folder of the run that trains this model: the folder around it if this is a part of it, else itself."""
         whole = RunFolder(self.path.absolute().parent)
-        is_part = whole.backward.name == self.path.name and not whole.missing
-        return whole.path if is_part and whole.config.semi_supervised.enabled else self.path
+        is_part = not whole.missing and self.path.name in whole.config.parts
+        return whole.path if is_part else self.path
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
@@ -249,8 +234,8 @@ class RunFolder:
     def _check_same_run(self, config: Config, vocabulary: "Vocabulary") -> None:
         changed = [
             f"{key} was {saved!r} and is {asked!r}"
-            for key, saved, asked in self.config.differences(config)
-            if key not in PATH_KEYS and _is_for_good(key, saved, asked)
+            for key, saved, asked in forbidden_changes(self.config, config)
+            if key not in PATH_KEYS
         ]
         if changed:
             raise InputError(
@@ -264,11 +249,3 @@ class RunFolder:
                 "start a new run in another folder."
             )
 
-
-def _is_for_good(key: str, saved: object, asked: object) -> bool:
-    """Whether a run cannot go on when a setting has changed in this way."""
-    if key in ("semi_supervised.source_weight", "semi_supervised.target_weight"):
-        return bool(saved) != bool(asked)
-    if key == "training.ema_momentum":  # the average of the weights is saved with them
-        return (saved is None) != (asked is None)
-    return key in _FOR_GOOD or key.startswith(("model.", "data."))

@@ -133,14 +133,14 @@ def test_resume_takes_another_weight_of_the_same_text(tmp_path):
 
 def test_the_backward_translator_is_trained_in_the_run_around_it(tmp_path, monkeypatch):
     whole = RunFolder.create(tmp_path / "both", SEMI, VOCABULARY)
-    part = RunFolder.create(whole.backward, CONFIG, VOCABULARY)
+    part = RunFolder.create(whole.path / "backward", CONFIG, VOCABULARY)
     assert (part.trained_in, whole.trained_in) == (whole.path, whole.path)
     monkeypatch.chdir(whole.path)
     assert RunFolder("backward").trained_in == whole.path
     with pytest.raises(MissingFileError, match=rf"not saved a model yet.*--resume --run {whole.path}`"):
         part.load_model()
     supervised = RunFolder.create(tmp_path / "one", CONFIG, VOCABULARY)
-    assert RunFolder(supervised.backward).trained_in == supervised.backward
+    assert RunFolder(supervised.path / "backward").trained_in == supervised.path / "backward"
 
 
 def test_a_folder_called_backward_beside_some_other_config_is_of_itself(tmp_path):

@@ -1,6 +1,7 @@
 """The configuration of a run: its sections, and how presets, YAML files and --set are read."""
 
 from bytenet.config.config import Config
+from bytenet.config.fixed import forbidden_changes
 from bytenet.config.keys import setting_keys
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
@@ -23,6 +24,7 @@ __all__ = [
     "ModelConfig",
     "SemiSupervisedConfig",
     "TrainingConfig",
+    "forbidden_changes",
     "load_config",
     "preset_names",
     "setting_keys",

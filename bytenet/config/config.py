@@ -21,6 +21,11 @@ class Config:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the run folders inside the run's folder, one for each translator beside the first."""
+        return self.semi_supervised.parts
+
     def to_yaml(self) -> str:
         """Every setting as YAML, defaults included; `load_config` reads it back to an equal configuration."""
         return write_settings(asdict(self))

@@ -20,6 +20,7 @@ from bytenet.config.checks import (
     Years,
     checked,
 )
+from bytenet.config.fixed import Fixed, is_set
 
 
 @checked
@@ -116,7 +117,7 @@ class TrainingConfig:
     max_steps: Positive | None = None
     # "adam", or another optimiser of Keras by the name of its class in lower case, such as "sgd", "adamw", "rmsprop",
     # "adafactor" or "lion"; "keras_adam" is Keras's own Adam. See `bytenet.training.optimizers.choice`.
-    optimizer: Name = "adam"
+    optimizer: Annotated[Name, Fixed()] = "adam"
     # Further arguments of that class, such as {momentum: 0.9, nesterov: true}.
     optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
     learning_rate: PositiveFloat = 1e-3
@@ -128,18 +129,20 @@ class TrainingConfig:
     beta_2: Share = 0.999
     epsilon: PositiveFloat = 1e-8
     clip_norm: PositiveFloat | None = 1.0
-    ema_momentum: Share | None = None
+    # Share of the old average kept at each step, if the weights are averaged.
+    ema_momentum: Annotated[Share | None, Fixed(is_set)] = None
     # Nats per character, or summed over a sentence and averaged over sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
     label_smoothing: Share = 0.0
     # Which model the run leaves: the best one by early_stopping_metric, or the last one (thesis).
     keep_model: Literal["best", "last"] = "best"
     early_stopping_patience: Positive | None = None  # epochs
-    early_stopping_metric: Literal["val_loss", "val_bleu", "val_chrf"] = "val_loss"
+    # Fixed, because its best values so far are in the checkpoint.
+    early_stopping_metric: Annotated[Literal["val_loss", "val_bleu", "val_chrf"], Fixed()] = "val_loss"
     mixed_precision: bool = False
     jit_compile: bool | Literal["auto"] = "auto"
     devices: Names | None = None  # None is every device found; or names such as ["GPU:0", "GPU:1"]
-    seed: NonNegative = 1
+    seed: Annotated[NonNegative, Fixed()] = 1
     deterministic: bool = False
     checkpoint_every_steps: Positive | None = None
     checkpoint_every_seconds: PositiveFloat = 600.0
@@ -164,17 +167,19 @@ class SemiSupervisedConfig:
     is trained. An epoch is an epoch of the pairs; each text has its own pace.
     """
 
-    enabled: bool = False
-    source_weight: NonNegativeFloat = 0.1  # the thesis's lambda_2: source text, through the target language and back
-    target_weight: NonNegativeFloat = 0.1  # its lambda_1: target text, through the source language and back
-    ramp_steps: NonNegative = 0  # steps over which the weights grow from 0
+    enabled: Annotated[bool, Fixed()] = False
+    # Weight of source text, which is translated into the target language and back (the thesis's lambda_2).
+    source_weight: Annotated[NonNegativeFloat, Fixed(bool)] = 0.1
+    # Weight of target text, which is translated into the source language and back (the thesis's lambda_1).
+    target_weight: Annotated[NonNegativeFloat, Fixed(bool)] = 0.1
+    ramp_steps: NonNegative = 0  # steps over which both weights grow from 0
     beam_size: Positive = 5
     # "marginal": the probability, over the beam, of going forth and back (thesis). "back_translation": only of coming
     # back, which is what training on back-translated text does. Neither smooths the labels of text.
-    objective: Literal["marginal", "back_translation"] = "marginal"
+    objective: Annotated[Literal["marginal", "back_translation"], Fixed()] = "marginal"
     # Hypotheses that are the same text count each (thesis), or once.
     duplicates: Literal["keep", "merge"] = "keep"
-    trained: Literal["both", "forward", "backward"] = "both"  # the other translator stays as it is
+    trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator stays as it is
     # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
     # Folders of supervised runs whose models the two begin with.
@@ -184,12 +189,17 @@ class SemiSupervisedConfig:
     placement: Literal["replicated", "apart"] = "replicated"
     # Batches of monolingual text, by settings that mean what they do in `data`. With neither batch_size nor batch_chars
     # they are as large as those of the pairs; `pad_to_multiple_of`, `shuffle` and the limits of lengths are `data`'s.
-    batch_size: Positive | None = None
-    batch_chars: Positive | None = None
-    bucketing: Literal["optimal", "histogram", "none"] = "optimal"
-    num_buckets: Positive | None = None
-    bucket_min_size: Positive | None = None
-    bucket_min_width: Positive = 10
+    batch_size: Annotated[Positive | None, Fixed()] = None
+    batch_chars: Annotated[Positive | None, Fixed()] = None
+    bucketing: Annotated[Literal["optimal", "histogram", "none"], Fixed()] = "optimal"
+    num_buckets: Annotated[Positive | None, Fixed()] = None
+    bucket_min_size: Annotated[Positive | None, Fixed()] = None
+    bucket_min_width: Annotated[Positive, Fixed()] = 10
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the run folders inside the run's folder, one for each translator beside the first."""
+        return ("backward",) if self.enabled else ()
 
     @property
     def starts(self) -> dict[str, str | None]:

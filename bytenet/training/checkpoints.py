@@ -9,6 +9,7 @@ import json
 import os
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import keras
@@ -17,7 +18,6 @@ import numpy as np
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import atomic_path
 from bytenet.training.state import TrainingState
-from bytenet.training.translators import translators_of
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
@@ -25,14 +25,18 @@ _STATE_KEY = "training_state"
 _PROCESS_WIDE_NUMBER = re.compile(r"(seed_generator|^variable)_\d+(/|$)")
 
 
-def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
-    """Every variable of a compiled, built model that training changes, under a unique name.
+def training_variables(model: keras.Model, translators: Sequence[keras.Model]) -> dict[str, keras.Variable]:
+    """Every variable that training changes, under a unique name.
 
-    Weights, running statistics, random states of the dropout layers, the optimiser's variables, and the
-    metrics of the epoch begun. The names do not depend on what else the process has made.
+    These are the weights, running statistics, random states of the dropout layers, variables of the optimisers, and
+    metrics of the present epoch. The names do not depend on what else the process has made.
+
+    Args:
+        model: the model that `fit` trains, compiled and built.
+        translators: the models within it that have optimisers.
     """
     named = {}
-    optimizers = [translator.optimizer for translator in translators_of(model)]
+    optimizers = [translator.optimizer for translator in translators]
     for group, variables in (
         ("model", model.variables),
         ("optimizer", [variable for optimizer in optimizers for variable in optimizer.variables]),
@@ -44,20 +48,23 @@ def training_variables(model: keras.Model) -> dict[str, keras.Variable]:
     return named
 
 
-def save_checkpoint(folder: Path, model: keras.Model, state: TrainingState, keep: int) -> Path:
-    """Save model, optimiser and state as `folder/step-XXXXXXXX.npz`, whole or not at all.
+def save_checkpoint(
+    folder: Path, model: keras.Model, translators: Sequence[keras.Model], state: TrainingState, keep: int
+) -> Path:
+    """Save model, optimisers and state as `folder/step-XXXXXXXX.npz`, whole or not at all.
 
     Args:
-        folder: made if it is not there.
-        model: compiled and built, with a built optimiser.
-        state: where the run stands.
-        keep: number of checkpoints to keep, the latest ones.
+        folder: made if it does not exist.
+        model, translators: as for `training_variables`, with built optimisers.
+        state: of the run.
+        keep: number of checkpoints to keep. Older ones are deleted.
 
     Raises:
         InputError: the disk is full.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {name: keras.ops.convert_to_numpy(variable) for name, variable in training_variables(model).items()}
+    variables = training_variables(model, translators)
+    arrays = {name: keras.ops.convert_to_numpy(variable) for name, variable in variables.items()}
     arrays[_STATE_KEY] = np.frombuffer(json.dumps(state.to_dict()).encode(), "uint8")
     path = folder / f"step-{state.step:08d}.npz"
     with atomic_path(path) as partial, open(partial, "wb") as file:
@@ -74,8 +81,12 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
 
 
-def restore_checkpoint(path: Path, model: keras.Model) -> TrainingState:
-    """Put a checkpoint's values into the model, its optimiser and metrics; return the state.
+def restore_checkpoint(path: Path, model: keras.Model, translators: Sequence[keras.Model]) -> TrainingState:
+    """Put the values of a checkpoint into the model, its optimisers and metrics, and return the state.
+
+    Args:
+        path: of the checkpoint.
+        model, translators: as for `training_variables`.
 
     Raises:
         MissingFileError: there is no such file.
@@ -83,7 +94,7 @@ def restore_checkpoint(path: Path, model: keras.Model) -> TrainingState:
     """
     if not path.exists():
         raise MissingFileError(f"There is no checkpoint {path}.")
-    variables = training_variables(model)
+    variables = training_variables(model, translators)
     try:
         with np.load(path) as saved:
             arrays = {name: saved[name] for name in saved.files}

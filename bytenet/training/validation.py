@@ -21,7 +21,7 @@ from bytenet.evaluation import (
 )
 from bytenet.layers import batch_norm_statistics
 from bytenet.training.losses import sentence_cross_entropy
-from bytenet.training.translators import averaged_weights
+from bytenet.training.optimizers.averaging import averaged_weights
 
 _LENGTH_GROUPS = 4
 

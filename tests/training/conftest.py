@@ -97,5 +97,5 @@ def beginnings(monkeypatch):
     def note(task, folders, model, *more):
         models.append(model)
 
-    monkeypatch.setattr("bytenet.training.trainer._run_steps", note)
+    monkeypatch.setattr("bytenet.training.trainer.run_steps", note)
     return models

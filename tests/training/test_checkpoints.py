@@ -40,6 +40,11 @@ def trained_model(dim=4, seed=1):
     return model
 
 
+def values_of(model):
+    variables = training_variables(model, [model])
+    return {name: keras.ops.convert_to_numpy(variable) for name, variable in variables.items()}
+
+
 @pytest.fixture(scope="module")
 def model():
     return trained_model()
@@ -47,11 +52,11 @@ def model():
 
 def test_every_variable_comes_back(model, tmp_path):
     state = TrainingState(epoch=2, batch=3, step=17, best_scores={"forward": 1.5}, characters=99, data="ab")
-    path = save_checkpoint(tmp_path / "new folder", model, state, keep=3)
-    saved = {name: keras.ops.convert_to_numpy(variable) for name, variable in training_variables(model).items()}
+    path = save_checkpoint(tmp_path / "new folder", model, [model], state, keep=3)
+    saved = values_of(model)
     other = trained_model(seed=2)
-    assert restore_checkpoint(path, other) == state
-    restored = {name: keras.ops.convert_to_numpy(variable) for name, variable in training_variables(other).items()}
+    assert restore_checkpoint(path, other, [other]) == state
+    restored = values_of(other)
     assert saved.keys() == restored.keys()
     for name, value in saved.items():
         np.testing.assert_array_equal(value, restored[name], err_msg=name)
@@ -66,7 +71,7 @@ def test_states_of_versions_with_one_best_score_are_read(saved, best):
 
 
 def test_nothing_that_training_changes_is_left_out(model):
-    names = training_variables(model)
+    names = training_variables(model, [model])
     paths = {variable.path for variable in model.weights}
     assert paths <= {name.split("/", 2)[2] for name in names}
     assert sum("moving_mean" in name for name in names) == 6  # two encoder blocks with three norms each
@@ -76,34 +81,34 @@ def test_nothing_that_training_changes_is_left_out(model):
 
 def test_names_do_not_depend_on_what_the_process_made_before():
     first, second = (model_to_train(KerasOptimizer(keras.optimizers.Nadam, 0.1)) for _ in range(2))
-    assert training_variables(first).keys() == training_variables(second).keys()
+    assert training_variables(first, [first]).keys() == training_variables(second, [second]).keys()
 
 
 def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(model, tmp_path):
-    path = save_checkpoint(tmp_path, trained_model(dim=6), TrainingState(), keep=1)
+    path = save_checkpoint(tmp_path, other := trained_model(dim=6), [other], TrainingState(), keep=1)
     before = model.get_weights()
     with pytest.raises(InputError, match=r"does not fit this model.*configuration"):
-        restore_checkpoint(path, model)
+        restore_checkpoint(path, model, [model])
     for old, new in zip(before, model.get_weights(), strict=True):
         np.testing.assert_array_equal(old, new)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
 def test_a_damaged_checkpoint_is_refused_with_advice(model, tmp_path, share):
-    path = save_checkpoint(tmp_path, model, TrainingState(step=5), keep=1)
+    path = save_checkpoint(tmp_path, model, [model], TrainingState(step=5), keep=1)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(InputError, match=r"damaged.*Delete it"):
-        restore_checkpoint(path, model)
+        restore_checkpoint(path, model, [model])
 
 
 def test_a_missing_checkpoint_is_named(model, tmp_path):
     with pytest.raises(MissingFileError, match="step-7"):
-        restore_checkpoint(tmp_path / "step-7.npz", model)
+        restore_checkpoint(tmp_path / "step-7.npz", model, [model])
 
 
 def test_a_full_disk_keeps_the_checkpoint_before_and_leaves_no_half_one(model, tmp_path, monkeypatch):
-    save_checkpoint(tmp_path, model, TrainingState(step=1), keep=1)
+    save_checkpoint(tmp_path, model, [model], TrainingState(step=1), keep=1)
 
     def fill_disk(file, **arrays):
         file.write(b"half of it")
@@ -111,12 +116,12 @@ def test_a_full_disk_keeps_the_checkpoint_before_and_leaves_no_half_one(model, t
 
     monkeypatch.setattr("bytenet.training.checkpoints.np.savez", fill_disk)
     with pytest.raises(InputError, match=r"disk is full.*step-00000002"):
-        save_checkpoint(tmp_path, model, TrainingState(step=2), keep=1)
+        save_checkpoint(tmp_path, model, [model], TrainingState(step=2), keep=1)
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000001.npz"]
 
 
 def test_what_a_killed_process_left_half_written_is_no_checkpoint(model, tmp_path):
-    path = save_checkpoint(tmp_path, model, TrainingState(step=1), keep=1)
+    path = save_checkpoint(tmp_path, model, [model], TrainingState(step=1), keep=1)
     (tmp_path / ".partial-1234-step-00000002.npz").write_bytes(b"half")
     assert checkpoints(tmp_path) == [path]
     assert latest_checkpoint(tmp_path) == path

@@ -92,7 +92,7 @@ def test_with_other_optimisers_it_goes_on_as_if_it_had_not_stopped(
 
     with monkeypatch.context() as patch:
         patch.setattr(StateKeeper, "on_train_batch_end", count_and_stop)
-        with pytest.raises(KeyboardInterrupt, match="step 3, all saved"):
+        with pytest.raises(KeyboardInterrupt, match="step 3; everything is saved"):
             train(config, tmp_path / "stopped")
     train(config, tmp_path / "stopped", resume=True)
     state, arrays = final_state(tmp_path / "unbroken")

@@ -144,7 +144,7 @@ def test_a_frozen_translator_is_saved_as_it_was(semi_config, supervised_run, eag
         "evaluation.continuous_every_steps=1",
     )  # fmt: skip
     folder = train(config, tmp_path / "run")
-    folders = {"forward": folder.path, "backward": folder.backward}
+    folders = {"forward": folder.path, "backward": folder.path / "backward"}
     assert_equal_weights(weights_of(folders[frozen]), weights_of(start))
     metrics = read_csv_log(folder.metrics_path)
     assert np.isnan(metrics["backward_loss"]).all()
@@ -181,7 +181,7 @@ def test_each_translator_that_learns_is_kept_at_its_own_best(
         drawn_from.append(pairs)
 
     monkeypatch.setattr("bytenet.training.validation.Validator.whole_set", mark_model)
-    monkeypatch.setattr("bytenet.training.trainer.BatchSampler", draw_from)
+    monkeypatch.setattr("bytenet.training.steps.BatchSampler", draw_from)
     config = semi_config(
         f"semi_supervised.trained={trained}", f"semi_supervised.start_forward={start.path}", "training.max_steps=3",
         "data.num_train=16", "training.epochs=3", "training.ema_momentum=null", "evaluation.num_samples=0",
@@ -193,7 +193,7 @@ def test_each_translator_that_learns_is_kept_at_its_own_best(
     assert measured_on == {name: validation[name] for name in names}
     train_pairs = corpus.train if names[0] == "forward" else corpus.train.reversed()
     assert drawn_from == [validation[names[0]], train_pairs], "random batches are the first one's that learns"
-    for path, value in zip((folder.path, folder.backward), kept, strict=True):
+    for path, value in zip((folder.path, folder.path / "backward"), kept, strict=True):
         bias = RunFolder.open(path).load_model().head.bias
         if value is None:
             np.testing.assert_array_equal(bias, start.load_model().head.bias)
@@ -223,12 +223,12 @@ def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, superv
 def test_other_starts_are_not_noted_once_there_is_a_checkpoint(semi_config, supervised_run, eagerly, tmp_path, capsys):
     start = supervised_run("start")
     train(semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1"), tmp_path / "run")
-    assert "not from other runs" not in capsys.readouterr().err
+    assert "weights come from the checkpoint" not in capsys.readouterr().err
     folder = train(
         semi_config("semi_supervised.start_backward=/nowhere", "training.max_steps=2"), tmp_path / "run", resume=True
     )
-    assert "the weights come from it, and not from other runs" in capsys.readouterr().err
-    for path in (folder.path, folder.backward):
+    assert "the weights come from the checkpoint, not from the runs that" in capsys.readouterr().err
+    for path in (folder.path, folder.path / "backward"):
         settings = RunFolder.open(path).config.semi_supervised
         assert settings.starts == {"forward": str(start.path), "backward": None}
 
@@ -249,7 +249,7 @@ def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_la
         train(first, tmp_path / "run")
     assert_equal_weights(weights_of(tmp_path / "run" / "backward"), weights_of(backward[0].path))
     folder = train(second, tmp_path / "run", resume=True)
-    assert_equal_weights(weights_of(folder.backward), weights_of(backward[1].path))
+    assert_equal_weights(weights_of(folder.path / "backward"), weights_of(backward[1].path))
 
 
 def test_another_text_is_refused_on_resume(semi_config, eagerly, tmp_path):
@@ -262,23 +262,23 @@ def test_another_text_is_refused_on_resume(semi_config, eagerly, tmp_path):
     )  # fmt: skip
     train(config, tmp_path / "run")
     files["monolingual_source"].write_text("abb\nbba\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"the monolingual text .* not those that the run of .* began with"):
+    with pytest.raises(InputError, match=r"The training data or its batches are not those that the run of .* began"):
         train(config, tmp_path / "run", resume=True)
 
 
 def test_the_backward_translator_is_not_trained_by_itself(semi_config, pool, tmp_path):
     folder = RunFolder.create(tmp_path / "run", semi_config(), Vocabulary.from_texts(["1"]))
     with pytest.raises(InputError, match=rf"is the backward translator of the run in .*--resume --run {folder.path}"):
-        train(semi_config("semi_supervised.enabled=false"), folder.backward, resume=True, models=pool)
+        train(semi_config("semi_supervised.enabled=false"), folder.path / "backward", resume=True, models=pool)
 
 
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
-        (("model.dim=6",), r"The model of the run in .*start is another: dim 4 there, 6 here"),
-        (("model.variant=selu",), r"is another: .*activation 'relu' there, 'selu' here"),
-        (ATTENTION, r"The model of the run in .*start is another"),
+        (("model.dim=6",), r"The model of the run in .*start differs .*: dim 4 there, 6 here"),
+        (("model.variant=selu",), r"differs .*: .*activation 'relu' there, 'selu' here"),
+        (ATTENTION, r"The model of the run in .*start differs from the model of this run"),
     ],
 )
 def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_run, tmp_path, overrides, message):
@@ -290,7 +290,7 @@ def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_
 
 def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, tmp_path):
     start = supervised_run("start")
-    with pytest.raises(InputError, match=r"translates de to en, but the backward .* is to translate en to de\."):
+    with pytest.raises(InputError, match=r"translates de to en, but the backward .* must translate en to de\."):
         train(semi_config(f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -303,7 +303,7 @@ def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
     with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
         train(config, tmp_path / "run")
     folder = train(config, tmp_path / "run", resume=True)
-    for path in (folder.path, folder.backward):
+    for path in (folder.path, folder.path / "backward"):
         assert read_csv_log(RunFolder(path).metrics_path)["epoch"] == [0, 1]
 
 
@@ -320,13 +320,13 @@ def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
 def test_apart_needs_two_devices(semi_config, tmp_path):
     for devices in ("null", '["CPU:0"]'):
         config = semi_config("semi_supervised.placement=apart", f"training.devices={devices}")
-        with pytest.raises(ConfigError, match=r"placement: apart needs two training\.devices"):
+        with pytest.raises(ConfigError, match=r"placement: apart needs two devices, but training\.devices is"):
             train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
-    monkeypatch.setattr("bytenet.training.tasks.semi_supervised.check_devices", lambda devices: None)
+    monkeypatch.setattr("bytenet.training.tasks.semi_supervised_task.check_devices", lambda devices: None)
     config = semi_config(
         "semi_supervised.placement=apart", 'training.devices=["CPU:0","CPU:0"]', "training.jit_compile=true"
     )

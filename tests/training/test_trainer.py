@@ -126,7 +126,7 @@ def test_patience_without_validation_pairs_is_warned_of(tmp_path, capsys):
     files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
     config = load_config("multi30k", [*SMALL_FILES, *files, "training.early_stopping_patience=2"])
     train(config, tmp_path / "run")
-    assert "warning: without validation pairs training.early_stopping_patience does nothing" in capsys.readouterr().err
+    assert "there are no validation pairs, so training.early_stopping_patience does nothing" in capsys.readouterr().err
 
 
 def test_a_loss_that_is_no_number_ends_with_advice(smallest_config, tmp_path):
@@ -148,7 +148,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_ends_like_an_unbroken_one(smal
 
     with monkeypatch.context() as patch:
         patch.setattr(StateKeeper, "on_train_batch_end", count_and_interrupt)
-        with pytest.raises(KeyboardInterrupt, match=r"step 2, all saved.*bytenet train --resume --run"):
+        with pytest.raises(KeyboardInterrupt, match=r"step 2; everything is saved.*bytenet train --resume --run"):
             train(config, tmp_path / "broken")
     broken = train(config, tmp_path / "broken", resume=True)
 
@@ -277,8 +277,8 @@ def test_what_pairs_were_padded_to_is_kept_for_models_that_read_it(smallest_conf
 
 
 def test_other_validation_pairs_are_refused_on_resume(smallest_config, tmp_path, monkeypatch):
-    def forgetting_validation(checkpoint, model):
-        state = restore_checkpoint(checkpoint, model)
+    def forgetting_validation(*arguments):
+        state = restore_checkpoint(*arguments)
         del (saved := state.to_dict())["validation"]
         return TrainingState.from_dict(saved)
 

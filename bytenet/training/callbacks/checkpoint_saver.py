@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import keras
@@ -13,26 +13,36 @@ from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint
 from bytenet.training.state import TrainingState
 
-# Of the time between two checkpoints, what makes the end of an epoch worth one.
+# The end of an epoch is worth a checkpoint if this share of the time between two checkpoints has passed.
 _EPOCH_SHARE = 0.1
 
 
 class CheckpointSaver(keras.callbacks.Callback):
     """Saves a checkpoint every so many seconds or steps, after epochs that are not too short, and when asked to stop.
 
-    The last among the run's own callbacks, so that what they changed is saved. After the last step of an epoch (or of
-    the run) it saves only when the evaluation that follows is done: a run killed in between repeats it.
+    It is the last of the run's own callbacks, so that it saves what the others changed. After the last step of an epoch
+    or of the run, it saves when the evaluation is done. A run that is killed before that repeats the step.
 
     Args:
         folder: of the run.
+        translators: the models with optimisers.
         state: saved with the model.
-        config: of the run.
+        config: reads when to save and how many checkpoints to keep from `training`.
         steps_per_epoch: batches in an epoch.
-        total_steps: where the run ends.
+        total_steps: steps of the whole run.
     """
 
-    def __init__(self, folder: RunFolder, state: TrainingState, config: Config, steps_per_epoch: int, total_steps: int):
+    def __init__(
+        self,
+        folder: RunFolder,
+        translators: Sequence[keras.Model],
+        state: TrainingState,
+        config: Config,
+        steps_per_epoch: int,
+        total_steps: int,
+    ):
         super().__init__()
+        self._translators = translators
         self._steps_per_epoch = steps_per_epoch
         self._total_steps = total_steps
         self._folder = folder
@@ -43,7 +53,8 @@ class CheckpointSaver(keras.callbacks.Callback):
 
     def save(self) -> None:
         """Save a checkpoint now."""
-        save_checkpoint(self._folder.checkpoints, self.model, self._state, self._config.keep_checkpoints)
+        folder, keep = self._folder.checkpoints, self._config.keep_checkpoints
+        save_checkpoint(folder, self.model, self._translators, self._state, keep)
         self._saved_at = time.monotonic()
 
     def on_train_batch_end(self, batch, logs=None):
@@ -67,13 +78,13 @@ class CheckpointSaver(keras.callbacks.Callback):
     def _stop_if_requested(self) -> None:
         if self._stop_requested:
             raise KeyboardInterrupt(
-                f"Stopped at step {self._state.step}, all saved. "
-                f"Go on with: bytenet train --resume --run {self._folder.path}"
+                f"Stopped at step {self._state.step}; everything is saved. "
+                f"Resume with: bytenet train --resume --run {self._folder.path}"
             )
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:
-        """Inside, Ctrl-C and SIGTERM end the run after the step begun, with a checkpoint; a second one at once."""
+        """Let Ctrl-C or SIGTERM end the run after the present step, with a checkpoint. A second one ends it at once."""
 
         def request_stop(number, frame):
             if self._stop_requested:

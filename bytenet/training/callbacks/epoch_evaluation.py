@@ -11,37 +11,35 @@ from bytenet.evaluation import samples_table
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.checkpoints import save_model
+from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.state import TrainingState
-from bytenet.training.translators import averaged_weights, translators_of
 from bytenet.training.validation import Validator
 
 
-def score_prefix(direction: str) -> str:
-    """Of the names of a translator's scores in the logs and the CSV of its run."""
-    return "val_" if direction == "forward" else f"val_{direction}_"
-
-
 class EpochEvaluation(keras.callbacks.Callback):
-    """Measures the validation set after epochs, keeps the best model (or the last), and stops when it gets no better.
+    """Measures the validation set after epochs, saves the best or the last model, and stops a run without progress.
 
-    What it measures is added to the epoch's logs, for the callbacks after it. Each translator is kept as it is at its
-    own best. One that starts from a trained model is measured before the first step, too: that may have been its best.
+    The scores are added to the logs of the epoch, where the callbacks after this one find them. Each translator is
+    saved at its own best score. A translator that starts from a trained model is also measured before the first step,
+    because that may be its best score.
 
     Args:
-        folders: of the run and of its other translators, by direction; the model to keep is saved as `model.keras` of
-            each.
-        validators: do the measuring, by direction of the translators that learn. None where there is no validation
-            set, and every model is the best.
+        folders: of the run and of its other translators, by direction. Each gets the model as `model.keras`.
+        translators: by direction.
+        validators: by direction, of the translators that learn. Empty if there is no validation set; then the latest
+            model counts as the best.
         started: directions of the translators that start from a trained model.
         state: best scores so far.
-        config: of the run.
-        total_steps: where the run ends, perhaps in the middle of an epoch.
-        progress: where to say what is going on.
+        config: reads the metric, the patience and the model to keep from `training`, and how often to measure and how
+            many translations to show from `evaluation`.
+        total_steps: steps of the whole run, which may end in the middle of an epoch.
+        progress: shows messages.
     """
 
     def __init__(
         self,
         folders: Mapping[str, RunFolder],
+        translators: Mapping[str, keras.Model],
         validators: Mapping[str, Validator],
         started: Collection[str],
         state: TrainingState,
@@ -51,13 +49,14 @@ class EpochEvaluation(keras.callbacks.Callback):
     ):
         super().__init__()
         self._folders = folders
+        self._translators = translators
         self._validators = validators
         self._started = [name for name in validators if name in started]
         self._state = state
         self._config = config
         self._total_steps = total_steps
         self._progress = progress
-        # Saved once by each process: a file of before may be of a start that was exchanged since.
+        # Each process saves these once, as an earlier file may come from a start that was replaced since.
         self._not_learning = folders.keys() - validators.keys()
         self._writers = {
             name: tf.summary.create_file_writer(str(folder.logs / "validation")) for name, folder in folders.items()
@@ -79,17 +78,18 @@ class EpochEvaluation(keras.callbacks.Callback):
         self._measure(self._validators, epoch + 1, logs)
         metric, patience = config.training.early_stopping_metric, config.training.early_stopping_patience
         if patience is not None and epoch + 1 - state.best_epoch >= patience:
-            self._progress.say(f"{metric} has not got better in {patience} epochs, so training stops early.")
+            self._progress.say(f"{metric} has not improved in {patience} epochs, so training stops early.")
             self.model.stop_training = True
 
     def _measure(self, directions: Collection[str], epoch: int, logs: dict[str, float]) -> None:
-        """Measure translators after `epoch` epochs, and save what is to be kept."""
+        """Measure translators after `epoch` epochs, and save those with a new best score."""
         state, config = self._state, self._config
         to_save, self._not_learning = self._not_learning, set()
         for name in directions:
             began = time.monotonic()
             scores, hypotheses = self._validators[name].whole_set()
-            logs.update({score.replace("val_", score_prefix(name)): value for score, value in scores.items()})
+            prefix = "val_" if name == next(iter(self._folders)) else f"val_{name}_"
+            logs.update({score.replace("val_", prefix): value for score, value in scores.items()})
             self._write(name, scores, hypotheses)
             state.seconds += time.monotonic() - began
             score = scores[config.training.early_stopping_metric]
@@ -106,11 +106,11 @@ class EpochEvaluation(keras.callbacks.Callback):
 
     def _save(self, names: Collection[str]) -> None:
         if not names:
-            return  # to put averages in the place of all weights is not free
-        with averaged_weights(self.model):
-            for translator, (name, folder) in zip(translators_of(self.model), self._folders.items(), strict=True):
+            return  # putting the averages in the place of all weights takes time
+        with averaged_weights(*self._translators.values()):
+            for name, folder in self._folders.items():
                 if name in names:
-                    save_model(translator, folder.model_path)
+                    save_model(self._translators[name], folder.model_path)
 
     def _write(self, name: str, scores: dict[str, float], hypotheses: list[str]) -> None:
         pairs, writer = self._validators[name].pairs, self._writers[name]

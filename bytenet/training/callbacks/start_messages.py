@@ -1,4 +1,4 @@
-"""What is told at the start of a training: its data, its model, and what may go wrong with them."""
+"""Messages at the start of a training: its data, its model, and warnings about both."""
 
 from collections.abc import Iterator
 
@@ -9,11 +9,10 @@ from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.environment import num_trainable
 from bytenet.training.tasks import Task
 from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS
-from bytenet.training.translators import translators_of
 
 
-def announce(progress: ProgressLine, task: Task, model: keras.Model) -> None:
-    """Tell what a training will do, and warn of settings that do not go with its data."""
+def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) -> None:
+    """Print the data and the model of a training, and warn of settings that do not suit the data."""
     corpus, plan = task.corpus, task.plan
     progress.say(
         f"{corpus.name}: {len(corpus.train):,} training pairs {corpus.source_language} -> {corpus.target_language} "
@@ -28,24 +27,25 @@ def announce(progress: ProgressLine, task: Task, model: keras.Model) -> None:
         progress.say(message)
     if task.config.training.early_stopping_patience is not None and not corpus.validation:
         progress.say(
-            "warning: without validation pairs training.early_stopping_patience does nothing, and the last model is "
-            "the one that is kept. data.validation_source and data.validation_target name some."
+            "warning: there are no validation pairs, so training.early_stopping_patience does nothing and the last "
+            "model is kept. Give validation pairs as data.validation_source and data.validation_target."
         )
     for message in _warnings_of_long_targets(task, model):
         progress.say(message)
 
 
 def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
-    """Where the length policy cuts off translations such as those of the training pairs, in any direction."""
-    directions = (("target", "source"), ("source", "target"))
-    for translator, (this, that) in zip(translators_of(model), directions, strict=False):  # one or both
+    """Warnings of translations that the length policy cuts off, as far as the training pairs show."""
+    translators = task.translators(model)
+    for direction in task.directions:
+        translator = translators[direction.name]
         if translator.length_policy.pads_to_pair:
             continue
-        read, places = np.unique(task.lengths[that], return_inverse=True)
-        limits = np.array([translator.max_target_length(int(length)) for length in read])[places]
-        too_long = np.mean(task.lengths[this] > limits)
+        lengths, places = np.unique(task.lengths[direction.reads], return_inverse=True)
+        limits = np.array([translator.max_target_length(int(length)) for length in lengths])[places]
+        too_long = np.mean(task.lengths[direction.writes] > limits)
         if too_long > SHARE_OF_LONG_TARGETS:
             yield (
-                f"warning: {too_long:.1%} of the training {this}s are longer than the model may write for their "
-                f"{that}s. A larger model.unfold_scale or model.unfold_offset gives it room."
+                f"warning: {too_long:.1%} of the training {direction.writes}s are longer than the model may write for "
+                f"their {direction.reads}s. A larger model.unfold_scale or model.unfold_offset gives it room."
             )

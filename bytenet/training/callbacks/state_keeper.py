@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import keras
 import numpy as np
@@ -11,27 +11,28 @@ from bytenet.errors import InputError
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.state import TrainingState
 from bytenet.training.tasks.stream import Stream
-from bytenet.training.translators import translators_of
 
 
 class StateKeeper(keras.callbacks.Callback):
-    """Keeps the training state up to date; the first among the callbacks.
+    """Keeps the training state up to date; the first of the callbacks.
 
-    It also tells the progress line the shapes of each step's batches, stops a run whose loss is no number, and stops at
-    the last step.
+    It also passes the batch shapes of each step to the progress line, stops a run whose loss is not finite, and stops
+    at the last step.
 
     Args:
         state: changed in place.
-        streams: of the run's batches, by name; those of "pairs" make up the epochs.
-        target_lengths: int `(pairs,)`, target characters of each pair, end symbol counted.
-        total_steps: where the run ends.
-        progress: told the shapes of each step's batches.
-        metrics_to_restore: values of the model's metrics of a resumed epoch, in order; taken at its begin.
+        translators: the models with optimisers.
+        streams: of the run's batches, by name. An epoch is one round of the stream "pairs".
+        target_lengths: int `(pairs,)`, target characters of each pair with the end symbol.
+        total_steps: steps of the whole run.
+        progress: shows the batch shapes that are new.
+        metrics_to_restore: values of the model's metrics in an epoch that is resumed, in their order.
     """
 
     def __init__(
         self,
         state: TrainingState,
+        translators: Sequence[keras.Model],
         streams: Mapping[str, Stream],
         target_lengths: np.ndarray,
         total_steps: int,
@@ -40,6 +41,7 @@ class StateKeeper(keras.callbacks.Callback):
     ):
         super().__init__()
         self._state = state
+        self._translators = translators
         self._streams = streams
         self._target_lengths = target_lengths
         self._total_steps = total_steps
@@ -49,7 +51,7 @@ class StateKeeper(keras.callbacks.Callback):
         self._began = time.monotonic()
 
     def on_epoch_begin(self, epoch, logs=None):
-        if self._metrics_to_restore is not None:  # `fit` has just reset them
+        if self._metrics_to_restore is not None:  # `fit` has just reset the metrics
             for variable, value in zip(self.model.metrics_variables, self._metrics_to_restore, strict=True):
                 variable.assign(value)
             self._metrics_to_restore = None
@@ -66,15 +68,15 @@ class StateKeeper(keras.callbacks.Callback):
         state.step += 1
         state.seconds = self._seconds_before + time.monotonic() - self._began
         loss = float(logs["loss"])
-        norms = [translator.optimizer.gradient_norm for translator in translators_of(self.model)]
-        gradient_norm = float(np.max([keras.ops.convert_to_numpy(norm) for norm in norms]))  # NaN if one of them is
-        # The gradient too, as it spoils the weights one step before the loss tells.
+        norms = [keras.ops.convert_to_numpy(one.optimizer.gradient_norm) for one in self._translators]
+        gradient_norm = float(np.max(norms))  # NaN if one of them is
+        # The gradient spoils the weights one step before the loss shows it.
         if not (math.isfinite(loss) and math.isfinite(gradient_norm)):
             raise InputError(
-                f"The loss is {loss} and the gradient's norm {gradient_norm} at step {state.step}, so the weights are "
-                "lost; the checkpoints are from before. What helps, in this order: a lower training.learning_rate, "
-                "longer training.warmup_steps, training.clip_norm (1.0 is a good value), "
-                "training.mixed_precision: false; for SELU and norm-free variants all of them."
+                f"The loss is {loss} and the norm of the gradient is {gradient_norm} at step {state.step}. The weights "
+                "are lost, but the checkpoints are from earlier steps. Try these settings in this order: a lower "
+                "training.learning_rate, more training.warmup_steps, training.clip_norm (1.0 is a good value), "
+                "training.mixed_precision: false. Variants with SELU or without normalisation may need all of them."
             )
         if state.step >= self._total_steps:
             self.model.stop_training = True

@@ -1,9 +1,10 @@
-"""What a run can learn: each task gives the trainer models, batches, validators, columns and messages."""
+"""What a run can learn. Each task gives the trainer its models, batches, run folders, columns and messages."""
 
 from bytenet.config import Config
-from bytenet.training.tasks.semi_supervised import SemiSupervisedTask
-from bytenet.training.tasks.supervised import SupervisedTask
-from bytenet.training.tasks.task import Direction, Task
+from bytenet.training.tasks.direction import Direction
+from bytenet.training.tasks.semi_supervised_task import SemiSupervisedTask
+from bytenet.training.tasks.supervised_task import SupervisedTask
+from bytenet.training.tasks.task import Task
 
 __all__ = ["Direction", "SemiSupervisedTask", "SupervisedTask", "Task", "make_task"]
 

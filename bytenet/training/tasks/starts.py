@@ -1,4 +1,4 @@
-"""Finished runs whose models a training starts with."""
+"""Start of a training from the models of finished runs."""
 
 from collections.abc import Sequence
 
@@ -9,22 +9,22 @@ from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 
-# Settings of a model that change neither its weights nor what it computes with them. (Variant and settings choose the
-# values of other settings, and those are compared.)
+# These settings change neither the weights of a model nor what it computes with them. The variant and the settings
+# choose values of other settings, which are compared.
 _MAY_DIFFER = ("name", "dtype", "dropout", "variant", "settings")
 
 
 def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:
-    """Give two translators the weights of the finished runs that they are to begin with, where there are such.
+    """Give translators the weights of the finished runs that they start from.
 
     Args:
         translators: forward and backward.
-        config: of the run, whose `semi_supervised.start_forward` and `start_backward` name them.
+        config: reads the runs from `semi_supervised.start_forward` and `start_backward`.
         vocabulary: of the run.
 
     Raises:
         MissingFileError: there is no such run, or it has no model yet.
-        InputError: its model, its vocabulary or its direction is another.
+        InputError: the run has another model, another vocabulary or another direction.
     """
     languages = config.data.languages
     for translator, (direction, start) in zip(translators, config.semi_supervised.starts.items(), strict=True):
@@ -35,31 +35,34 @@ def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: 
 
 
 def _check_direction(folder: RunFolder, direction: str, languages: tuple[str, str]) -> None:
-    """Raise an InputError if a run reads and writes other languages; of both directions models fit alike."""
-    theirs = folder.config.data.languages
-    if theirs != languages:
+    """Raise an InputError if a run translates between other languages. The models of both directions have one shape."""
+    languages_of_run = folder.config.data.languages
+    if languages_of_run != languages:
         raise InputError(
-            f"The run in {folder.path} translates {' to '.join(theirs)}, but the {direction} translator is to "
-            f"translate {' to '.join(languages)}. A run of the other direction is trained with --set "
-            "data.reversed=true; where only the names are wrong, correct them in its config.yaml."
+            f"The run in {folder.path} translates {' to '.join(languages_of_run)}, but the {direction} translator must "
+            f"translate {' to '.join(languages)}. Train a run of the other direction with --set data.reversed=true. "
+            "If only the names of the languages are wrong, correct them in the config.yaml of that run."
         )
 
 
 def _load_start(model: keras.Model, folder: RunFolder, vocabulary: Vocabulary) -> None:
     if folder.vocabulary != vocabulary:
         raise InputError(
-            f"The run in {folder.path} has another vocabulary than this one, so its model cannot be started from. "
+            f"The run in {folder.path} has another vocabulary than this one, so its model is no start for it. "
             "Train it on the same pairs, with the same data.unknown and data.min_character_count."
         )
     start = folder.load_model()
-    own, given = model.get_config(), start.get_config()
-    changed = [
-        f"{key} {given.get(key)!r} there, {own[key]!r} here"
-        for key in own
-        if key not in _MAY_DIFFER and own[key] != given.get(key)
+    settings, settings_of_start = model.get_config(), start.get_config()
+    differences = [
+        f"{key} {settings_of_start.get(key)!r} there, {settings[key]!r} here"
+        for key in settings
+        if key not in _MAY_DIFFER and settings[key] != settings_of_start.get(key)
     ]
-    if changed:
-        raise InputError(f"The model of the run in {folder.path} is another: {'; '.join(changed)}.")
-    named = {weight.path.partition("/")[2]: weight for weight in start.weights}
+    if differences:
+        raise InputError(
+            f"The model of the run in {folder.path} differs from the model of this run: {'; '.join(differences)}. "
+            "Start from a run with the same model, or change the model of this run."
+        )
+    weights = {weight.path.partition("/")[2]: weight for weight in start.weights}
     for weight in model.weights:
-        weight.assign(named[weight.path.partition("/")[2]])
+        weight.assign(weights[weight.path.partition("/")[2]])

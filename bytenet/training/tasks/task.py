@@ -1,11 +1,11 @@
-"""What a run learns, from which data: everything that the trainer works with."""
+"""What a run learns, and from which data: everything that the trainer works with."""
 
 import hashlib
 import itertools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import keras
@@ -15,7 +15,6 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.datasets import (
     BatchPlan,
-    Pairs,
     Vocabulary,
     plan_from_config,
     read_corpus,
@@ -24,65 +23,46 @@ from bytenet.datasets import (
     training_dataset,
 )
 from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import training_variables
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
+from bytenet.training.tasks.direction import Direction, Side
 from bytenet.training.tasks.stream import Stream
 from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
-"""Share of the training targets beyond the length policy above which a warning is given."""
-
-
-@dataclass(frozen=True)
-class Direction:
-    """A translator of a run.
-
-    Attributes:
-        name: "forward", or "backward" for the other direction.
-        config: of the translator's run folder.
-        train: the training pairs, as it reads and writes them.
-        validation: the validation pairs likewise, if there are any.
-        language: that it writes.
-        learns: whether the run trains it.
-        starts_trained: whether it starts from a trained model.
-    """
-
-    name: str
-    config: Config
-    train: Pairs
-    validation: Pairs | None
-    language: str
-    learns: bool = True
-    starts_trained: bool = False
+"""A warning is given if a larger share of the training targets is longer than the model may write."""
 
 
 class Task(ABC):
-    """A run's data in its batches, its models, and what is measured of them.
+    """The data of a run in batches, its models, and what is measured.
 
-    Everything is settled when the task is made, but no model exists yet.
+    Everything but the models is settled when the task is made.
 
     Args:
         config: of the run.
 
     Attributes:
         config: as given.
-        corpus: with those training pairs that are used.
-        left_out: number of training pairs that are not.
+        corpus: with the training pairs that are used.
+        left_out: number of training pairs that are not used.
         vocabulary: of the pairs.
-        lengths: by side ("source", "target") int32 `(pairs,)`, ids of the training pairs, end symbol counted.
+        lengths: by side, int32 `(pairs,)`, number of ids of the training pairs with the end symbol.
         strategy: of the run's devices.
         plan: of the batches of pairs.
-        streams: of batches, by name; those of "pairs" make up the epochs.
+        streams: of batches, by name. An epoch is one round of the stream "pairs".
         total_steps: of the whole training.
         jit_compile: whether XLA compiles the steps.
         columns: of the run's CSV, beside those of every run.
+        untraced: beginnings of the keys of settings on which no traced step or search depends.
 
     Raises:
         InputError: the corpus or the configuration cannot be used.
     """
 
     columns: ClassVar[tuple[str, ...]] = ()
+    untraced: ClassVar[tuple[str, ...]] = ("data.", "training.seed", "training.epochs")
 
     def __init__(self, config: Config):
         check_optimizer(config.training)
@@ -94,7 +74,7 @@ class Task(ABC):
         self.vocabulary = Vocabulary.from_pairs(self.corpus.train, config.data)
         set_up_keras(config)
         self.strategy = self._make_strategy()
-        sides = {"source": self.corpus.train.source, "target": self.corpus.train.target}
+        sides: dict[Side, list[str]] = {"source": self.corpus.train.source, "target": self.corpus.train.target}
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
         self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, self.replicas)
         self.streams = {"pairs": Stream(self.plan, config.training.seed)} | self._more_streams()
@@ -109,13 +89,13 @@ class Task(ABC):
 
     @property
     def epochs(self) -> int:
-        """Number of epochs, of which the last may end early."""
+        """Number of epochs. The last one may end early."""
         return -(-self.total_steps // self.plan.num_batches)
 
     @property
     @abstractmethod
     def directions(self) -> list[Direction]:
-        """The translators of the run, in the order of `translators_of`. The first one's folder is the run's."""
+        """The translators of the run. The folder of the first one is the folder of the run."""
 
     @property
     def learning(self) -> list[Direction]:
@@ -123,14 +103,38 @@ class Task(ABC):
         return [direction for direction in self.directions if direction.learns]
 
     @abstractmethod
+    def translators(self, model: keras.Model) -> dict[str, keras.Model]:
+        """The translators in the model of `make_model`, by direction. Each has an optimiser of its own."""
+
     def make_model(self, pool: ModelPool) -> keras.Model:
-        """The compiled model for `fit`, with weights drawn from the seed; from the pool where one fits."""
+        """The compiled model for `fit`, with all its variables as the seed makes them.
+
+        Args:
+            pool: keeps the model. A run of the same shape gets the same model, and all its variables get new values:
+                weights, random states, optimisers and metrics.
+        """
+        fresh = self._make_model()
+        model = pool.keep(self.model_key, lambda: fresh)
+        if model is not fresh:
+            translators, fresh_translators = self.translators(model), self.translators(fresh)
+            new_values = training_variables(fresh, [*fresh_translators.values()])
+            for name, variable in training_variables(model, [*translators.values()]).items():
+                variable.assign(new_values[name])
+            for translator in translators.values():
+                translator.optimizer.schedule.total_steps = self.total_steps
+        return model
+
+    @property
+    def model_key(self) -> tuple[Hashable, ...]:
+        """What the traced steps and searches depend on. Runs with equal keys can use one model."""
+        settings = {key: value for key, value in self.config.settings().items() if not key.startswith(self.untraced)}
+        return type(self), repr(settings), self.jit_compile, self.vocabulary.size, self.vocabulary.unknown
 
     def load_starts(self, model: keras.Model) -> None:  # noqa: B027 - a task may start from nothing
         """Give the translators the weights that they start with, if those are not drawn from the seed."""
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
-        """Batches as the model takes them, from those after `step` steps on."""
+        """Batches as the model takes them, beginning with the batch after `step` others."""
         config = self.config
         epoch, batch = divmod(step, self.plan.num_batches)
         return training_dataset(
@@ -139,7 +143,7 @@ class Task(ABC):
         )  # fmt: skip
 
     def make_folders(self, run_dir: str | os.PathLike[str], resume: bool) -> dict[str, RunFolder]:
-        """The run folder of each translator, by direction; those of the others lie in that of the first."""
+        """The run folder of each translator, by direction. The first one's folder holds the others."""
         first, *others = self.directions
         folder = RunFolder.create(run_dir, first.config, self.vocabulary, resume=resume)
         folders = {first.name: folder}
@@ -149,19 +153,29 @@ class Task(ABC):
         return folders
 
     def resumed_config(self, config: Config, begun: Config) -> Config:
-        """What a resumed run saves as the configuration of a translator, given that with which the run began."""
+        """The configuration that a resumed run saves for a translator.
+
+        Args:
+            config: of the translator, as it was asked for.
+            begun: of the run, as it began.
+        """
         return config
 
     def messages(self) -> Iterator[str]:
-        """What to tell about the task at the start of a training."""
+        """Messages about the task for the start of a training."""
         yield from ()
 
     def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
-        """What to tell when a run goes on from a checkpoint."""
+        """Messages for a run that is resumed from a checkpoint.
+
+        Args:
+            folder: of the run.
+            begun: configuration with which it began.
+        """
         yield from ()
 
     def data_fingerprint(self) -> str:
-        """A digest of everything that decides which batch comes when, but for the seed."""
+        """A digest of everything but the seed that decides which batch comes when."""
         digest = hashlib.sha256()
         for plan, sides in self._data():
             digest.update(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
@@ -183,8 +197,12 @@ class Task(ABC):
         """Whether XLA can compile the steps."""
         return self.replicas == 1 and not self.config.training.deterministic
 
+    @abstractmethod
+    def _make_model(self) -> keras.Model:
+        """A new model for `fit`."""
+
     def _more_streams(self) -> dict[str, Stream]:
-        """Streams beside that of the pairs."""
+        """Streams beside the pairs."""
         return {}
 
     def _data(self) -> list[tuple[BatchPlan, tuple[Sequence[str], ...]]]:

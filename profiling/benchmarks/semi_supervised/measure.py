@@ -139,7 +139,7 @@ def _measure(
     say: Callable[[str], None],
 ) -> None:
     """Warm up all measurements, then let them take turns. Every turn begins with the same weights."""
-    variables = training_variables(pair)
+    variables = training_variables(pair, pair.translators)
     first_values = {name: keras.ops.convert_to_numpy(variable) for name, variable in variables.items()}
 
     def restore() -> None:

@@ -1,4 +1,4 @@
-"""What is said at the start of a training with monolingual text."""
+"""Messages at the start of a training with monolingual text."""
 
 import re
 
@@ -11,8 +11,8 @@ def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
     train(semi_config("semi_supervised.batch_size=5"), tmp_path / "run")
     said = capsys.readouterr().err
     assert re.search(
-        r"monolingual source text: 32 sentences \(0 left out by [^)]*, 0 for [^)]*\); 7 batches once round; "
-        r"1 batch shapes: 5 x \d+; translations of up to 4 symbols are searched; teaches the "
+        r"monolingual source text: 32 sentences \(0 left out by [^)]*, 0 for [^)]*\); 7 batches a round; "
+        r"1 batch shapes: 5 x \d+; searches for translations of up to 4 symbols; teaches the "
         r"forward and backward translator\n",
         said,
     )
@@ -24,15 +24,15 @@ def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnin
     settings = ("semi_supervised.objective=back_translation", "semi_supervised.trained=forward")
     train(semi_config(*settings, f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
     said = capsys.readouterr().err
-    assert "monolingual source text: not used; with semi_supervised.objective back_translation and trained for" in said
+    assert "monolingual source text: not used, because it teaches nothing with semi_supervised.objective" in said
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (("semi_supervised.source_weight=0",), "warning: nothing is learned from monolingual text, only from"),
-        (("data.num_monolingual=null",), "warning: nothing is learned from monolingual text, only from"),
-        (("semi_supervised.enabled=false",), "monolingual text: not used, as semi_supervised.enabled is false"),
+        (("semi_supervised.source_weight=0",), "warning: the training has pairs but no monolingual text"),
+        (("data.num_monolingual=null",), "warning: the training has pairs but no monolingual text"),
+        (("semi_supervised.enabled=false",), "monolingual text: not used, because semi_supervised.enabled is false"),
         (
             ("semi_supervised.enabled=false", "semi_supervised.start_forward=nowhere"),
             "warning: semi_supervised.start_forward and start_backward are not read",
@@ -55,12 +55,12 @@ def test_translations_that_are_cut_off_are_warned_of_in_either_direction(semi_co
 def test_text_whose_translations_the_length_of_the_pair_cuts_off_is_warned_of(
     semi_config, beginnings, tmp_path, capsys
 ):
-    cut_off = "warning: translations of monolingual target text are searched no longer than the text"
+    cut_off = "warning: translations of monolingual target text are cut off at the length of the text"
     settings = ("model.length_rule=pair", "semi_supervised.target_weight=0.1")
     train(semi_config(*settings), tmp_path / "run")
     said = capsys.readouterr().err
     assert cut_off in said
     # What numerals spell is longer than they are, and not the other way round.
-    assert "translations of monolingual source text are searched no longer" not in said
+    assert "translations of monolingual source text are cut off" not in said
     train(semi_config("semi_supervised.target_weight=0.1"), tmp_path / "unfold")
-    assert "searched no longer" not in capsys.readouterr().err
+    assert "are cut off" not in capsys.readouterr().err

@@ -1,0 +1,137 @@
+"""The steps of a run: `fit` with the callbacks of the run, until the end or an early stop."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import keras
+import tensorflow as tf
+
+from bytenet.decoding import forbidden_symbols
+from bytenet.errors import InputError
+from bytenet.run_folder import RunFolder
+from bytenet.training.callbacks import (
+    CheckpointSaver,
+    ContinuousEvaluation,
+    EpochEvaluation,
+    ProgressLine,
+    StateKeeper,
+    TrainingLog,
+)
+from bytenet.training.model_pool import ModelPool
+from bytenet.training.state import TrainingState
+from bytenet.training.tasks import Task
+from bytenet.training.validation import BatchSampler, ValidationTools, Validator
+
+
+def run_steps(
+    task: Task,
+    folders: Mapping[str, RunFolder],
+    model: keras.Model,
+    state: TrainingState,
+    progress: ProgressLine,
+    more_callbacks: Sequence[keras.callbacks.Callback],
+    pool: ModelPool,
+) -> None:
+    """Train a model until the end of the run or an early stop.
+
+    Args:
+        task: of the run.
+        folders: of each translator, by direction; the folder of the run comes first.
+        model: made by `Task.make_model`, with the weights to begin with.
+        state: of the run; kept up to date.
+        progress: shows what is going on.
+        more_callbacks: called after the run's own.
+        pool: keeps the searches that measure the model.
+
+    Raises:
+        InputError: the disk is full, or the loss is not finite.
+        KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
+    """
+    config, plan = task.config, task.plan
+    folder, *_ = folders.values()
+    translators = task.translators(model)
+    models = [*translators.values()]
+    seconds_before = state.seconds
+    restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
+    validators = _validators(task, translators, pool)
+    started = [direction.name for direction in task.directions if direction.starts_trained]
+    saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps)
+    callbacks = [
+        StateKeeper(
+            state, models, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics
+        ),
+        *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
+        EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
+        TrainingLog(folders, state, [direction.name for direction in task.learning], task.columns),
+        progress,
+        saver,
+        *more_callbacks,
+    ]
+    with progress.shown(), saver.stopping_on_signals(), _full_disk_explained(folder):
+        # All epochs of one call of `fit` have the same length, so the rest of an epoch needs a call of its own.
+        while state.step < task.total_steps:
+            model.fit(
+                task.dataset(state.step),
+                initial_epoch=state.epoch,
+                epochs=state.epoch + 1 if state.batch else task.epochs,
+                steps_per_epoch=plan.num_batches - state.batch,
+                callbacks=callbacks,
+                shuffle=False,  # the dataset comes shuffled
+                verbose=0,
+            )
+            if model.stop_training:
+                break
+    if progress.compile_seconds:
+        share = progress.compile_seconds / (state.seconds - seconds_before)
+        progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
+
+
+def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelPool) -> dict[str, Validator]:
+    """A validator for each translator that learns, by direction; none without a validation set."""
+    config, vocabulary = task.config, task.vocabulary
+    validators = {}
+    for direction in task.learning:
+        if not direction.validation:
+            continue
+        translator = translators[direction.name]
+        tools = pool.keep(
+            ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
+            partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
+        )
+        validators[direction.name] = Validator(
+            tools, vocabulary, direction.validation, task.plan.padded_lengths, config, direction.language
+        )
+    return validators
+
+
+def _continuous_evaluation(
+    task: Task, folder: RunFolder, validators: Mapping[str, Validator], state: TrainingState
+) -> ContinuousEvaluation:
+    """The continuous evaluation of the first translator that learns."""
+    config = task.config
+    direction = task.learning[0]
+    validator = validators[direction.name]
+    pairs_to_draw_from = {"": validator.pairs}
+    if config.evaluation.continuous_train:
+        pairs_to_draw_from["train_"] = direction.train
+    batch_size, seed = config.evaluation.continuous_batch_size, config.training.seed
+    samplers = {
+        prefix: BatchSampler(pairs, task.vocabulary, task.plan.padded_lengths, batch_size, seed)
+        for prefix, pairs in pairs_to_draw_from.items()
+    }
+    return ContinuousEvaluation(folder, validator, samplers, state, config)
+
+
+@contextmanager
+def _full_disk_explained(folder: RunFolder) -> Iterator[None]:
+    """Turn the error of TensorBoard's writers on a full disk into an InputError."""
+    try:
+        yield
+    except tf.errors.ResourceExhaustedError as error:
+        if "No space left" not in str(error):
+            raise
+        raise InputError(
+            f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free some "
+            f"space and resume with: bytenet train --resume --run {folder.path}"
+        ) from error

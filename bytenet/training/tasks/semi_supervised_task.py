@@ -1,0 +1,175 @@
+"""Training of a forward and a backward translator on pairs and monolingual text."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.datasets import BatchPlan
+from bytenet.errors import ConfigError
+from bytenet.run_folder import RunFolder
+from bytenet.training.model_pool import ModelPool
+from bytenet.training.strategies import check_devices
+from bytenet.training.tasks.direction import Direction, Side
+from bytenet.training.tasks.monolingual_text import (
+    DIRECTIONS,
+    MonolingualText,
+    directions_taught,
+    directions_trained,
+    monolingual_texts,
+    semi_supervised_dataset,
+    weighted_texts,
+)
+from bytenet.training.tasks.starts import load_starts
+from bytenet.training.tasks.stream import Stream
+from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Task
+from bytenet.training.tasks.trainable_pair import devices_apart, make_trainable_pair
+
+
+class SemiSupervisedTask(Task):
+    """A forward and a backward translator learn from pairs and from monolingual text, see `TranslatorPair`.
+
+    Attributes:
+        texts: the monolingual texts that teach a translator.
+    """
+
+    columns = (
+        "backward_loss", "source_marginal", "target_marginal", "val_backward_loss", "val_backward_bleu",
+        "val_backward_chrf", "val_backward_misclassification",
+    )  # fmt: skip
+    untraced = (
+        *Task.untraced, "semi_supervised.source_weight", "semi_supervised.target_weight", "semi_supervised.start_",
+    )  # fmt: skip
+    texts: list[MonolingualText]
+
+    @property
+    def directions(self) -> list[Direction]:
+        config, corpus, semi = self.config, self.corpus, self.config.semi_supervised
+        learning, starts = directions_trained(semi), semi.starts
+        backward_config = replace(
+            config,
+            data=replace(config.data, reversed=not config.data.reversed),
+            semi_supervised=replace(semi, enabled=False),
+        )
+        forward = Direction(
+            "forward", config, corpus.train, corpus.validation, corpus.target_language,
+            learns="forward" in learning, starts_trained=starts["forward"] is not None,
+        )  # fmt: skip
+        backward = Direction(
+            "backward", backward_config, corpus.train.reversed(), corpus.validation and corpus.validation.reversed(),
+            corpus.source_language, reads="target", writes="source",
+            learns="backward" in learning, starts_trained=starts["backward"] is not None,
+        )  # fmt: skip
+        return [forward, backward]
+
+    def translators(self, model: keras.Model) -> dict[str, keras.Model]:
+        return {name: model.translator(name) for name in DIRECTIONS}
+
+    def make_model(self, pool: ModelPool) -> keras.Model:
+        pair = super().make_model(pool)
+        pair.set_texts(self.config.semi_supervised, {text.side: text.search_lengths for text in self.texts})
+        return pair
+
+    @property
+    def model_key(self) -> tuple[Hashable, ...]:
+        return *super().model_key, self._sides
+
+    def load_starts(self, model: keras.Model) -> None:
+        load_starts([*self.translators(model).values()], self.config, self.vocabulary)
+
+    def dataset(self, step: int = 0) -> tf.data.Dataset:
+        pairs = super().dataset(step)
+        return semi_supervised_dataset(pairs, self.texts, self.vocabulary, self.config.training.loss, step)
+
+    def resumed_config(self, config: Config, begun: Config) -> Config:
+        # The weights of the checkpoint come from the runs that the training started from, not from those asked for.
+        semi = begun.semi_supervised
+        semi = replace(
+            config.semi_supervised, start_forward=semi.start_forward, start_backward=semi.start_backward
+        )
+        return replace(config, semi_supervised=semi)
+
+    def messages(self) -> Iterator[str]:
+        semi = self.config.semi_supervised
+        for text in self.texts:
+            yield (
+                f"monolingual {text.side} text: {len(text.selected.texts):,} sentences "
+                f"({text.selected.outside_limits:,} left out by data.min_length and max_length, "
+                f"{text.selected.unknown_characters:,} for characters that are not in the vocabulary); "
+                f"{text.plan.num_batches:,} batches a round; {text.plan.describe_shapes()}; "
+                f"searches for translations of up to {max(text.search_lengths.values())} symbols; teaches the "
+                f"{' and '.join(directions_taught(text.side, semi))} translator"
+            )
+        for side in weighted_texts(self.corpus, semi):
+            if side not in self.streams:
+                yield (
+                    f"monolingual {side} text: not used, because it teaches nothing with semi_supervised.objective "
+                    f"{semi.objective} and semi_supervised.trained {semi.trained}"
+                )
+        if not self.texts:
+            yield (
+                "warning: the training has pairs but no monolingual text. Set data.monolingual_source or "
+                "data.monolingual_target, or choose a corpus with such text; and set semi_supervised.source_weight or "
+                "target_weight above 0."
+            )
+        yield from self._warnings_of_short_searches()
+
+    def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
+        if begun.semi_supervised.starts != self.config.semi_supervised.starts:
+            yield (
+                "the weights come from the checkpoint, not from the runs that semi_supervised.start_forward and "
+                f"start_backward name now; {folder.config_path} keeps the earlier names"
+            )
+
+    def _make_strategy(self) -> tf.distribute.Strategy:
+        if self.config.semi_supervised.placement != "apart":
+            return super()._make_strategy()
+        devices = self.config.training.devices
+        if devices is None or len(devices) != 2:
+            raise ConfigError(
+                "semi_supervised.placement: apart needs two devices, but training.devices is "
+                f'{devices if devices is None else list(devices)}. Set it, for example to ["GPU:0", "GPU:1"].'
+            )
+        check_devices(devices)
+        return tf.distribute.get_strategy()  # each translator is made on its own device and takes whole batches
+
+    @property
+    def _can_compile(self) -> bool:
+        return super()._can_compile and not devices_apart(self.config)
+
+    def _make_model(self) -> keras.Model:
+        return make_trainable_pair(
+            self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_steps, self._sides
+        )
+
+    @property
+    def _sides(self) -> tuple[str, ...]:
+        return tuple(text.side for text in self.texts)
+
+    def _more_streams(self) -> dict[str, Stream]:
+        self.texts = monolingual_texts(self.corpus, self.config, self.vocabulary, self.lengths, self.replicas)
+        return {text.side: Stream(text.plan, text.seed) for text in self.texts}
+
+    def _data(self) -> list[tuple[BatchPlan, tuple[Sequence[str], ...]]]:
+        return [*super()._data(), *((text.plan, (text.selected.texts,)) for text in self.texts)]
+
+    def _warnings_of_short_searches(self) -> Iterator[str]:
+        """Warnings of text whose translations are longer than the length policy lets a search go."""
+        if not self.config.model.length_policy.pads_to_pair:
+            return
+        for text in self.texts:
+            other: Side = "source" if text.side == "target" else "target"
+            limits = np.array(sorted(text.search_lengths))  # this policy searches as far as a text is padded
+            places = np.searchsorted(limits, self.lengths[text.side])
+            fits = places < len(limits)
+            too_long = np.mean(self.lengths[other][fits] > limits[places[fits]]) if fits.any() else 0.0
+            if too_long > SHARE_OF_LONG_TARGETS:
+                yield (
+                    f"warning: translations of monolingual {text.side} text are cut off at the length of the text "
+                    f"(model.length_rule: pair), but {too_long:.1%} of the training {other}s are longer than their "
+                    f"{text.side}s. Set semi_supervised.{text.side}_weight to 0, so that nothing is learned from "
+                    "translations that are cut off; or set model.length_rule to unfold, which gives them room."
+                )

@@ -1,0 +1,35 @@
+"""Training of one translator on pairs."""
+
+from collections.abc import Iterator
+
+import keras
+
+from bytenet.training.tasks.task import Direction, Task
+from bytenet.training.trainable_model import make_trainable_model
+
+
+class SupervisedTask(Task):
+    """One translator learns from pairs."""
+
+    untraced = (*Task.untraced, "semi_supervised.")
+
+    @property
+    def directions(self) -> list[Direction]:
+        corpus = self.corpus
+        return [Direction("forward", self.config, corpus.train, corpus.validation, corpus.target_language)]
+
+    def translators(self, model: keras.Model) -> dict[str, keras.Model]:
+        return {"forward": model}
+
+    def messages(self) -> Iterator[str]:
+        if self.corpus.monolingual_source or self.corpus.monolingual_target:
+            yield "monolingual text: not used, because semi_supervised.enabled is false"
+        if any(self.config.semi_supervised.starts.values()):
+            yield (
+                "warning: semi_supervised.start_forward and start_backward are not read, because "
+                "semi_supervised.enabled is false. The weights are drawn from the seed. To start from these runs and "
+                "train on pairs alone, set semi_supervised.enabled to true, and source_weight and target_weight to 0."
+            )
+
+    def _make_model(self) -> keras.Model:
+        return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_steps)
