@@ -1,7 +1,7 @@
 """Measurements as a CSV file that survives a full disk and a killed and resumed run."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bytenet.files import append_text, write_text_atomic
@@ -22,7 +22,7 @@ class CsvLog:
         self.columns = list(columns)
         self._has_columns = False  # whether the file, if it is there, is known to have these
 
-    def append(self, row: dict[str, float | int | None]) -> None:
+    def append(self, row: Mapping[str, float | None]) -> None:
         """Add a row; values that are missing or None are left empty.
 
         Raises:
@@ -66,5 +66,5 @@ def read_csv_log(path: Path) -> dict[str, list[float]]:
     return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
 
 
-def _shorten(value: float | int | None) -> str:
+def _shorten(value: float | None) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)

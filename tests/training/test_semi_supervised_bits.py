@@ -99,9 +99,10 @@ def products(pair):
     # By part of a step, how many matrix products and convolutions of its graph are placed where.
     ids, weights = tf.ones([2, 3], tf.int32), tf.ones([2])
     pairs = {"source_ids": ids, "target_ids": ids, "forward_weights": weights, "backward_weights": weights}
+    text = pair.text_gradients
     graphs = {
         "pairs": tf.function(lambda: pair._learn_from_pairs(pairs, {}, {})).get_concrete_function().graph,
-        "text": tf.function(lambda: pair._gradients_of_text((ids, weights), "source", 3)).get_concrete_function().graph,
+        "text": tf.function(lambda: text.loss_and_gradients((ids, weights), "source", 3)).get_concrete_function().graph,
     }
     return {
         part: collections.Counter(op.device for op in graph.get_operations() if op.type.startswith(("MatMul", "Conv")))

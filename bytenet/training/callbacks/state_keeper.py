@@ -10,7 +10,7 @@ import numpy as np
 from bytenet.errors import InputError
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.state import TrainingState
-from bytenet.training.tasks.stream import Stream
+from bytenet.training.tasks.task import Stream
 
 
 class StateKeeper(keras.callbacks.Callback):

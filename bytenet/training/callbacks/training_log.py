@@ -71,7 +71,9 @@ class TrainingLog(keras.callbacks.Callback):
     def _write_epoch(self, epoch: int, logs: dict[str, float]) -> None:
         rate = float(self.model.optimizer.learning_rate)
         state = self._state
-        place = {"epoch": epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters}
+        place: dict[str, float | None] = {
+            "epoch": epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters,
+        }  # fmt: skip
         self._epochs.append(place | {"learning_rate": rate} | logs)
         for name, own in self._others.items():
             prefix = f"val_{name}_"

@@ -15,6 +15,7 @@ All other names are Keras's classes. "adam" in the folder of an earlier run mean
 
 import inspect
 from functools import cache
+from typing import Any
 
 import keras
 
@@ -61,10 +62,11 @@ def make_optimizer(training: TrainingConfig, total_steps: int) -> TrainingOptimi
             clip_norm=training.clip_norm, ema_momentum=training.ema_momentum,
         )  # fmt: skip
     kind = _keras_optimizers()[training.optimizer]
-    own = {name: getattr(training, name) for name in ("beta_1", "beta_2", "epsilon") if name in _arguments(kind)}
+    settings = {"beta_1": training.beta_1, "beta_2": training.beta_2, "epsilon": training.epsilon}
+    arguments: dict[str, Any] = {name: value for name, value in settings.items() if name in _arguments(kind)}
     try:
         return KerasOptimizer(
-            kind, schedule, training.clip_norm, training.ema_momentum, **own, **training.optimizer_arguments
+            kind, schedule, training.clip_norm, training.ema_momentum, **(arguments | training.optimizer_arguments)
         )
     except (TypeError, ValueError) as error:
         raise ConfigError(

@@ -19,7 +19,7 @@ class FlatAdam(TrainingOptimizer):
     Args:
         learning_rate: float or schedule.
         beta_1, beta_2, epsilon: as in Adam, epsilon outside of the root.
-        clip_norm, ema_momentum, name: as for `TrainingOptimizer`.
+        clip_norm, ema_momentum: as for `TrainingOptimizer`.
 
     Reference:
         Kingma and Ba 2015, algorithm 1 in the order of its section 2 (Madsen 2017, eq. 2.2.7).
@@ -33,9 +33,8 @@ class FlatAdam(TrainingOptimizer):
         epsilon: float = 1e-8,
         clip_norm: float | None = None,
         ema_momentum: float | None = None,
-        name: str = "adam",
     ):
-        super().__init__(learning_rate, clip_norm, ema_momentum, name)
+        super().__init__(learning_rate, clip_norm, ema_momentum, name="adam")
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon

@@ -14,7 +14,7 @@ class KerasOptimizer(TrainingOptimizer):
 
     Args:
         kind: class of the optimiser, such as `keras.optimizers.SGD`.
-        learning_rate, clip_norm, ema_momentum, name: as for `TrainingOptimizer`.
+        learning_rate, clip_norm, ema_momentum: as for `TrainingOptimizer`.
         **arguments: of the class.
 
     Raises:
@@ -27,11 +27,10 @@ class KerasOptimizer(TrainingOptimizer):
         learning_rate: Any,
         clip_norm: float | None = None,
         ema_momentum: float | None = None,
-        name: str | None = None,
         **arguments: Any,
     ):
-        # Keras numbers names through the whole process, and checkpoints contain them.
-        name = name or kind.__name__.lower()
+        # By default, Keras adds a number that counts through the whole process. Checkpoints contain the name.
+        name = kind.__name__.lower()
         super().__init__(learning_rate, clip_norm, ema_momentum, name)
         self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
         self._averages: list[keras.Variable] | None = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import tensorflow as tf
@@ -21,8 +20,7 @@ from bytenet.datasets import (
 )
 from bytenet.datasets.batches.pipeline import Loss
 from bytenet.errors import InputError
-
-Side = Literal["source", "target"]
+from bytenet.training.tasks.direction import Side
 
 DIRECTIONS = ("forward", "backward")
 #: By side of a monolingual text: what translates it, and what translates that back.

@@ -24,8 +24,7 @@ from bytenet.training.tasks.monolingual_text import (
     weighted_texts,
 )
 from bytenet.training.tasks.starts import load_starts
-from bytenet.training.tasks.stream import Stream
-from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Task
+from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Stream, Task
 from bytenet.training.tasks.trainable_pair import devices_apart, make_trainable_pair
 
 
@@ -146,7 +145,7 @@ class SemiSupervisedTask(Task):
         )
 
     @property
-    def _sides(self) -> tuple[str, ...]:
+    def _sides(self) -> tuple[Side, ...]:
         return tuple(text.side for text in self.texts)
 
     def _more_streams(self) -> dict[str, Stream]:

@@ -15,6 +15,7 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.datasets import (
     BatchPlan,
+    PlannedBatch,
     Vocabulary,
     plan_from_config,
     read_corpus,
@@ -28,11 +29,35 @@ from bytenet.training.model_pool import ModelPool
 from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.direction import Direction, Side
-from bytenet.training.tasks.stream import Stream
 from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
 """A warning is given if a larger share of the training targets is longer than the model may write."""
+
+
+class Stream:
+    """Endless batches of the pairs or of a monolingual text, in the order of a run.
+
+    Args:
+        plan: of the batches.
+        seed: of their order.
+
+    Attributes:
+        plan: as given.
+    """
+
+    def __init__(self, plan: BatchPlan, seed: int):
+        self.plan = plan
+        self._seed = seed
+        self._epoch: int | None = None
+        self._batches: list[PlannedBatch] = []
+
+    def batch_at(self, step: int) -> PlannedBatch:
+        """The batch after `step` others."""
+        epoch, batch = divmod(step, self.plan.num_batches)
+        if epoch != self._epoch:
+            self._epoch, self._batches = epoch, self.plan.epoch(self._seed, epoch)
+        return self._batches[batch]
 
 
 class Task(ABC):

@@ -1,4 +1,4 @@
-"""Two translators with their optimisers, ready for `fit`."""
+"""A forward and a backward translator with their optimisers, ready for `fit`."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -9,6 +9,7 @@ from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import forbidden_symbols
 from bytenet.models import TranslationModel
+from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.translator_pair import TranslatorPair
 from bytenet.training.trainable_model import make_trainable_model, set_seed
 
@@ -19,17 +20,17 @@ def make_trainable_pair(
     strategy: tf.distribute.Strategy,
     jit_compile: bool,
     total_steps: int,
-    sides: Sequence[str],
+    sides: Sequence[Side],
 ) -> TranslatorPair:
-    """Two translators as `make_trainable_model` makes one; each begins as a supervised run of its direction does.
+    """Two translators from `make_trainable_model`. Each begins like a supervised run of its direction.
 
     Args:
         config, vocabulary, strategy, jit_compile, total_steps: as for `make_trainable_model`.
-        sides: which monolingual texts there are.
+        sides: sides that have monolingual text.
     """
     translators = []
     for device in devices_apart(config) or (None, None):
-        # The same first weights and random states that a run of that direction alone begins with.
+        # A run of that direction alone has the same seed, so it has the same first weights and random states.
         set_seed(config.training.seed)
         with tf.device(device) if device else nullcontext():
             translators.append(make_trainable_model(config, vocabulary, strategy, jit_compile, total_steps))
@@ -42,22 +43,23 @@ def pair_of(
     vocabulary: Vocabulary,
     strategy: tf.distribute.Strategy,
     jit_compile: bool,
-    sides: Sequence[str],
+    sides: Sequence[Side],
 ) -> TranslatorPair:
-    """Two translators, forward and backward, that learn from each other as a configuration says.
+    """A pair of translators, forward and backward, that learn from each other.
 
     Args:
-        translators: as `make_trainable_model` makes them; several pairs may share them.
+        translators: from `make_trainable_model`. Several pairs may share them.
         config, vocabulary, strategy, jit_compile: as for `make_trainable_model`.
-        sides: which monolingual texts there are.
+        sides: sides that have monolingual text.
     """
+    forward, backward = translators
     with strategy.scope():
         return TranslatorPair(
-            *translators, config.semi_supervised, sides, forbidden_symbols(config.model, vocabulary),
+            forward, backward, config.semi_supervised, sides, forbidden_symbols(config.model, vocabulary),
             jit_compile, devices_apart(config),
         )  # fmt: skip
 
 
 def devices_apart(config: Config) -> Sequence[str]:
-    """The devices of the two translators where each has one of its own; otherwise none."""
+    """The devices of the two translators if each has its own; otherwise none."""
     return config.training.devices or () if config.semi_supervised.placement == "apart" else ()

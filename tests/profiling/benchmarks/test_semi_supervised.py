@@ -16,6 +16,7 @@ from bytenet.profiling.benchmarks import semi_supervised
 from bytenet.profiling.benchmarks.semi_supervised import measure, measure_semi_supervised
 from bytenet.profiling.benchmarks.semi_supervised.timed_calls import StepPart, WholeSteps
 from bytenet.training.tasks import task
+from bytenet.training.tasks.text_gradients import TextGradients
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
 SMALL = [
@@ -264,9 +265,9 @@ def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
 @pytest.mark.slow
 def test_compiled_with_xla(monkeypatch):
     calls = []
-    text_part = TranslatorPair._gradients_of_text
+    text_part = TextGradients.loss_and_gradients
     monkeypatch.setattr(
-        TranslatorPair, "_gradients_of_text", lambda pair, *given: calls.append(given) or text_part(pair, *given)
+        TextGradients, "loss_and_gradients", lambda text, *given: calls.append(given) or text_part(text, *given)
     )
     config = load_config("digits-semi", [*ONE_SHAPE, "training.jit_compile=true"])
     steps, _ = measure_semi_supervised(config, repeats=1, seconds_a_turn=0)
