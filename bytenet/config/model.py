@@ -47,11 +47,11 @@ class ModelConfig:
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, given: ArgsKwargs) -> ArgsKwargs:
-        values = {key: value for key, value in (given.kwargs or {}).items() if value is not None}
+    def _complete(cls, arguments: ArgsKwargs) -> ArgsKwargs:
+        values = {key: value for key, value in (arguments.kwargs or {}).items() if value is not None}
         variant = cls.VARIANTS.get(values.get("variant", cls.variant), {})
         thesis = cls.THESIS if values.get("settings") == "thesis" else {}
-        return ArgsKwargs(given.args, {**variant, **thesis, **values})
+        return ArgsKwargs(arguments.args, {**variant, **thesis, **values})
 
     @field_validator("variant")
     @classmethod

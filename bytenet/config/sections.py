@@ -96,11 +96,11 @@ class DataConfig:
     def _check_files(self) -> Self:
         for split in ("train", "validation", "test"):
             source, target = f"{split}_source", f"{split}_target"
-            given = [key for key in (source, target) if getattr(self, key) is not None]
-            if given and self.corpus != "files":
-                raise ValueError(f"{given[0]} is read only with corpus: files, but corpus is {self.corpus!r}")
-            if len(given) == 1:
-                raise ValueError(f"{given[0]} is given without its other side; give both {source} and {target}")
+            keys = [key for key in (source, target) if getattr(self, key) is not None]
+            if keys and self.corpus != "files":
+                raise ValueError(f"{keys[0]} is read only with corpus: files, but corpus is {self.corpus!r}")
+            if len(keys) == 1:
+                raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")
         if self.corpus == "files" and self.train_source is None:
             raise ValueError("corpus: files needs train_source and train_target, the paths of two parallel files")
         return self
