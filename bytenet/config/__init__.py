@@ -1,4 +1,4 @@
-"""The configuration of a run: its sections, and how presets, YAML files and --set are read."""
+"""The configuration of a run: its sections, and the reading of presets, YAML files and --set."""
 
 from bytenet.config.config import Config
 from bytenet.config.fixed import forbidden_changes

@@ -1,7 +1,7 @@
-"""The checked dataclass and the types of settings: what a value may be."""
+"""The checked dataclass, and the types of settings, which say what a value may be."""
 
 from dataclasses import field
-from typing import Annotated, TypeVar, cast, dataclass_transform
+from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 def checked(cls: type[_T]) -> type[_T]:
-    """Make a class a frozen dataclass that checks its values."""
+    """Turn a class into a frozen dataclass that checks its values."""
     config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     return cast(type[_T], dataclass(frozen=True, kw_only=True, config=config)(cls))
 
@@ -22,7 +22,7 @@ def _odd(value: int) -> int:
     return value
 
 
-def _not_empty(values: tuple) -> tuple:
+def _not_empty(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values:
         raise ValueError("should have at least one item")
     return values
@@ -36,7 +36,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Even = Annotated[int, Field(ge=2, multiple_of=2)]
 Odd = Annotated[int, Field(ge=1), AfterValidator(_odd)]
 Name = Annotated[str, Field(min_length=1)]
-# YAML and Python callers give lists; the configuration keeps tuples, which cannot change.
+# YAML and Python callers pass lists. The configuration has tuples, which cannot change.
 Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
 Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
 Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]

@@ -1,4 +1,4 @@
-"""The configuration of one whole run."""
+"""The configuration of a run."""
 
 from dataclasses import asdict, field
 from typing import Any, Self
@@ -12,7 +12,7 @@ from bytenet.config.settings_text import write_settings
 
 @checked
 class Config:
-    """One whole run."""
+    """The settings of a run, in sections."""
 
     model: ModelConfig = field(default_factory=family_configs()[DEFAULT_FAMILY])
     data: DataConfig = field(default_factory=DataConfig)
@@ -27,15 +27,15 @@ class Config:
         return self.semi_supervised.parts
 
     def to_yaml(self) -> str:
-        """Every setting as YAML, defaults included; `load_config` reads it back to an equal configuration."""
+        """All settings as YAML, defaults included. `load_config` reads it back to an equal configuration."""
         return write_settings(asdict(self))
 
     def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
         """Every dotted key whose value differs, with the value here and the value in `other`."""
         here, there = self.settings(), other.settings()
-        keys = dict.fromkeys([*here, *there])  # two families have different keys
+        keys = dict.fromkeys([*here, *there])  # different families have different keys
         return [(key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
 
     def settings(self) -> dict[str, Any]:
-        """Every setting by its dotted key."""
+        """All settings by their dotted keys."""
         return {f"{section}.{key}": value for section, values in asdict(self).items() for key, value in values.items()}

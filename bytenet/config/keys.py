@@ -1,8 +1,9 @@
-"""The names of all settings, and what a wrong one may have meant."""
+"""The names of all settings, and suggestions for wrong names."""
 
 import difflib
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from bytenet.config.config import Config
 from bytenet.config.families import family_configs
@@ -11,59 +12,58 @@ from bytenet.config.settings_text import Setting
 from bytenet.errors import ConfigError
 
 
-def nearest(word: str, known: list[str]) -> str:
-    """Give " Did you mean ...?", or nothing if no known word is near."""
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+def nearest(word: str, words: Iterable[str]) -> str:
+    """" Did you mean ...?" with the nearest of `words`, or an empty text if none is similar."""
+    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
     return f" Did you mean {close[0]}?" if close else ""
 
 
 class Keys:
-    """The sections and keys of a configuration whose model is of a family."""
+    """The sections and keys of a configuration with a model of one family.
+
+    Attributes:
+        classes: the class of each section.
+        sections: the keys of each section.
+        all: all dotted keys.
+    """
 
     def __init__(self, family: type[ModelConfig]):
-        sections = {name: kind for name, kind in get_type_hints(Config).items() if is_dataclass(kind)}
-        sections["model"] = self._model = family
-        self.classes = sections
-        self.sections = {section: [key.name for key in fields(kind)] for section, kind in sections.items()}
+        self.classes: dict[str, type[Any]] = {
+            name: kind for name, kind in get_type_hints(Config).items() if isinstance(kind, type) and is_dataclass(kind)
+        }
+        self.classes["model"] = self._model = family
+        self.sections = {section: [key.name for key in fields(kind)] for section, kind in self.classes.items()}
         self.all = [f"{section}.{key}" for section, keys in self.sections.items() for key in keys]
 
     def check(self, setting: Setting) -> None:
-        """Raise a ConfigError that names the nearest key, if there is none of this name."""
-        if setting.key in self.all:
-            return
-        section, _, key = setting.key.partition(".")
-        if setting.key in self.sections:
-            raise ConfigError(f"{setting.place}: {section!r} is a section; give {section}.KEY=VALUE.")
-        elsewhere = [known for known in self.all if known.partition(".")[2] == (key or section)]
-        of_families = list(owners(setting.key))
-        if of_families:
-            hint = (
-                f" Models of the family {self._family!r} have none; those of {' and '.join(of_families)} have. "
+        """Raise a ConfigError with a suggestion if there is no such key."""
+        if setting.key not in self.all:
+            if setting.key in self.sections:
+                raise ConfigError(f"{setting.place}: {setting.key!r} is a section; expected {setting.key}.KEY=VALUE.")
+            raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{self._hint(setting.key)}")
+
+    def _hint(self, wrong_key: str) -> str:
+        section, _, name = wrong_key.partition(".")
+        if families := owners(wrong_key):
+            return (
+                f" Models of the family {self._model.family!r} do not have it; those of {' and '.join(families)} have. "
                 f"The keys of model are: {', '.join(self.sections['model'])}."
             )
-        elif elsewhere:
-            hint = f" Did you mean {elsewhere[0]}?"
-        elif section in self.sections:
-            hint = nearest(setting.key, [known for known in self.all if known.startswith(f"{section}.")])
-            hint = hint or f" The keys of {section} are: {', '.join(self.sections[section])}."
-        else:
-            hint = (
-                nearest(setting.key, [*self.all, *self.sections]) or f" The sections are: {', '.join(self.sections)}."
-            )
-        raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{hint}")
-
-    @property
-    def _family(self) -> str:
-        return self._model.family
+        if in_other_sections := [key for key in self.all if key.partition(".")[2] == (name or section)]:
+            return f" Did you mean {in_other_sections[0]}?"
+        if section in self.sections:
+            keys = [key for key in self.all if key.startswith(f"{section}.")]
+            return nearest(wrong_key, keys) or f" The keys of {section} are: {', '.join(self.sections[section])}."
+        return nearest(wrong_key, [*self.all, *self.sections]) or f" The sections are: {', '.join(self.sections)}."
 
 
 def setting_keys() -> set[str]:
-    """The dotted keys of all settings, of all families of models."""
+    """The dotted keys of all settings, for all families of models."""
     return {key for family in family_configs().values() for key in Keys(family).all}
 
 
 def owners(key: str) -> dict[str, type[ModelConfig]]:
-    """The families whose models have a setting `model.KEY`."""
+    """The families whose models have the setting `model.KEY`."""
     section, _, name = key.partition(".")
     return {
         family: kind

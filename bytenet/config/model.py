@@ -1,4 +1,4 @@
-"""What the configurations of all families of models have in common."""
+"""The settings that models of all families have."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -13,13 +13,14 @@ from bytenet.config.length_policy import LengthPolicy
 
 @checked
 class ModelConfig:
-    """A translation model. A family is a subclass of this in a module of `bytenet.config.families`.
+    """The settings of a translation model. Each module of `bytenet.config.families` has a subclass for one family.
 
-    The values that are given win; then come those of the thesis, with `settings: thesis`; then those of the variant;
-    then the defaults of the fields. None counts as not given. A configuration that is made has all its values.
+    The value of a setting is the first of these that exists: the given value; with `settings: thesis`, the value in
+    `THESIS`; the value of the variant in `VARIANTS`; the default of the field. None counts as not given. A finished
+    configuration has all values.
 
     Attributes:
-        VARIANTS: by name, the values in which a variant differs from the defaults.
+        VARIANTS: by the name of a variant, the values that differ from the defaults.
         THESIS: the values of the thesis's code that differ from this project's.
     """
 
@@ -28,28 +29,29 @@ class ModelConfig:
 
     family: Name
     variant: str
-    # "default" is good practice, "thesis" is what the code of Madsen (2017) does.
+    # "default" is good practice. "thesis" is what the code of Madsen (2017) does.
     settings: Literal["default", "thesis"] = "default"
     dropout: Share = 0.0
-    # Keeps padding out of the network, so that a sentence's logits do not depend on its batch.
+    # Hides padding from the network, so that a sentence's logits do not depend on its batch.
     mask_padding: bool = True
-    # The longest translation of a source of n symbols: the padded pair's length, or ⌈unfold_scale · n + unfold_offset⌉.
+    # The longest translation for n source symbols. "unfold": ⌈unfold_scale · n + unfold_offset⌉ symbols. "pair": the
+    # padded length of the pair.
     length_rule: Literal["unfold", "pair"] = "unfold"
     unfold_scale: Annotated[float, Field(ge=0.01)] = 1.2
     unfold_offset: NonNegative = 24
 
     @property
     def length_policy(self) -> LengthPolicy:
-        """How long targets may be, and how sources are padded."""
+        """The longest targets, and the padding of sources."""
         return LengthPolicy(self.length_rule, self.unfold_scale, self.unfold_offset, not self.mask_padding)
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, given: ArgsKwargs) -> ArgsKwargs:
-        values = {key: value for key, value in (given.kwargs or {}).items() if value is not None}
+    def _complete(cls, arguments: ArgsKwargs) -> ArgsKwargs:
+        values = {key: value for key, value in (arguments.kwargs or {}).items() if value is not None}
         variant = cls.VARIANTS.get(values.get("variant", cls.variant), {})
         thesis = cls.THESIS if values.get("settings") == "thesis" else {}
-        return ArgsKwargs(given.args, {**variant, **thesis, **values})
+        return ArgsKwargs(arguments.args, {**variant, **thesis, **values})
 
     @field_validator("variant")
     @classmethod

@@ -1,8 +1,8 @@
-"""The configuration of a run, read from presets, YAML files and --set.
+"""Reading the configuration of a run from presets, YAML files and --set.
 
-A configuration is read as `load_config("numbers", ["training.epochs=5"])`, where the first argument names a
-preset of the package or a YAML file; a file may begin with `preset: NAME` and then gives only what differs
-from that preset. The settings stand in `bytenet.config.sections` and `bytenet.config.families`.
+`load_config("numbers", ["training.epochs=5"])` reads a configuration. Its first argument names a preset of the package
+or a YAML file. With `preset: NAME`, a file gives only the values that differ from the preset. The settings are in
+`bytenet.config.sections` and `bytenet.config.families`.
 """
 
 import os
@@ -21,7 +21,6 @@ from bytenet.config.model import ModelConfig
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError
 
-#: The settings that are paths of files.
 PATH_KEYS = (
     *(
         f"data.{split}_{side}"
@@ -31,6 +30,7 @@ PATH_KEYS = (
     "semi_supervised.start_forward",
     "semi_supervised.start_backward",
 )
+"""The settings that are paths."""
 
 
 def preset_names() -> list[str]:
@@ -40,15 +40,15 @@ def preset_names() -> list[str]:
 
 
 def load_config(preset_or_file: str | os.PathLike[str], overrides: Iterable[str] = ()) -> Config:
-    """Read a preset or a YAML file, put the overrides on top, and check the whole.
+    """Read a preset or a YAML file, apply the overrides, and check all values.
 
     Args:
-        preset_or_file: the name of a preset, else the path of a YAML file (`./numbers` if it is called so).
-        overrides: `section.key=value` each; the last one of a key counts. Values are YAML.
+        preset_or_file: the name of a preset, or the path of a YAML file (`./numbers` for a file with a preset's name).
+        overrides: texts `section.key=value`, with values in YAML. If a key is repeated, the last value is used.
 
     Raises:
-        ConfigError: an unknown preset or key (the message names the nearest one), or a value not allowed.
-        MissingFileError: a path that does not exist.
+        ConfigError: a preset or key does not exist (the message names the nearest one), or a value is not allowed.
+        MissingFileError: the file does not exist.
     """
     name = os.fspath(preset_or_file)
     if name in preset_names():
@@ -57,7 +57,7 @@ def load_config(preset_or_file: str | os.PathLike[str], overrides: Iterable[str]
         settings = _with_preset(_read_file(name), place=name)
     elif os.sep in name or name.endswith((".yaml", ".yml")):
         raise MissingFileError(
-            f"There is no configuration file {name}. Give the path of a YAML file, or one of the presets: "
+            f"There is no configuration file {name}. Give the path of a YAML file, or one of the presets "
             f"{', '.join(preset_names())}."
         )
     else:
@@ -78,25 +78,26 @@ def _with_preset(text: str, place: str) -> list[Setting]:
 
 
 def _without_implied(settings: list[Setting]) -> list[Setting]:
-    """Leave out the values that follow from `model.variant` and `model.settings`, if the file has all of the model.
+    """Remove the values that follow from `model.variant` and `model.settings`, if a file has all settings of the model.
 
-    The file of a run is such a file. A later `--set model.variant=...` must replace the values of the old variant, too.
+    The configuration of a run is such a file. A later `--set model.variant=...` must also replace the values of the old
+    variant.
     """
-    given = {setting.key: setting for setting in settings}
-    family = _family(given)
-    names = [f"model.{field.name}" for field in fields(family)]
-    if not all(name in given for name in names):
+    by_key = {setting.key: setting for setting in settings}
+    family = _family(by_key)
+    keys = [f"model.{field.name}" for field in fields(family)]
+    if not all(key in by_key for key in keys):
         return settings
-    chosen = [f"model.{name}" for name in ("family", "variant", "settings")]
+    choices = [f"model.{name}" for name in ("family", "variant", "settings")]
     try:
-        implied = asdict(family(**{name.partition(".")[2]: given[name].value for name in chosen}))
-    except ValidationError:  # reported with all other mistakes
+        implied = asdict(family(**{key.partition(".")[2]: by_key[key].value for key in choices}))
+    except ValidationError:  # reported later, with all other mistakes
         return settings
     return [
         setting
         for setting in settings
-        if setting.key not in names
-        or setting.key in chosen
+        if setting.key not in keys
+        or setting.key in choices
         or setting.value != _as_yaml(implied[setting.key.partition(".")[2]])
     ]
 
@@ -115,30 +116,30 @@ def _preset(name: str, place: str) -> list[Setting]:
 def _unknown_preset(name: str, place: str) -> str:
     where = f"{place}: " if place else ""
     return (
-        f"{where}{name!r} is neither a preset nor a file.{nearest(name, preset_names())} The presets are "
-        f"{', '.join(preset_names())}; anything else is the path of a YAML file."
+        f"{where}{name!r} is neither a preset nor a file.{nearest(name, preset_names())} Give one of the presets "
+        f"{', '.join(preset_names())}, or the path of a YAML file."
     )
 
 
-def _family(given: Mapping[str, Setting]) -> type[ModelConfig]:
-    setting = given.get("model.family")
+def _family(by_key: Mapping[str, Setting]) -> type[ModelConfig]:
+    setting = by_key.get("model.family")
     if setting is None or setting.value is None:
         return family_configs()[DEFAULT_FAMILY]
     if setting.value not in family_configs():
-        known = list(family_configs())
+        families = list(family_configs())
         raise ConfigError(
-            f"{setting.place}: model.family is {setting.value!r}, but should be one of {', '.join(known)}."
-            f"{nearest(str(setting.value), known)}"
+            f"{setting.place}: model.family is {setting.value!r}, but should be one of {', '.join(families)}."
+            f"{nearest(str(setting.value), families)}"
         )
     return family_configs()[setting.value]
 
 
-def _says_nothing(setting: Setting, known: Iterable[str]) -> bool:
-    """Whether a setting of another family can be left out: it is null, or that family's default.
+def _can_be_ignored(setting: Setting, keys: Keys) -> bool:
+    """Whether a setting belongs only to another family and is null or that family's default.
 
     Run folders of older versions have the settings of all families.
     """
-    if setting.key in known:
+    if setting.key in keys.all:
         return False
     return any(
         setting.value in (None, getattr(kind, setting.key.partition(".")[2])) for kind in owners(setting.key).values()
@@ -146,21 +147,19 @@ def _says_nothing(setting: Setting, known: Iterable[str]) -> bool:
 
 
 def _build(settings: Iterable[Setting]) -> Config:
-    """Make a configuration of settings, of which the last one of a key counts."""
-    given = {setting.key: setting for setting in settings}
-    keys = Keys(_family(given))
-    given = {key: setting for key, setting in given.items() if not _says_nothing(setting, keys.all)}
-    for setting in given.values():
+    """Make a configuration. If a key is repeated, its last value is used."""
+    by_key = {setting.key: setting for setting in settings}
+    keys = Keys(_family(by_key))
+    by_key = {key: setting for key, setting in by_key.items() if not _can_be_ignored(setting, keys)}
+    for setting in by_key.values():
         keys.check(setting)
     sections: dict[str, Any] = {}
     for section, kind in keys.classes.items():
-        values = {
-            key.partition(".")[2]: _absolute(setting) for key, setting in given.items() if key.startswith(f"{section}.")
-        }
+        of_section = [setting for key, setting in by_key.items() if key.startswith(f"{section}.")]
         try:
-            sections[section] = kind(**values)
+            sections[section] = kind(**{setting.key.partition(".")[2]: _absolute(setting) for setting in of_section})
         except ValidationError as error:
-            raise ConfigError(_describe(error, section, given)) from None
+            raise ConfigError(_describe(error, section, by_key)) from None
     return Config(**sections)
 
 
@@ -170,8 +169,8 @@ def _absolute(setting: Setting) -> Any:
     return setting.value
 
 
-def _describe(error: ValidationError, section: str, given: dict[str, Setting]) -> str:
-    """One line for each setting that does not fit: where, the key, the value found, what is allowed."""
+def _describe(error: ValidationError, section: str, by_key: Mapping[str, Setting]) -> str:
+    """One line for each wrong setting: its place, the key, the value found, and the values allowed."""
     problems: dict[str, str] = {}
     for item in error.errors(include_url=False):
         message = item["msg"].removeprefix("Value error, ").removeprefix("Input ")
@@ -179,9 +178,9 @@ def _describe(error: ValidationError, section: str, given: dict[str, Setting]) -
         if not item["loc"]:  # a check between several settings
             problems[section] = f"{section}: {message}."
             continue
-        setting = given[f"{section}.{item['loc'][0]}"]
+        setting = by_key[f"{section}.{item['loc'][0]}"]
         start = f"{setting.place}: {setting.key} is {setting.value!r}, but "
-        # A union reports each of its members; they belong into one line.
+        # For a union, each member has a message. They go into one line.
         problems[setting.key] = (
             f"{problems[setting.key][:-1]}, or {message}." if setting.key in problems else f"{start}{message}."
         )

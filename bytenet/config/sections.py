@@ -1,7 +1,6 @@
-"""The sections of a configuration but for the model: frozen dataclasses that check themselves.
+"""The sections of a configuration, without the model: frozen dataclasses that check their values.
 
-Every setting has its default here and nowhere else. Where None stands for a value that is computed, the comment says
-which.
+Every setting has its default here and nowhere else. If None stands for a computed value, a comment says which.
 """
 
 from dataclasses import field
@@ -27,14 +26,14 @@ from bytenet.config.fixed import Fixed, is_set
 class DataConfig:
     """The corpus, its vocabulary and its batches. Lengths are in characters, without the end symbol.
 
-    Relative paths count from the working folder and are made absolute when the configuration is read.
+    Relative paths start at the working folder. They become absolute when the configuration is read.
     """
 
-    # A name of the registry (`bytenet data --list`), or "files" with the paths below.
+    # A name of the registry (`bytenet data --list`), or "files" for the paths below.
     corpus: Name = "numbers"
     source_language: Name = "de"
     target_language: Name = "en"
-    reversed: bool = False  # the other direction: sources and targets change places, the languages' names with them
+    reversed: bool = False  # the other direction: sources and targets change places, and so do the languages
     train_source: Name | None = None
     train_target: Name | None = None
     validation_source: Name | None = None
@@ -43,51 +42,51 @@ class DataConfig:
     test_target: Name | None = None
     monolingual_source: Name | None = None
     monolingual_target: Name | None = None
-    # Which NewsTests, for the corpora that are made of them or are evaluated on them.
+    # Years of NewsTest, for corpora that consist of NewsTests or are evaluated on them.
     train_years: Years | None = None
     validation_years: Years | None = None
     test_years: Years | None = None
-    # Sizes and seeds of the corpora that are generated; None is the corpus's own.
+    # Sizes and seeds of generated corpora; None is the default of the corpus.
     num_train: Positive | None = None
     num_validation: Positive | None = None
     num_test: Positive | None = None
-    # Sentences of each side without translations, at most; None is none of a generated corpus, all of another.
+    # Most sentences without translations on each side; None means no sentences of generated corpora, all of others.
     num_monolingual: Positive | None = None
     train_seed: NonNegative | None = None
     validation_seed: NonNegative | None = None
     test_seed: NonNegative | None = None
     monolingual_seed: NonNegative | None = None
-    # Training pairs outside min_length <= length <= max_length on either side are left out. The thesis's
-    # upper limit was exclusive: its 500 is 499 here.
+    # Training pairs are left out unless min_length <= length <= max_length on both sides. The thesis's upper limit was
+    # exclusive: its 500 is 499 here.
     max_train_pairs: Positive | None = None
     min_length: NonNegative = 1
     max_length: Positive = 500
-    # Sentences a batch; or a budget of padded target characters, which then decides instead.
+    # Sentences in a batch. If batch_chars is given, it replaces batch_size: most padded target characters in a batch.
     batch_size: Positive = 32
     batch_chars: Positive | None = None
-    # Batches are made of pairs of like length. "optimal": the num_buckets buckets that pad the least (None: as many
-    # as "histogram" makes). "histogram" (thesis): no narrower than bucket_min_width. "none": one bucket.
+    # Batches consist of pairs of similar length. "optimal": num_buckets buckets with the least padding (None: as many
+    # as "histogram" makes). "histogram" (thesis): buckets of at least bucket_min_width lengths. "none": one bucket.
     bucketing: Literal["optimal", "histogram", "none"] = "optimal"
     num_buckets: Positive | None = None
-    bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is two batches'
+    bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is two batches
     bucket_min_width: Positive = 10
-    # Padded lengths are multiples of it, those of monolingual text too: runs on like corpora then share the shapes that
-    # XLA compiles. A model that does not mask padding (thesis) learns from the added padding, too.
+    # Padded lengths are multiples of it, also for monolingual text. Runs on similar corpora then share the shapes that
+    # XLA compiles. A model that does not mask padding (thesis) also learns from the added padding.
     pad_to_multiple_of: Positive = 1
-    # "corpus": a new order of the whole corpus every epoch. "buffer" (thesis): the order of the file, through
-    # a random buffer of shuffle_buffer pairs. "none": the order of the file. But for "none", the first batch of a
-    # run is one of the largest, so that a run that does not fit into memory fails at once.
+    # "corpus": a new order of the whole corpus every epoch. "buffer" (thesis): the order of the file, through a random
+    # buffer of shuffle_buffer pairs. "none": the order of the file. Except with "none", the first batch of a run is one
+    # of the largest, so that a run that does not fit into memory fails at once.
     shuffle: Literal["corpus", "buffer", "none"] = "corpus"
     shuffle_buffer: Positive = 8192
-    # What a character that training never saw becomes: the unknown symbol, nothing (thesis), or an error.
+    # A character that the training pairs do not have becomes the unknown symbol, nothing (thesis), or an error.
     unknown: Literal["symbol", "drop", "error"] = "symbol"
     min_character_count: Positive = 1
 
     @property
     def languages(self) -> tuple[str, str]:
-        """What is read and what is written, as `reversed` says."""
-        named = self.source_language, self.target_language
-        return named[::-1] if self.reversed else named
+        """The language that is read and the language that is written, with regard to `reversed`."""
+        languages = self.source_language, self.target_language
+        return languages[::-1] if self.reversed else languages
 
     @model_validator(mode="after")
     def _check_lengths(self) -> Self:
@@ -99,11 +98,11 @@ class DataConfig:
     def _check_files(self) -> Self:
         for split in ("train", "validation", "test"):
             source, target = f"{split}_source", f"{split}_target"
-            given = [key for key in (source, target) if getattr(self, key) is not None]
-            if given and self.corpus != "files":
-                raise ValueError(f"{given[0]} is only read with corpus: files, but corpus is {self.corpus!r}")
-            if len(given) == 1:
-                raise ValueError(f"{given[0]} is given without its other side; give both {source} and {target}")
+            keys = [key for key in (source, target) if getattr(self, key) is not None]
+            if keys and self.corpus != "files":
+                raise ValueError(f"{keys[0]} is read only with corpus: files, but corpus is {self.corpus!r}")
+            if len(keys) == 1:
+                raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")
         if self.corpus == "files" and self.train_source is None:
             raise ValueError("corpus: files needs train_source and train_target, the paths of two parallel files")
         return self
@@ -219,12 +218,12 @@ class SemiSupervisedConfig:
 
 @checked
 class EvaluationConfig:
-    """What training measures on the way: random batches all the time, the validation set after epochs."""
+    """Measurements during training: random batches at intervals, and the validation set after epochs."""
 
     continuous_every_seconds: PositiveFloat | None = 60.0
     continuous_every_steps: Positive | None = None
-    continuous_batch_size: Positive = 64  # of the evaluation after epochs, too
-    continuous_train: bool = False  # random batches of the training pairs, too, as in the thesis's curves
+    continuous_batch_size: Positive = 64  # also for the evaluation after epochs
+    continuous_train: bool = False  # also random batches of the training pairs, as in the thesis's curves
     smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
     every_epochs: Positive = 1
     beam_size: Positive = 1
@@ -235,7 +234,7 @@ class EvaluationConfig:
 
 @checked
 class DecodingConfig:
-    """How translations are searched for after training; the command's options override it."""
+    """The search for translations after training. Options of the commands override it."""
 
     beam_size: Positive = 10
     length_penalty: NonNegativeFloat = 0.6

@@ -1,8 +1,8 @@
-"""Settings as text: a strict reading of YAML in which every value remembers where it stood.
+"""Settings as text: strict YAML in which every value has its place, for messages.
 
-PyYAML speaks YAML 1.1, where `no` (the language code of Norwegian) is false, `1e-3` is text, `010` is eight
-and a key given twice silently keeps the last value. Here the core schema of YAML 1.2 holds instead, for
-reading and for writing, and a repeated key is an error.
+PyYAML follows YAML 1.1: `no` (the language code of Norwegian) is false, `1e-3` is text, `010` is eight, and of a
+repeated key only the last value is kept, without a message. Here the core schema of YAML 1.2 is used for reading and
+writing, and a repeated key is an error.
 """
 
 import re
@@ -18,7 +18,7 @@ _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:i
 
 
 class Setting(NamedTuple):
-    """One value, its dotted key ("training.epochs") and the place it was given in, for messages."""
+    """A value, its dotted key ("training.epochs"), and the place where it was given, for messages."""
 
     key: str
     value: Any
@@ -28,7 +28,7 @@ class Setting(NamedTuple):
 class _Core:
     """The implicit types of YAML 1.2's core schema: null, booleans, decimal integers and floats."""
 
-    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 - PyYAML's own registry, filled below
+    yaml_implicit_resolvers: dict = {}  # noqa: RUF012 - PyYAML's registry, filled below
 
 
 class _Loader(_Core, yaml.SafeLoader):
@@ -41,7 +41,7 @@ class _Dumper(_Core, yaml.SafeDumper):
         return True
 
     def represent_str(self, data: str) -> yaml.ScalarNode:
-        # Only double quotes keep U+0085 and its like, which PyYAML folds as line ends otherwise.
+        # Without double quotes, PyYAML folds U+0085 and similar characters as line ends.
         return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
 
 
@@ -59,15 +59,16 @@ for _class in (_Loader, _Dumper):
 
 
 def _mapping(node: yaml.Node, what: str, place: str) -> Iterator[tuple[str, yaml.Node]]:
-    """Give the keys and values of a mapping node; ConfigError if it is none or repeats a key."""
+    """The keys and values of a mapping node; a ConfigError if it is no mapping or repeats a key."""
     where = f"{place}:{node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
-        raise ConfigError(f"{where}: {what} should be a list of `key: value` lines, but is {node.value!r}.")
+        found = repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
+        raise ConfigError(f"{where}: expected {what} as lines of `key: value`, but found {found}.")
     seen: set[str] = set()
     for key_node, value_node in node.value:
         key = str(key_node.value)
         if key in seen:
-            raise ConfigError(f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Keep one of them.")
+            raise ConfigError(f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Remove one of the two.")
         seen.add(key)
         yield key, value_node
 
@@ -80,7 +81,8 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark and not place.startswith("--set") else place
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-        raise ConfigError(f"{where}: this is not valid YAML: {problem}. Quote values with odd characters.") from None
+        hint = "Put values with special characters in quotes."
+        raise ConfigError(f"{where}: this is not valid YAML: {problem}. {hint}") from None
 
 
 def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:
@@ -98,10 +100,10 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
         place: the name of the file, for messages.
 
     Returns:
-        The name under `preset`, or None; and the settings in the order of the file, each with "file:line".
+        The name under `preset`, or None; and the settings in the order of the file, each with its "file:line".
 
     Raises:
-        ConfigError: no valid YAML, a key given twice, or a section that is not a mapping.
+        ConfigError: the text is not valid YAML, a key is given twice, or a section is not a mapping.
     """
     root, loader = _parse(text, place)
     preset: str | None = None
@@ -113,7 +115,7 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
             preset = str(section_node.value)
             continue
         if isinstance(section_node, yaml.ScalarNode) and section_node.tag == "tag:yaml.org,2002:null":
-            continue  # a section with nothing (left) in it
+            continue  # an empty section
         for key, value_node in _mapping(section_node, f"the section {section!r}", place):
             where = f"{place}:{value_node.start_mark.line + 1}"
             settings.append(Setting(f"{section}.{key}", _construct(loader, value_node, where), where))
@@ -121,7 +123,7 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
 
 
 def parse_override(text: str) -> Setting:
-    """Read one `section.key=value` of the command line; the value is YAML (`1e-3`, `[1, 2]`, `null`, `text`).
+    """Read one `section.key=value` of the command line. The value is YAML (`1e-3`, `[1, 2]`, `null`, `text`).
 
     Raises:
         ConfigError: there is no `=`, or the value is not valid YAML.

@@ -1,6 +1,7 @@
 """What the tests of the verbs after training share: a run folder with a small untrained model."""
 
 import gzip
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -41,14 +42,24 @@ def run_folder(tmp_path_factory):
     return run
 
 
+def _invoke(verb, *arguments, stdin=b""):
+    result = CliRunner().invoke(verb, [str(argument) for argument in arguments], input=stdin)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
 @pytest.fixture
 def invoke():
     """A function that runs a verb in this process; its errors are raised."""
+    return _invoke
 
-    def run(verb, *arguments, stdin=b""):
-        result = CliRunner().invoke(verb, [str(argument) for argument in arguments], input=stdin)
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
 
-    return run
+@pytest.fixture(scope="session")
+def evaluated_run(run_folder, tmp_path_factory):
+    """A copy of the run folder after `bytenet evaluate --show 3`, and what the command printed; not to be changed."""
+    from bytenet.cli.evaluate import evaluate
+    from bytenet.run_folder import RunFolder
+
+    run = RunFolder.open(shutil.copytree(run_folder.path, tmp_path_factory.mktemp("evaluated") / "run"))
+    return run, _invoke(evaluate, run.path, "--show", 3).stdout

@@ -20,10 +20,9 @@ def run(run_folder, tmp_path):
     return RunFolder.open(shutil.copytree(run_folder.path, tmp_path / "run"))
 
 
-def test_scores_are_printed_and_saved_with_the_translations(run, invoke):
-    result = invoke(evaluate, run.path, "--show", 3)
-
-    lines = result.stdout.splitlines()
+def test_scores_are_printed_and_saved_with_the_translations(evaluated_run):
+    run, printed = evaluated_run
+    lines = printed.splitlines()
     assert [line.split(" ")[0] for line in lines[: len(SCORES)]] == SCORES
     assert all("(4 sentences)" in line for line in lines[: len(SCORES)])
 
@@ -107,7 +106,7 @@ def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_refe
     (tmp_path / "source").write_text("ein\nein Hund\n")
     (tmp_path / "reference").write_text("a house\ntwo\n")
     files = ["--source", tmp_path / "source", "--reference", tmp_path / "reference", "--name", "limits"]
-    result = invoke(evaluate, run.path, *files)
+    result = invoke(evaluate, run.path, *files, "--beam-size", 1)
     assert len(result.stdout.splitlines()) == len(SCORES)
     saved = json.loads((run.evaluation / "limits.json").read_text())
     assert saved["settings"]["reference_lengths_known"]

@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 
-from bytenet.cli.evaluate import evaluate
 from bytenet.cli.report import report
 from bytenet.errors import InputError
 from bytenet.evaluation import Evaluation, Score
@@ -40,8 +39,8 @@ def evaluation() -> Evaluation:
     return Evaluation("test", scores=[Score("BLEU", 1.5, 1)], settings={}, seconds=1.0, num_unended=0, **texts)
 
 
-def test_it_tells_command_machine_time_speed_scores_and_translations(run, invoke, tmp_path):
-    invoke(evaluate, run.path)
+def test_it_tells_command_machine_time_speed_scores_and_translations(run, evaluated_run, invoke, tmp_path):
+    shutil.copytree(evaluated_run[0].evaluation, run.evaluation)
     page = tmp_path / "docs" / "results.md"
     result = invoke(report, run.path, "--output", page, "--title", "A run")
     assert result.stdout.strip() == str(page)

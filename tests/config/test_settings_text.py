@@ -76,8 +76,8 @@ def test_an_empty_file_sets_nothing(text):
     [
         ("model:\n  dim: 8\n  dim: 9\n", r"my\.yaml:3: 'dim' is given twice"),
         ("model: {dim: 8}\nmodel: {dim: 9}\n", r"my\.yaml:2: 'model' is given twice"),
-        ("model: 8\n", r"my\.yaml:1: the section 'model' should be a list of `key: value` lines, but is '8'"),
-        ("- model\n", r"my\.yaml:1: a configuration should be"),
+        ("model: 8\n", r"my\.yaml:1: expected the section 'model' as lines of `key: value`, but found '8'"),
+        ("- model\n", r"my\.yaml:1: expected a configuration as lines of `key: value`, but found a list\."),
         ("model:\n  dim: [8\n", r"my\.yaml:3: this is not valid YAML"),
         ("model:\n\tdim: 8\n", r"my\.yaml:2: this is not valid YAML"),
         ("model:\n  dim: \x00\n", r"my\.yaml: this is not valid YAML: special characters are not allowed"),

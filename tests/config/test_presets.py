@@ -1,0 +1,100 @@
+"""The presets of the package: they are valid, and differ from each other only where they should."""
+
+import dataclasses
+
+import pytest
+
+from bytenet.config import load_config, preset_names
+from bytenet.config.families.bytenet import ByteNetConfig
+
+
+def test_the_presets_of_the_package():
+    assert preset_names() == [
+        "digits",
+        "digits-attention",
+        "digits-semi",
+        "digits-semi-thesis",
+        "digits-thesis",
+        "europarl",
+        "multi30k",
+        "multi30k-semi",
+        "newstest-memorise",
+        "numbers",
+    ]
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_preset_is_valid_and_is_written_and_read_back(name, yaml_file):
+    config = load_config(name)
+    assert load_config(yaml_file(config.to_yaml())) == config
+    assert config.data.corpus.partition("-")[0] == name.partition("-")[0]
+
+
+def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
+    differences = {key: thesis for key, _, thesis in load_config("digits").differences(load_config("digits-thesis"))}
+    assert differences == {
+        "model.settings": "thesis",
+        "model.dropout": 0.0,
+        **{f"model.{key}": value for key, value in ByteNetConfig.THESIS.items() if key != "batch_norm_momentum"},
+        "data.min_length": 0,
+        "data.unknown": "drop",
+        "data.bucketing": "histogram",
+        "training.schedule": "constant",
+        "training.loss": "sentence",
+        "training.clip_norm": None,
+        "evaluation.continuous_batch_size": 128,
+        "evaluation.batch_norm_statistics": "batch",
+        "decoding.length_penalty": 0.0,
+    }
+
+
+def test_the_preset_of_the_attention_baseline_differs_from_digits_in_the_thesiss_choices_only():
+    digits, baseline = load_config("digits"), load_config("digits-attention")
+    only_one_has = {
+        f"model.{key}" for key in dataclasses.asdict(digits.model).keys() ^ dataclasses.asdict(baseline.model).keys()
+    }
+    differences = {key: here for key, _, here in digits.differences(baseline) if key not in only_one_has}
+    assert differences == {
+        "model.family": "attention",
+        "model.variant": "bounded",
+        "model.settings": "thesis",
+        "model.dropout": 0.0,
+        "model.mask_padding": False,
+        "model.length_rule": "pair",
+        "data.min_length": 0,
+        "data.unknown": "drop",
+        "data.bucketing": "histogram",
+        "training.epochs": 1001,
+        "training.learning_rate": 1e-4,
+        "training.schedule": "constant",
+        "training.beta_2": 0.99,
+        "training.loss": "sentence",
+        "training.clip_norm": None,
+        "evaluation.continuous_batch_size": 128,
+        "decoding.beam_size": 1,
+        "decoding.length_penalty": 0.0,
+    }
+
+
+def test_the_semi_supervised_presets_differ_from_those_they_build_on_in_what_they_are_about():
+    def differences(one, other):
+        return {key: there for key, _, there in load_config(one).differences(load_config(other))}
+
+    thesis = differences("digits-thesis", "digits-semi-thesis")
+    assert thesis == {
+        "data.batch_size": 8,
+        "data.num_monolingual": 1024,
+        "data.monolingual_seed": 13,
+        "semi_supervised.enabled": True,
+        "semi_supervised.source_weight": 0.2,
+        "semi_supervised.target_weight": 0.0,
+        "semi_supervised.batch_norm_statistics": "batch",
+        "semi_supervised.bucketing": "histogram",
+        "evaluation.continuous_every_seconds": None,
+        "evaluation.every_epochs": 50,
+        "evaluation.batch_norm_statistics": "moving",
+    }
+    ours = differences("digits", "digits-semi")
+    assert ours["semi_supervised.enabled"]
+    assert ours["data.num_monolingual"] == 1024
+    assert ours["semi_supervised.target_weight"] == 0.0

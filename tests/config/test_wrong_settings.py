@@ -1,0 +1,143 @@
+"""Errors say what is wrong, where, and what is allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.errors import ConfigError, InputError, MissingFileError
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["model.variant=dense"], "model.variant is 'dense', but should be one of bytenet, simplified, "),
+        (
+            ["model.family=attention", "model.variant=selu"],
+            "model.variant is 'selu', but should be one of dense, bounded.",
+        ),
+        (
+            ["model.family=attention", "model.num_sets=2"],
+            "no setting 'model.num_sets'. Models of the family 'attention' do not have it; those of bytenet have.",
+        ),
+        (["model.num_layers=2"], "Models of the family 'bytenet' do not have it; those of attention have."),
+        (["model.family=attention", "model.initializer=he"], "model.initializer is 'he', but should be 'auto' or "),
+        (["model.family=lstm"], "model.family is 'lstm', but should be one of attention, bytenet."),
+        (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
+    ],
+)
+def test_settings_of_another_family(overrides, message):
+    with pytest.raises(ConfigError) as error:
+        load_config("digits", overrides)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.epoch=3", "there is no setting 'training.epoch'. Did you mean training.epochs?"),
+        ("trainning.epochs=3", "there is no setting 'trainning.epochs'. Did you mean training.epochs?"),
+        ("learning_rate=3", "Did you mean training.learning_rate?"),
+        ("model.learning_rate=3", "Did you mean training.learning_rate?"),
+        (
+            "data.qqqqqqqqq=1",
+            "there is no setting 'data.qqqqqqqqq'. The keys of data are: corpus, source_language,",
+        ),
+        ("zzzz=1", "The sections are: model, data, training, semi_supervised, evaluation, decoding."),
+        ("training=3", "'training' is a section; expected training.KEY=VALUE."),
+        ("training.epochs=0", "training.epochs is 0, but should be greater than or equal to 1."),
+        ("training.epochs=many", "training.epochs is 'many', but should be a valid integer."),
+        ("training.epochs=", "training.epochs is None, but should be a valid integer."),
+        ("model.dim=7", "model.dim is 7, but should be a multiple of 2."),
+        ("model.encoder_kernel_size=4", "model.encoder_kernel_size is 4, but should be an odd number."),
+        ("model.dilations=3", "model.dilations is 3, but should be a list, such as [1, 2]."),
+        ("model.dilations=[1, 0]", "model.dilations is [1, 0], but should be greater than or equal to 1."),
+        ("model.dilations=[]", "model.dilations is [], but should have at least one item."),
+        ("training.loss=token", "training.loss is 'token', but should be 'character' or 'sentence'."),
+        (
+            "training.jit_compile=maybe",
+            "training.jit_compile is 'maybe', but should be a valid boolean, or should be 'auto'.",
+        ),
+        ("training.learning_rate=.nan", "training.learning_rate is nan, but should be a finite number."),
+        ("training.learning_rate=-1", "training.learning_rate is -1, but should be greater than 0."),
+        ("training.final_learning_rate=1", "final_learning_rate 1.0 is more than learning_rate 0.001."),
+        (
+            "semi_supervised.objective=marginals",
+            "semi_supervised.objective is 'marginals', but should be 'marginal' or 'back_translation'.",
+        ),
+        ("semi_supervised.source_weight=-0.1", "semi_supervised.source_weight is -0.1, but should be greater than or"),
+        ("semi_supervised.beam_size=0", "semi_supervised.beam_size is 0, but should be greater than or equal to 1."),
+        ("semi_supervised.trained=source", "but should be 'both', 'forward' or 'backward'."),
+        ("semi_supervised.bucketing=fixed_width", "but should be 'optimal', 'histogram' or 'none'."),
+        ("semi_supervised.lambda=0.1", "there is no setting 'semi_supervised.lambda'."),
+        ("data.num_monolingual=0", "data.num_monolingual is 0, but should be greater than or equal to 1."),
+        ("data.min_length=900", "min_length 900 is more than max_length 500."),
+        ("data.corpus=files", "corpus: files needs train_source and train_target"),
+        ("data.test_source=a", "test_source is read only with corpus: files, but corpus is 'digits'."),
+        (
+            "data.train_years=[1999]",
+            "data.train_years is [1999], but should be greater than or equal to 2008.",
+        ),
+    ],
+)
+def test_wrong_settings(override, message):
+    with pytest.raises(ConfigError) as error:
+        load_config("digits", [override])
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
+def test_a_translator_that_is_not_trained_needs_a_start(trained, frozen, tmp_path):
+    settings = ["semi_supervised.enabled=true", f"semi_supervised.trained={trained}"]
+    for others in ([], [f"semi_supervised.start_{trained}=run"]):
+        with pytest.raises(ConfigError, match=rf"trained: {trained} leaves the {frozen} translator .*start_{frozen}"):
+            load_config("digits", [*settings, *others])
+    config = load_config("digits", [*settings, f"semi_supervised.start_{frozen}={tmp_path / 'run'}"])
+    assert config.semi_supervised.trained == trained
+    # What a run does not use may stand in its configuration, as in that of a backward translator's folder.
+    assert not load_config("digits", [f"semi_supervised.trained={trained}"]).semi_supervised.enabled
+
+
+def test_a_file_is_named_with_the_line_of_each_wrong_value(yaml_file):
+    name = yaml_file("preset: digits\ntraining:\n  epochs: 0\n  seed: 1\n  loss: token\n")
+    with pytest.raises(ConfigError) as error:
+        load_config(name)
+    first, second = str(error.value).splitlines()
+    assert first.startswith("my.yaml:3: training.epochs is 0")
+    assert second.startswith("my.yaml:5: training.loss is 'token'")
+
+
+def test_one_side_of_a_pair_of_files(yaml_file):
+    name = yaml_file("data: {corpus: files, train_source: a, train_target: b, test_source: c}\n")
+    with pytest.raises(ConfigError, match="test_source is given without its other side"):
+        load_config(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("nombers", ConfigError, r"'nombers' is neither a preset nor a file\. Did you mean numbers\?"),
+        ("qqqqq", ConfigError, r"Give one of the presets digits, digits-attention, digits-semi, "),
+        ("missing.yaml", MissingFileError, r"There is no configuration file missing\.yaml"),
+        ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
+    ],
+)
+def test_names_that_are_nothing(name, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=message):
+        load_config(name)
+
+
+def test_a_file_with_an_unknown_preset(yaml_file):
+    name = yaml_file("preset: multi3k\n")
+    with pytest.raises(ConfigError, match=r"my\.yaml: 'multi3k' is neither .* Did you mean multi30k\?"):
+        load_config(name)
+
+
+def test_a_file_that_is_not_utf8(yaml_file):
+    name = yaml_file("")
+    Path(name).write_bytes(b"data: {corpus: \xff}\n")
+    with pytest.raises(InputError, match=r"my\.yaml: not UTF-8 at byte 15"):
+        load_config(name)
