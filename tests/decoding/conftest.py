@@ -1,6 +1,5 @@
 """Small models that keep the promise of `TranslationModel`, and a search by brute force to compare with."""
 
-import itertools
 from typing import ClassVar
 
 import keras
@@ -112,16 +111,6 @@ def _sequence_log_probabilities(model, source_ids, sequences):
     return np.array([row[: len(sequence)].sum() for row, sequence in zip(chosen, sequences, strict=True)])
 
 
-def _all_ended_sequences(vocab_size, max_length, forbidden=(0,)):
-    """Every sequence that ends with 1 within `max_length` symbols."""
-    inner = [i for i in range(vocab_size) if i != 1 and i not in forbidden]
-    return [
-        (*symbols, 1)
-        for length in range(max_length)
-        for symbols in itertools.product(inner, repeat=length)
-    ]  # fmt: skip
-
-
 @pytest.fixture
 def table_model():
     return TableModel
@@ -135,8 +124,3 @@ def recurrent_model():
 @pytest.fixture
 def sequence_log_probabilities():
     return _sequence_log_probabilities
-
-
-@pytest.fixture
-def all_ended_sequences():
-    return _all_ended_sequences

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from bytenet.config.families.attention import AttentionConfig
 from bytenet.decoding import Decoder, beam_search
@@ -43,25 +42,6 @@ def test_check_vector_of_the_thesis(table_model, jit_compile):
     assert tuple(result.ids[0, 0].numpy()) == (1, 0, 0, 0)
     assert result.ended.numpy().all()
     assert sorted(result.lengths[0].numpy()) == [1, 3, 3]
-
-
-@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 1.5])
-def test_a_beam_wide_enough_for_everything_finds_what_brute_force_finds(
-    recurrent_model, sequence_log_probabilities, all_ended_sequences, length_penalty
-):
-    model = recurrent_model(vocab_size=5, seed=3)
-    sequences = all_ended_sequences(vocab_size=5, max_length=4)  # 1 + 3 + 9 + 27
-    decoder = Decoder(model, beam_size=3**4 + 40, n_best=8, length_penalty=length_penalty)
-
-    result = decoder(SOURCES, max_length=4)
-
-    for sentence, source in enumerate(SOURCES):
-        log_probabilities = sequence_log_probabilities(model, source, sequences)
-        scores = log_probabilities / ((5 + np.array([len(s) for s in sequences])) / 6) ** length_penalty
-        best = np.argsort(-scores)[:8]
-        assert _rows(result)[sentence] == [sequences[index] for index in best]
-        np.testing.assert_allclose(result.scores[sentence], scores[best], atol=1e-5)
-        np.testing.assert_allclose(result.log_probabilities[sentence], log_probabilities[best], atol=1e-5)
 
 
 def _plain_beam_search(model, log_probability_of, source, beam_size, max_length):
@@ -121,12 +101,6 @@ def test_the_weights_of_each_call_count():
         np.testing.assert_array_equal(decoder(SOURCES, max_length=5).ids, np.full((len(SOURCES), 1, 5), symbol))
 
 
-def test_the_first_step_does_not_copy_one_hypothesis_to_all_beams(recurrent_model):
-    result = Decoder(recurrent_model(vocab_size=6, seed=5), beam_size=4, n_best=4)(SOURCES, max_length=5)
-    for hypotheses in _rows(result):
-        assert len(set(hypotheses)) == 4
-
-
 def test_more_beams_than_hypotheses_leaves_the_rest_without_probability(recurrent_model):
     # With 0 forbidden, two symbols and a length of 2 there are only 1; 2 1; 2 2.
     result = Decoder(recurrent_model(vocab_size=3), beam_size=6, n_best=6)(np.array([[2, 1]]), max_length=2)
@@ -156,16 +130,6 @@ def test_hypotheses_that_never_ended_rank_last_however_likely(table_model):
     assert scores[2] == pytest.approx(3 * np.log(0.96), abs=1e-5)
 
 
-def test_n_best_is_sorted(recurrent_model):
-    result = Decoder(recurrent_model(vocab_size=7, end_bias=1.0), beam_size=8, n_best=8, length_penalty=1.0)(
-        SOURCES, max_length=12
-    )
-    for scores, ended in zip(result.scores.numpy(), result.ended.numpy(), strict=True):
-        assert ended.tolist() == sorted(ended, reverse=True)
-        assert (np.diff(scores[ended]) <= 0).all()
-        assert (np.diff(scores[~ended]) <= 0).all()
-
-
 def test_length_penalty_prefers_longer_hypotheses(table_model):
     # "1" has probability .4; "2 1" has .6 · .6 = .36.
     first, second = [0.0001, 0.4, 0.5998, 0.0001], [0.0001, 0.6, 0.3998, 0.0001]
@@ -186,61 +150,6 @@ def test_the_search_goes_on_while_a_worse_hypothesis_can_still_win_by_its_length
     result = Decoder(model, beam_size=2, length_penalty=1.0)(np.array([[2, 1]]))
     assert result.ids[0, 0].numpy().tolist() == [2, 2, 2, 2, 1]
     assert float(result.scores[0, 0]) == pytest.approx(np.log(0.4) / (10 / 6), abs=1e-4)
-
-
-@pytest.mark.parametrize("beam_size", [1, 4])
-@pytest.mark.parametrize("length_penalty", [0.0, 0.8])
-def test_a_sentence_does_not_depend_on_its_batch_or_padding(recurrent_model, beam_size, length_penalty):
-    model = recurrent_model(vocab_size=6, seed=7, end_bias=0.3)
-    decoder = Decoder(model, beam_size, length_penalty)
-    limits = np.array([5, 9, 7], np.int32)
-    together = decoder(SOURCES, max_length=9, length_limits=limits)
-    for index in range(3):
-        real = np.count_nonzero(SOURCES[index])
-        for padded in (real, 10):
-            alone_ids = np.zeros((1, padded), np.int32)
-            alone_ids[0, :real] = SOURCES[index, :real]
-            alone = decoder(alone_ids, max_length=9, length_limits=limits[index : index + 1])
-            np.testing.assert_array_equal(alone.ids[0], together.ids[index])
-            np.testing.assert_allclose(alone.scores[0], together.scores[index], atol=1e-5)
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_length_limits_hold_for_each_sentence(recurrent_model, beam_size):
-    model = recurrent_model(vocab_size=6, seed=2, end_bias=-50.0)  # never ends by itself
-    result = Decoder(model, beam_size)(SOURCES, max_length=8, length_limits=[0, 3, 20])
-    assert result.lengths[:, 0].numpy().tolist() == [0, 3, 8]
-    assert np.count_nonzero(result.ids[:, 0], axis=-1).tolist() == [0, 3, 8]
-    assert not result.ended.numpy().any()
-
-
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_forbidden_symbols_never_appear_unless_allowed(recurrent_model, beam_size):
-    model = recurrent_model(vocab_size=6, seed=1, end_bias=-50.0)
-    model.symbol_bias[[0, 2]] = 30.0
-    barred = Decoder(model, beam_size, forbidden_ids=(0, 2))(SOURCES)
-    assert not np.isin(barred.ids, [0, 2]).any()
-    allowed = Decoder(model, beam_size, forbidden_ids=())(SOURCES)
-    assert np.isin(allowed.ids, [0, 2]).all()
-
-
-def test_compiled_by_xla_gives_the_same(recurrent_model):
-    model = recurrent_model(vocab_size=6, seed=4, end_bias=0.4)
-    for beam_size, length_penalty in ((1, 0.0), (4, 0.6)):
-        graph, xla = (
-            Decoder(model, beam_size, length_penalty, jit_compile=jit_compile)(SOURCES) for jit_compile in (False, True)
-        )
-        np.testing.assert_array_equal(graph.ids, xla.ids)
-        np.testing.assert_allclose(graph.scores, xla.scores, atol=1e-5)
-
-
-def test_batch_size_may_be_unknown_when_the_graph_is_made(recurrent_model):
-    model = recurrent_model(vocab_size=6, seed=4, end_bias=0.4)
-    signature = tf.TensorSpec([None, SOURCES.shape[1]], tf.int32)
-    search = tf.function(lambda ids: beam_search(model, ids, beam_size=3), input_signature=[signature])
-    expected = Decoder(model, beam_size=3)(SOURCES)
-    np.testing.assert_array_equal(search(SOURCES).ids[:, :1], expected.ids)
-    np.testing.assert_array_equal(search(SOURCES[:1]).ids[:, :1], expected.ids[:1])
 
 
 def test_one_trace_a_shape(recurrent_model):

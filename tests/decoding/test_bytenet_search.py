@@ -43,20 +43,3 @@ def test_beams_equal_those_of_a_cache_that_is_moved(model, monkeypatch, jit_comp
     assert (np.diff(expected.scores, axis=1) < 0).all()
     np.testing.assert_array_equal(found.ids, expected.ids)
     np.testing.assert_array_equal(found.scores, expected.scores)
-
-
-@pytest.mark.parametrize("beam_size", [1, 4])
-@pytest.mark.parametrize("jit_compile", [False, True])
-def test_log_probabilities_are_those_of_the_whole_forward_pass(
-    model, sequence_log_probabilities, beam_size, jit_compile
-):
-    decoder = Decoder(model, beam_size, n_best=beam_size, jit_compile=jit_compile)
-    result = decoder(SOURCES, max_length=30)
-    for row, source in enumerate(SOURCES):
-        sequences = [
-            tuple(ids[:length])
-            for ids, length in zip(result.ids[row].numpy(), result.lengths[row].numpy(), strict=True)
-        ]
-        # The decoder's memory is as long as the padded source makes it, in both.
-        expected = sequence_log_probabilities(model, source, sequences)
-        np.testing.assert_allclose(result.log_probabilities[row], expected, atol=1e-4)

@@ -7,6 +7,9 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config.families.bytenet import ByteNetConfig
 
+from ..contract.cases import CASES, Case, draw_sentences, narrow, parametrize
+from ..contract.traced_model import traced
+
 
 class Reference:
     """One sentence pair at a time, in double precision, with the weights of a model looked up by their paths."""
@@ -76,18 +79,17 @@ class Reference:
         return y
 
 
-KINDS = {variant: {"variant": variant} for variant in ByteNetConfig.VARIANTS} | {
-    f"{variant}-thesis": {"variant": variant, "settings": "thesis"} for variant in ("bytenet", "simplified", "selu")
-} | {
-    "add": {"join": "add"}, "two-sets": {"num_sets": 2}, "short targets": {"unfold_scale": 0.5, "unfold_offset": 0},
-}  # fmt: skip
+BYTENET_CASES = [case for case in CASES if case.config.family == "bytenet"] + [
+    Case(f"{variant} as in the thesis", narrow(ByteNetConfig, variant=variant, settings="thesis"))
+    for variant in ("simplified", "selu")
+]
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+@parametrize(BYTENET_CASES)
 @pytest.mark.parametrize(("source_length", "target_length"), [(9, 12), (6, 30)])
-def test_equals_the_network_in_numpy(narrow_bytenet, random_sentences, kind, source_length, target_length):
-    net = narrow_bytenet(**kind)
-    source, target = random_sentences([source_length, target_length])
+def test_equals_the_network_in_numpy(case, source_length, target_length):
+    net = traced(case.config)
+    source, target = draw_sentences([source_length, target_length])
     expected = Reference(net.model).logits(source, target)
     assert np.std(expected) > 0.1
     np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=1e-4)

@@ -1,0 +1,92 @@
+"""Narrow models of all families and variants, with random weights everywhere. Nothing here needs TensorFlow."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from bytenet.config import ModelConfig
+from bytenet.config.families import family_configs
+from bytenet.models import TranslationModel
+
+VOCAB_SIZE = 11
+# Sizes that keep models narrow. A family ignores those that it has no setting for.
+NARROW = {"dim": 8, "num_sets": 1, "dilations": (1, 3), "num_layers": 1}
+# Settings of a family, beside its variants, that change what it computes.
+MORE_CASES = {
+    "bytenet": {
+        "add": {"join": "add"},
+        "simplified, add, pair": {"variant": "simplified", "join": "add", "length_rule": "pair"},
+        "pair": {"length_rule": "pair"},
+        "unfold twice": {"unfold_scale": 2.0, "unfold_offset": 0},
+        "unfold half": {"unfold_scale": 0.5, "unfold_offset": 0},
+        "one tap": {"decoder_kernel_size": 1},
+        "four taps": {"decoder_kernel_size": 4},
+        "two sets": {"num_sets": 2},
+        "any order of dilations": {"dilations": (3, 1, 1, 5)},
+    },
+    "attention": {"two layers": {"num_layers": 2}},
+}
+
+
+class Case(NamedTuple):
+    """A configuration that the promises are tested with."""
+
+    name: str
+    config: ModelConfig
+
+
+def _cases() -> list[Case]:
+    cases = []
+    for family, config_class in family_configs().items():
+        settings = {variant: {"variant": variant} for variant in config_class.VARIANTS}
+        settings |= {"as in the thesis": {"settings": "thesis"}} if config_class.THESIS else {}
+        settings |= MORE_CASES.get(family, {})
+        cases += [Case(f"{family}: {name}", narrow(config_class, **values)) for name, values in settings.items()]
+    return cases
+
+
+def narrow(config_class: type[ModelConfig], **settings: object) -> ModelConfig:
+    """A configuration of a family with the narrow sizes, where `settings` do not say otherwise."""
+    names = {field.name for field in fields(config_class)}
+    return config_class(**({key: value for key, value in NARROW.items() if key in names} | settings))
+
+
+CASES = _cases()
+# The first case of each family, for what does not depend on the variant.
+FAMILY_CASES = list({case.config.family: case for case in reversed(CASES)}.values())
+# The variants, for what does not depend on sizes.
+VARIANT_CASES = [case for case in CASES if case.name.rpartition(": ")[2] not in MORE_CASES.get(case.config.family, {})]
+
+
+def parametrize(cases: Sequence[Case]) -> pytest.MarkDecorator:
+    """Run a test for each of the cases."""
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def randomize(model: TranslationModel, seed: int = 0) -> None:
+    """Set weights that make every part matter: no bias, offset or running mean is zero, and logits are of size 1."""
+    random = np.random.default_rng(seed)
+    for weight in model.weights:
+        shape = tuple(weight.shape)
+        if "kernel" in weight.name:
+            values = random.normal(scale=1.2 * np.prod(shape[:-1]) ** -0.5, size=shape)
+        elif weight.name == "moving_variance":
+            values = random.uniform(0.5, 2.0, size=shape)
+        else:
+            values = random.normal(scale=0.5, size=shape)
+        weight.assign(values)
+
+
+def draw_sentences(lengths: Iterable[int], seed: int = 0) -> list[list[int]]:
+    """Sentences of ids that end with the end symbol, of the given lengths; 0 gives an empty row."""
+    random = np.random.default_rng(seed)
+    return [[*random.integers(2, VOCAB_SIZE, size=length - 1).tolist(), 1] if length else [] for length in lengths]
+
+
+def pad(sentences: Sequence[Sequence[int]], length: int | None = None) -> np.ndarray:
+    """Sentences as one int32 array, padded to the longest, or to a longer length."""
+    length = max([length or 0, *map(len, sentences)])
+    return np.array([[*ids, *[0] * (length - len(ids))] for ids in sentences], "int32").reshape(-1, length)

@@ -1,0 +1,234 @@
+"""What every search promises, with every family of models. See `SearchResult` and `TranslationModel`."""
+
+import itertools
+from collections.abc import Callable
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from bytenet.datasets.vocabulary import EOS_ID
+from bytenet.decoding import SearchResult, beam_search, greedy_search
+from bytenet.decoding.scoring import teacher_forced_log_probabilities
+
+from .cases import FAMILY_CASES, VOCAB_SIZE, Case, draw_sentences, pad, parametrize
+from .varied_model import MAX_LENGTH, varied
+
+
+class Search(NamedTuple):
+    """A search with its settings, and how many hypotheses of a sentence it returns."""
+
+    run: Callable[..., SearchResult]
+    num_hypotheses: int
+
+
+# A new search is covered by its line here.
+SEARCHES = {
+    "greedy": Search(greedy_search, 1),
+    "beam": Search(partial(beam_search, beam_size=4, n_best=3, length_penalty=0.8), 3),
+}
+SENTENCES = draw_sentences([6, 3, 5, 2, 6, 4, 6, 5], seed=1)
+LENGTH_LIMITS = np.array([12, 12, 7, 12, 0, 20, 12, 3], np.int32)
+FORBIDDEN_IDS = (0, 2)
+
+every_search = pytest.mark.parametrize("search", SEARCHES)
+every_family = parametrize(FAMILY_CASES)
+
+
+@cache
+def graph_of(case: Case, search: str, source_length: int, jit_compile: bool = False) -> Callable[..., SearchResult]:
+    """The search as a graph for any number of sentences."""
+    run = partial(
+        SEARCHES[search].run, varied(case.config), max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
+    )  # fmt: skip
+    return tf.function(
+        lambda source_ids, length_limits: run(source_ids, length_limits=length_limits),
+        input_signature=[tf.TensorSpec([None, source_length], tf.int32), tf.TensorSpec([None], tf.int32)],
+        autograph=False,
+        jit_compile=jit_compile,
+    )
+
+
+@cache
+def result_of(case: Case, search: str, jit_compile: bool = False) -> SearchResult:
+    """The hypotheses of all sentences in one batch, as NumPy arrays."""
+    run = graph_of(case, search, max(map(len, SENTENCES)), jit_compile)
+    return as_numpy(run(pad(SENTENCES), LENGTH_LIMITS))
+
+
+def as_numpy(result: SearchResult) -> SearchResult:
+    return SearchResult(*(tensor.numpy() for tensor in result))
+
+
+def existing(result: SearchResult) -> np.ndarray:
+    """Which hypotheses exist. A sentence may have fewer than were asked for."""
+    return np.isfinite(result.log_probabilities)
+
+
+def assert_same_hypotheses(actual: SearchResult, expected: SearchResult) -> None:
+    exists = existing(expected)
+    np.testing.assert_array_equal(existing(actual), exists)
+    for name in ("ids", "lengths", "ended"):
+        np.testing.assert_array_equal(getattr(actual, name)[exists], getattr(expected, name)[exists], err_msg=name)
+    for name in ("scores", "log_probabilities"):
+        np.testing.assert_allclose(
+            getattr(actual, name)[exists], getattr(expected, name)[exists], atol=1e-4, err_msg=name
+        )
+
+
+def teacher_forced(model, sources, ids) -> np.ndarray:
+    """Log-probabilities of hypotheses, int32 `(batch, n_best, length)`, by one pass over each whole hypothesis."""
+    batch, n_best, length = ids.shape
+    inputs = {"source_ids": np.repeat(sources, n_best, axis=0), "target_ids": ids.reshape(-1, length)}
+    return teacher_forced_log_probabilities(model, inputs).numpy().reshape(batch, n_best)
+
+
+@every_family
+@every_search
+def test_shapes_and_types_of_the_result(case, search):
+    result, rows = result_of(case, search), (len(SENTENCES), SEARCHES[search].num_hypotheses)
+    assert {name: (array.shape, array.dtype.name) for name, array in result._asdict().items()} == {
+        "ids": ((*rows, MAX_LENGTH), "int32"),
+        "scores": (rows, "float32"),
+        "log_probabilities": (rows, "float32"),
+        "lengths": (rows, "int32"),
+        "ended": (rows, "bool"),
+    }
+
+
+@every_family
+@every_search
+def test_log_probabilities_are_those_of_one_pass_over_the_hypothesis(case, search):
+    result = result_of(case, search)
+    exists = existing(result)
+    assert exists[:, 0].all()
+    expected = teacher_forced(varied(case.config), pad(SENTENCES), result.ids)
+    np.testing.assert_allclose(result.log_probabilities[exists], expected[exists], atol=1e-4)
+
+
+@every_family
+@every_search
+def test_a_hypothesis_stops_at_its_end_symbol_or_at_its_length_limit(case, search):
+    result = result_of(case, search)
+    exists = existing(result)
+    limits = np.broadcast_to(np.minimum(LENGTH_LIMITS, MAX_LENGTH)[:, None], exists.shape)
+    hypotheses = [array[exists] for array in (result.ids, result.lengths, result.ended, limits)]
+    for ids, length, ended, limit in zip(*hypotheses, strict=True):
+        assert length == limit or (ended and length < limit)
+        assert ended == (EOS_ID in ids[:length])
+        assert EOS_ID not in ids[: max(length - 1, 0)]
+        assert not ids[length:].any(), "ids after the end are 0"
+    assert set(result.ended[exists]) == {True, False}, "both kinds occur"
+    assert len(set(result.lengths[exists])) > 4
+    assert result.lengths[LENGTH_LIMITS == 0, 0].tolist() == [0]
+
+
+@every_family
+@every_search
+def test_forbidden_symbols_are_not_chosen_although_they_are_the_likeliest(case, search):
+    result = result_of(case, search)
+    is_symbol = np.arange(MAX_LENGTH) < result.lengths[..., None]
+    assert not (np.isin(result.ids, FORBIDDEN_IDS) & is_symbol).any()
+    inputs = {"source_ids": pad(SENTENCES), "target_ids": result.ids.reshape(-1, MAX_LENGTH)}
+    likeliest = varied(case.config)(inputs).numpy().argmax(axis=-1).reshape(result.ids.shape)
+    assert (np.isin(likeliest, FORBIDDEN_IDS) & is_symbol).any()
+
+
+@parametrize([case for case in FAMILY_CASES if case.config.mask_padding])
+@every_search
+def test_a_sentence_depends_neither_on_its_batch_nor_on_its_padding(case, search):
+    together = result_of(case, search)
+    search_alone = graph_of(case, search, source_length=9)
+    for index, sentence in enumerate(SENTENCES):
+        rows = slice(index, index + 1)
+        alone = as_numpy(search_alone(pad([sentence], 9), LENGTH_LIMITS[rows]))
+        assert_same_hypotheses(alone, SearchResult(*(array[rows] for array in together)))
+
+
+@every_family
+@every_search
+def test_hypotheses_are_sorted_by_score_and_those_that_ended_come_first(case, search):
+    result = result_of(case, search)
+    for ended, scores in zip(result.ended, result.scores, strict=True):
+        assert ended.tolist() == sorted(ended, reverse=True)
+        for group in (scores[ended], scores[~ended]):
+            assert group.tolist() == sorted(group, reverse=True)
+
+
+@every_family
+@every_search
+def test_compiled_by_xla_gives_the_same(case, search):
+    assert_same_hypotheses(result_of(case, search, jit_compile=True), result_of(case, search))
+
+
+@every_family
+@every_search
+def test_rows_that_only_fill_a_batch_take_no_step(case, search, monkeypatch):
+    model = varied(case.config)
+    monkeypatch.setattr(model, "make_step", lambda: lambda *arguments: pytest.fail("The search took a step."))
+    # Outside a graph, a step is computed only when the loop comes to it.
+    result = as_numpy(SEARCHES[search].run(model, pad([[1], [1]], 6), length_limits=[0, 0]))
+    # No `max_length` was given, so the model's own limit holds.
+    assert result.ids.shape == (2, SEARCHES[search].num_hypotheses, model.max_target_length(6))
+    for array in (result.ids, result.lengths, result.ended, result.log_probabilities[:, 0]):
+        assert not array.any()
+
+
+@every_family
+@every_search
+def test_the_search_stops_when_every_sentence_has_ended(case, search, monkeypatch):
+    model, positions = varied(case.config), []
+    monkeypatch.setattr(model, "offsets", model.offsets + 100.0 * np.eye(VOCAB_SIZE, dtype=np.float32)[EOS_ID])
+    step = model.make_step()
+
+    def counted_step(previous_ids, state, memory, position):
+        positions.append(int(position))
+        return step(previous_ids, state, memory, position)
+
+    monkeypatch.setattr(model, "make_step", lambda: counted_step)
+    result = SEARCHES[search].run(model, pad(SENTENCES), max_length=MAX_LENGTH)
+    assert result.ended.numpy().all()
+    # The best hypothesis is the end symbol alone. The others have one symbol before it.
+    assert positions == list(range(min(2, SEARCHES[search].num_hypotheses)))
+
+
+@every_search
+def test_a_maximum_length_below_one_is_refused(search):
+    with pytest.raises(ValueError, match="max_length"):
+        SEARCHES[search].run(varied(FAMILY_CASES[0].config), pad(SENTENCES), max_length=0)
+
+
+@every_family
+def test_a_beam_of_one_is_greedy_search(case):
+    run = partial(
+        beam_search, varied(case.config), beam_size=1, max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
+    )  # fmt: skip
+    result = tf.function(run, autograph=False)(pad(SENTENCES), length_limits=LENGTH_LIMITS)
+    assert_same_hypotheses(as_numpy(result), result_of(case, "greedy"))
+
+
+@every_family
+def test_a_beam_of_all_sequences_finds_what_brute_force_finds(case):
+    vocab_size, length, length_penalty = 4, 3, 1.5
+    model, sources = varied(case.config, vocab_size), np.array([[3, 2, 1], [2, 1, 0]], np.int32)
+    # Symbol 0 is forbidden: 1 + 2 + 4 sequences end within three symbols, and 8 do not.
+    words = [word for size in range(length + 1) for word in itertools.product([2, 3], repeat=size)]
+    sequences = [(*word, EOS_ID) if len(word) < length else word for word in words]
+    run = partial(
+        beam_search, model, beam_size=vocab_size**length, n_best=len(sequences), max_length=length,
+        length_penalty=length_penalty,
+    )  # fmt: skip
+    result = as_numpy(tf.function(run, autograph=False)(sources))
+
+    ids = pad(sequences)
+    ended, lengths = (ids == EOS_ID).any(axis=1), np.count_nonzero(ids, axis=1)
+    expected = teacher_forced(model, sources, np.stack([ids] * len(sources)))
+    for sentence, log_probabilities in enumerate(expected):
+        scores = log_probabilities / ((5 + lengths) / 6) ** length_penalty
+        order = np.lexsort([-scores, ~ended])
+        np.testing.assert_array_equal(result.ids[sentence], ids[order])
+        np.testing.assert_array_equal(result.lengths[sentence], lengths[order])
+        np.testing.assert_allclose(result.scores[sentence], scores[order], atol=1e-4)
+        np.testing.assert_allclose(result.log_probabilities[sentence], log_probabilities[order], atol=1e-4)
