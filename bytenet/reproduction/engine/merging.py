@@ -109,7 +109,7 @@ def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
         `common`, the settings in which they do not differ, by dotted key; and `runs`, by name, the others. Where files
         lie is left out.
     """
-    each = {run.name: run.settings_anywhere(seed=1) for run in unique_runs(runs)}
+    each = {run.name: run.settings_without_paths(seed=1) for run in unique_runs(runs)}
     first = next(iter(each.values()))
     common = {
         key: value for key, value in first.items() if all(key in one and one[key] == value for one in each.values())
@@ -129,7 +129,7 @@ def _changes(runs: Sequence[TrainingRun], recorded: dict[str, Any] | None) -> di
         if run.name not in recorded["runs"]:
             changed[run.name] = "it was not recorded"
             continue
-        before, now = recorded["common"] | recorded["runs"][run.name], run.settings_anywhere(seed=1)
+        before, now = recorded["common"] | recorded["runs"][run.name], run.settings_without_paths(seed=1)
         told = [
             f"{key} was {before.get(key, defaults.get(key))!r} and is {now.get(key)!r}"
             for key in before.keys() | now.keys()

@@ -1,1 +1,1 @@
-"""The trainings of experiments: what is trained, and the processes that train several at a time."""
+"""The trainings of experiments, the processes that train them, and their scheduler."""

@@ -1,44 +1,45 @@
-"""Which process trains a run: locks in the folder of the runs."""
+"""Locks that keep two processes from training the same run."""
 
-import fcntl
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+
+from filelock import FileLock, Timeout
 
 from bytenet.errors import InputError
 from bytenet.reproduction.jobs.training_run import Training
-from bytenet.reproduction.jobs.worker_processes import Children
+from bytenet.reproduction.jobs.worker_processes import ChildProcesses
 
-_SECONDS_BETWEEN_TRIES = 0.2
+_POLL_SECONDS = 0.2
 
 
 @contextmanager
-def held(training: Training, children: Children, say: Callable[[str], None]) -> Iterator[TextIO]:
-    """Keep other processes from a training; wait for one that has it.
+def training_lock(training: Training, children: ChildProcesses, say: Callable[[str], None]) -> Iterator[int]:
+    """Hold the lock of a training. Wait while another process holds it.
+
+    The operating system releases the lock when every process that has its file open has ended.
+
+    Args:
+        training: its lock is a file beside its run folder.
+        children: waiting stops when these are told to end.
+        say: prints a line when the lock has to be waited for.
 
     Yields:
-        The file that is locked; a process that inherits it keeps the training, should this one die.
+        The descriptor of the lock file. A process that inherits it keeps the lock if this process is killed.
 
     Raises:
-        InputError: `children` was told to end while it waited.
+        InputError: `children` were told to end during the wait.
     """
-    training.folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(training.folder.with_suffix(".lock"), "w", encoding="utf-8") as lock:
-        told = False
-        while not _try_to_lock(lock):
-            if children.ended:
-                raise InputError("Stopped.")
-            if not told:
-                say(f"{training.run.name}, seed {training.seed}: waiting for another process that trains it")
-                told = True
-            time.sleep(_SECONDS_BETWEEN_TRIES)
-        yield lock
-
-
-def _try_to_lock(file: TextIO) -> bool:
+    descriptors: list[int] = []
+    lock = FileLock(training.folder.with_suffix(".lock"), on_acquired=descriptors.append)
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        lock.acquire(blocking=False)
+    except Timeout:
+        say(f"{training.run.name}, seed {training.seed}: waiting for another process that trains it")
+        try:
+            lock.acquire(poll_interval=_POLL_SECONDS, cancel_check=lambda: children.ended)
+        except Timeout:
+            raise InputError("Stopped.") from None
+    try:
+        yield descriptors[0]
+    finally:
+        lock.release()

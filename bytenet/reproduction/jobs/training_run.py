@@ -1,4 +1,4 @@
-"""The trainings that experiments show: what is trained, with what, where it is kept, and whether it is finished."""
+"""A training of an experiment: its settings, its seed, its folder, and whether it is finished."""
 
 import hashlib
 import json
@@ -15,9 +15,9 @@ class Start(NamedTuple):
     """A trained model that another training begins with.
 
     Attributes:
-        setting: that takes its folder, such as "semi_supervised.start_forward".
-        run: its training; of the same seed.
-        folder: the model's place in the folder of that training.
+        setting: the setting for the folder of the model, such as "semi_supervised.start_forward".
+        run: the training of the model. It has the same seed.
+        folder: folder of the model, relative to the folder of that training.
     """
 
     setting: str
@@ -30,16 +30,16 @@ class TrainingRun:
     """A training that experiments show.
 
     Attributes:
-        name: of its folder; runs of one name (and scale) are the same.
-        preset: where its settings start.
-        settings: what differs, `section.key=value` each.
-        prepare: makes files that the settings name, in the folder it is given; returns the settings for them.
-        text: what the training's text is, in words, where it is not the thesis's.
-        thesis: what of the thesis it stands for; None is its run of the same name.
-        by_seed: the settings that depend on the seed; None is `training.seed` alone.
-        starts: what it begins with, which is trained before.
-        together: trainings of one such name use one traced and compiled model again; "" is a process for each.
-        cost: how much work it is beside others with a cost, in any unit; None where that is not known.
+        name: name of its folder. Runs with the same name and scale are the same.
+        preset: the preset that its settings start from.
+        settings: what differs from the preset, as `section.key=value`.
+        prepare: writes the files that the settings need into the folder it gets, and returns the settings for them.
+        text: description of its text, if it is not the text of the thesis.
+        thesis: the thesis's run that it stands for. None: the run of the same name at the scale "thesis".
+        by_seed: the settings that depend on the seed. None: only `training.seed` does.
+        starts: trained models that it begins with. They are trained first.
+        together: runs with the same value share a worker and its compiled models. "": a process for each training.
+        cost: amount of work, compared with other runs that have a cost, in any unit. None: unknown.
     """
 
     name: str
@@ -54,46 +54,49 @@ class TrainingRun:
     cost: float | None = None
 
     def config(self, seed: int, runs: Path = Path(), prepared: Sequence[str] = ()) -> Config:
-        """The configuration with a seed.
+        """The configuration for a seed.
 
         Args:
-            seed: of the training.
-            runs: the folder of all trainings, for what it starts from.
+            seed: seed of the training.
+            runs: folder of all run folders. The start models lie in it.
             prepared: the settings that `prepare` returned.
         """
         starts = [f"{start.setting}={run_folder_of(start.run, seed, runs) / start.folder}" for start in self.starts]
-        of_seed = self.by_seed(seed) if self.by_seed else (f"training.seed={seed}",)
-        return load_config(self.preset, [*self.settings, *prepared, *starts, *of_seed])
+        seed_settings = self.by_seed(seed) if self.by_seed else (f"training.seed={seed}",)
+        return load_config(self.preset, [*self.settings, *prepared, *starts, *seed_settings])
 
-    def settings_anywhere(self, seed: int) -> dict[str, Any]:
-        """Every setting with a seed by dotted key, ready for JSON: paths are left out, of starts their names told."""
+    def settings_without_paths(self, seed: int) -> dict[str, Any]:
+        """All settings for a seed, by dotted key, ready for JSON.
+
+        Paths are left out, because they differ between machines. A start model is named by its run instead.
+        """
         settings = {key: value for key, value in self.config(seed).settings().items() if key not in PATH_KEYS}
         starts = {start.setting: f"{start.run.name}/{start.folder}" for start in self.starts}
         return json.loads(json.dumps(settings | starts))
 
 
 def run_folder_of(run: TrainingRun, seed: int, runs: Path) -> Path:
-    """Where a training of a run is kept."""
+    """The run folder of a training."""
     return runs / run.name / f"seed-{seed}"
 
 
 def marker_in(folder: Path) -> Path:
-    """The file in a run folder that says it is finished."""
+    """The file in a run folder that marks the training as finished."""
     return folder / "finished"
 
 
 @dataclass(frozen=True)
 class Training:
-    """A run with a seed: what is trained where.
+    """A run with a seed.
 
     Attributes:
-        run: of which this is one.
-        seed: of it.
+        run: the run.
+        seed: its seed.
         folder: its run folder.
-        config: what it is trained with.
-        digest: of what its configuration does not tell: a line for the files that were made for it, "" where none
-            were, and one for the settings of what it starts from, if it does.
-        after: folders of the trainings it starts from.
+        config: its configuration.
+        digest: what the configuration does not contain, in one or two lines. The first is a hash of the prepared files,
+            "" without any. The second is a hash of the settings of the trainings that it starts from, if any.
+        after: folders of the trainings that it starts from.
     """
 
     run: TrainingRun
@@ -105,7 +108,14 @@ class Training:
 
     @classmethod
     def make(cls, run: TrainingRun, seed: int, runs: Path, prepared: Sequence[str] = ()) -> "Training":
-        """The training of a seed in the folder of all trainings, with the settings that `run.prepare` returned."""
+        """The training of a run with a seed.
+
+        Args:
+            run: the run.
+            seed: its seed.
+            runs: folder of all run folders.
+            prepared: the settings that `run.prepare` returned.
+        """
         config = run.config(seed, runs, prepared)
         text = hashlib.sha256()
         keys = [key.removeprefix("data.") for key in PATH_KEYS if key.startswith("data.")] if prepared else []
@@ -113,86 +123,99 @@ class Training:
             text.update(Path(path).read_bytes())
         lines = [text.hexdigest() if prepared else ""]
         if run.starts:
-            lines.append(_digest_before(run, seed))
+            lines.append(_digest_of_starts(run, seed))
         after = frozenset(run_folder_of(start.run, seed, runs) for start in run.starts)
         return cls(run, seed, run_folder_of(run, seed, runs), config, "\n".join(lines), after)
 
     @property
     def log(self) -> Path:
-        """The file that it prints to."""
+        """The file that the training prints to."""
         return self.folder.with_suffix(".log")
 
     @property
     def saved_settings(self) -> Path:
-        """The file that it takes its configuration from."""
+        """The file that the training reads its configuration from."""
         return self.folder.with_suffix(".yaml")
 
     @property
     def marker(self) -> Path:
-        """The file that says it is finished."""
+        """The file that marks the training as finished."""
         return marker_in(self.folder)
 
     def is_finished(self) -> bool:
-        """Whether it was trained to its end.
+        """Whether the training has reached its end.
 
         Raises:
-            InputError: it was, but with other settings or other text, or began with another training.
+            InputError: it has, but with other settings, other text or other start models.
         """
         if not self.marker.exists():
             return False
         self.check_settings()
-        then, now = (text.split("\n") for text in (self.marker.read_text(encoding="utf-8"), self.digest))
+        then, now = self.marker.read_text(encoding="utf-8").split("\n"), self.digest.split("\n")
         if then[0] != now[0]:
-            raise self._error(["the text is another"])
-        if then[1:] and then[1:] != now[1:]:  # markers had one line
-            raise self._error(["what it starts from is trained with other settings"])
+            raise self._error(["its text was different"])
+        if then[1:] and then[1:] != now[1:]:  # the markers of earlier versions have one line
+            raise self._error(["the training that it starts from has other settings"])
         return True
 
     def check_settings(self) -> None:
-        """Raise an InputError if what is in its folder, finished or not, has other settings or another start."""
+        """Check that a training in its folder, finished or not, has the same settings and start models.
+
+        Raises:
+            InputError: it has others.
+        """
         saved = self.folder / "config.yaml"
         if not saved.exists():
             return
-        changes = load_config(saved).differences(self.config)
         starts = {start.setting for start in self.run.starts}
-        told = [
+        changes = [
             f"{key} was {old!r} and is {new!r}"
-            for key, old, new in changes
-            if key not in PATH_KEYS or (key in starts and self._place(old) != self._place(new))
+            for key, old, new in load_config(saved).differences(self.config)
+            if key not in PATH_KEYS or (key in starts and self._start_name(old) != self._start_name(new))
         ]
-        if told:
-            raise self._error(told)
+        if changes:
+            raise self._error(changes)
 
-    def _error(self, told: Sequence[str]) -> InputError:
+    def _error(self, changes: Sequence[str]) -> InputError:
         return InputError(
-            f"{self.folder} was trained with other settings: {'; '.join(told)}. Remove it to train again, or give "
-            "another --runs."
+            f"{self.folder} was trained with other settings: {'; '.join(changes)}. Remove this folder to train again, "
+            "or give another --runs."
         )
 
-    def _place(self, start: str | None) -> tuple[str, ...]:
-        """Of a model to start from: the name, the seed and the place in its run folder, wherever all of them lie."""
-        parts = Path(start or "").parts
+    def _start_name(self, path: str | None) -> tuple[str, ...]:
+        """The path of a start model from the name of its run on, so that moved folders count as the same."""
+        parts = Path(path or "").parts
         names = {start.run.name for start in self.run.starts}
-        of_run = [number for number, part in enumerate(parts) if part in names]
-        return parts[of_run[-1] :] if of_run else parts
+        positions = [position for position, part in enumerate(parts) if part in names]
+        return parts[positions[-1] :] if positions else parts
 
 
-def _digest_before(run: TrainingRun, seed: int) -> str:
-    """Of the settings of all that a run starts from; a setting that is new in a later version changes nothing."""
+def _digest_of_starts(run: TrainingRun, seed: int) -> str:
+    """Hash of the settings of all runs that a run starts from.
+
+    Only settings that are not the default count. So a setting that a later version adds changes no hash.
+    """
     defaults = json.loads(json.dumps(Config().settings()))
-    told = [
-        [before.name, {key: value for key, value in before.settings_anywhere(seed).items() if value != defaults[key]}]
-        for before in unique_runs([run])[:-1]
+    settings = [
+        [
+            start.name,
+            {key: value for key, value in start.settings_without_paths(seed).items() if value != defaults[key]},
+        ]
+        for start in unique_runs([run])[:-1]
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 
 def unique_runs(runs: Iterable[TrainingRun]) -> list[TrainingRun]:
-    """The runs and what they start from, each name once (the first counts), nothing before what it starts from."""
-    found: dict[str, TrainingRun] = {}
+    """The runs and all runs that they start from.
+
+    Returns:
+        One run for each name, the first of that name. Each stands behind the runs that it starts from.
+    """
+    by_name: dict[str, TrainingRun] = {}
     for run in runs:
-        if run.name not in found:
+        if run.name not in by_name:
             for before in unique_runs(start.run for start in run.starts):
-                found.setdefault(before.name, before)
-            found.setdefault(run.name, run)
-    return list(found.values())
+                by_name.setdefault(before.name, before)
+            by_name.setdefault(run.name, run)
+    return list(by_name.values())

@@ -1,10 +1,12 @@
-"""A process that trains one run after the other with models that it traces and compiles once.
+"""A process that trains one run after the other. Each model is traced and compiled only once.
 
-`python -m bytenet.reproduction.jobs.worker` reads lines of JSON from standard input, `{"settings": ..., "run": ...,
-"log": ...}`: a configuration file, a run folder, which is gone on with where it exists, and the file to print to. For
-each it writes a line to standard output, `{"error": ..., "bytes": ...}`: why it failed, or "", and the memory that it
-then holds. SIGTERM, Ctrl-C and the end of its input end it, after a checkpoint is saved; an error of the program ends
-it, with the traceback in the log.
+`python -m bytenet.reproduction.jobs.worker` reads jobs from standard input, one line of JSON each: `{"settings": ...,
+"run": ..., "log": ...}`. These are a configuration file, a run folder (resumed if it exists) and the file to print to.
+After each job it writes one line to standard output: `{"error": ..., "bytes": ...}`. These are the reason of a failure
+("" without one) and the memory that the process holds.
+
+SIGTERM, Ctrl-C and the end of the input end the process after it has saved a checkpoint. A programming error ends it,
+too; the traceback is in the log.
 """
 
 import ctypes
@@ -23,21 +25,21 @@ from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 
-# For small models, on one thread (docs/performance.md): matrix products as they are, not by YNNPACK, whose calls cost
-# more than the product; and operations in an order that needs little memory, not one that keeps many threads busy.
+# For small models on one thread (docs/performance.md). YNNPACK is off, because its calls cost more than the matrix
+# products. The order of the operations saves memory, because an order for many threads brings nothing.
 _XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
 
 
 def main() -> None:
-    """Train what standard input names until it ends."""
+    """Train the jobs of standard input until it ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # Of two that differ the last counts.
+    # XLA uses the last of two contradicting flags, so the user's come last.
     os.environ["XLA_FLAGS"] = " ".join([*_XLA_FLAGS, os.environ.get("XLA_FLAGS", "")])
     compile_cache.turn_on()
     keep_freed_memory()
-    # Not sys.stdin itself, which a thread may be reading when the interpreter closes it at its end.
+    # A copy: at its end the interpreter closes sys.stdin, and the thread may still be reading.
     lines = os.fdopen(os.dup(sys.stdin.fileno()), encoding="utf-8")
     try:
         _work(lines, answers)
@@ -72,7 +74,7 @@ def _work(lines: TextIO, answers: TextIO) -> None:
 
 
 def _read(lines: TextIO, jobs: "SimpleQueue[dict[str, str] | None]", training: threading.Event) -> None:
-    """Pass on the jobs, and None at their end; if a training is under way then, who asked for it is gone."""
+    """Pass on the jobs, then None. If the input ends during a training, the scheduler has died: stop the training."""
     for line in lines:
         training.set()
         jobs.put(json.loads(line))
@@ -82,9 +84,9 @@ def _read(lines: TextIO, jobs: "SimpleQueue[dict[str, str] | None]", training: t
 
 
 def _give_back_memory() -> None:
-    """Let the system have what compiling took and is free again, which `keep_freed_memory` keeps."""
+    """Return freed memory to the system, such as that of compiling. `keep_freed_memory` would keep it."""
     gc.collect()
-    with suppress(OSError, AttributeError):  # another C library
+    with suppress(OSError, AttributeError):  # a C library other than glibc
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
@@ -94,7 +96,7 @@ def _resident_bytes() -> int:
 
 
 def _print_to(log: Path) -> None:
-    """Let all that this process prints, TensorFlow's own remarks too, go to the end of a file."""
+    """Append all output of this process to a file, including that of TensorFlow's C++ code."""
     with open(log, "a", encoding="utf-8") as output:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()

@@ -1,6 +1,5 @@
 """Trainings are done once, in order, with their log; no training really happens here."""
 
-import fcntl
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
@@ -161,7 +161,7 @@ def test_other_text_is_refused(trainer, tmp_path):
     text = "a\n"
     train(tmp_path, run)
     text = "b\n"
-    assert "the text is another" in train(tmp_path, run)["one"]
+    assert "its text was different" in train(tmp_path, run)["one"]
 
 
 def test_text_that_is_not_to_be_had_fails_its_run_alone(trainer, tmp_path):
@@ -177,7 +177,7 @@ def test_a_failure_tells_its_last_line_and_keeps_no_other_from_training(trainer,
     trainer.failing = "two"
     runs = [TrainingRun(name, "digits") for name in ("one", "two", "three")]
     failed = train(tmp_path, *runs)
-    assert re.search(r"train .*two/seed-1.* failed: Error: the disk is full\. \(all of it is in", failed["two"])
+    assert re.search(r"train .*two/seed-1.* failed: Error: the disk is full\. \(the whole output is in", failed["two"])
     assert [folder.parent.name for folder in trainer.folders] == ["one", "two", "three"]
     # What went well is kept, what failed is tried again.
     trainer.failing = None
@@ -269,7 +269,7 @@ def test_what_began_with_what_is_trained_again_since_is_refused(trainer, tmp_pat
     other = replace(FIRST, settings=("training.learning_rate=0.5",))
     further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
     shutil.rmtree(tmp_path / "first")
-    assert "what it starts from is trained with other settings" in train(tmp_path, further)["further"]
+    assert "the training that it starts from has other settings" in train(tmp_path, further)["further"]
     marker.write_text(marker.read_text().partition("\n")[0])  # as earlier versions left it
     assert "further" not in train(tmp_path, further)
 
@@ -335,7 +335,7 @@ def test_what_another_process_trains_is_waited_for_and_not_trained_twice(trainer
             if "waiting" in line:
                 (folder / "config.yaml").write_text(load_config("digits", [*RUN.settings, "training.seed=1"]).to_yaml())
                 (folder / "finished").touch()
-                other.close()
+                other.release()
 
         assert train_all([RUN], (1,), tmp_path, 1, say) == {}
     assert said[1] == "one, seed 1: waiting for another process that trains it"
@@ -355,9 +355,34 @@ def test_an_interruption_does_not_wait_for_what_another_process_trains(trainer, 
 @contextmanager
 def held_by_another(folder):
     folder.mkdir(parents=True)
-    with open(folder.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(folder.with_suffix(".lock"), thread_local=False) as lock:
         yield lock
+
+
+def test_the_lock_of_a_killed_process_is_free_again(trainer, tmp_path):
+    program = (
+        "import sys, time; from filelock import FileLock; lock = FileLock(sys.argv[1]); lock.acquire();"
+        "print('locked', flush=True); time.sleep(60)"
+    )
+    path = run_folder_of(RUN, 1, tmp_path).with_suffix(".lock")
+    path.parent.mkdir(parents=True)
+    # Not `subprocess.Popen`, which the trainer replaces.
+    number = os.posix_spawn(
+        sys.executable, [sys.executable, "-c", program, str(path)], os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, str(tmp_path / "output"), os.O_WRONLY | os.O_CREAT, 0o600)],
+    )  # fmt: skip
+    while not (tmp_path / "output").exists() or not (tmp_path / "output").read_text():
+        time.sleep(0.01)
+
+    def say(line):
+        if "waiting" in line:
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
+
+    assert train_all([RUN], (1,), tmp_path, 1, say) == {}
+    assert len(trainer.calls) == 1
+    with pytest.raises(ChildProcessError):  # it was waited for, so it was killed
+        os.waitpid(number, 0)
 
 
 def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(trainer, tmp_path):

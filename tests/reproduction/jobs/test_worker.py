@@ -12,7 +12,7 @@ import pytest
 
 from bytenet.reproduction.jobs.scheduler import train_all
 from bytenet.reproduction.jobs.training_run import TrainingRun
-from bytenet.reproduction.jobs.worker_processes import _why_ended
+from bytenet.reproduction.jobs.worker_processes import describe_exit
 
 # What a process imports before all else: a training that does what the width of the model says.
 _STAND_IN = """
@@ -119,7 +119,7 @@ def test_a_failure_is_told_and_the_process_goes_on(tmp_path):
     failed = train(tmp_path, run("one"), run("bad", dim=6), run("two"))
     assert list(failed) == ["bad"]
     assert "`" + sys.executable + " -m bytenet train " in failed["bad"]
-    assert f"failed: the loss is nan (all of it is in {tmp_path}/runs/bad/seed-1.log)" in failed["bad"]
+    assert f"failed: the loss is nan (the whole output is in {tmp_path}/runs/bad/seed-1.log)" in failed["bad"]
     assert log(tmp_path, "bad").endswith("Error: the loss is nan\n")
     assert process(tmp_path, "one") == process(tmp_path, "two")
 
@@ -127,8 +127,8 @@ def test_a_failure_is_told_and_the_process_goes_on(tmp_path):
 @pytest.mark.parametrize(
     ("dim", "why"),
     [
-        (8, "failed: the process was ended by SIGKILL, perhaps for want of memory: fewer --jobs need less (all"),
-        (10, "failed: RuntimeError: a mistake of the program (all"),
+        (8, "failed: the process was ended by SIGKILL; perhaps there was too little memory"),
+        (10, "failed: RuntimeError: a mistake of the program (the"),
     ],
 )
 def test_a_process_that_dies_fails_its_run_and_is_replaced(dim, why, tmp_path):
@@ -141,11 +141,11 @@ def test_a_process_that_dies_fails_its_run_and_is_replaced(dim, why, tmp_path):
 def test_a_process_that_ends_without_a_word_has_failed(tmp_path):
     silent = tmp_path / "silent.log"
     silent.touch()
-    assert _why_ended(3, silent) == "the process ended with exit code 3"
+    assert describe_exit(3, silent) == "the process ended with exit code 3"
 
 
 def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._SHARE_OF_MEMORY", 0.0)
+    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._MEMORY_SHARE", 0.0)
     assert train(tmp_path, run("one"), run("two")) == {}
     assert process(tmp_path, "one") != process(tmp_path, "two")
     assert has_ended(process(tmp_path, "one"))
@@ -153,7 +153,7 @@ def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch)
 
 def test_a_process_that_has_no_room_for_other_models_is_replaced(tmp_path, monkeypatch):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._SHARE_OF_MEMORY", 900_000_000 / memory)
+    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._MEMORY_SHARE", 900_000_000 / memory)
     large, same, other = run("large", dim=14, together="x"), run("same", together="x"), run("other", together="y")
     assert train(tmp_path, large, same, other) == {}
     assert process(tmp_path, "large") == process(tmp_path, "same") != process(tmp_path, "other")
