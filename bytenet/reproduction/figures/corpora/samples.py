@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bytenet.datasets.parallel import Pairs
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
@@ -10,15 +11,10 @@ from bytenet.reproduction.figures.shared.corpus_files import within
 
 _SHOWN = 3
 # How the pairs that the thesis shows begin.
-_NEWS_SHOWN = (
-    "Die Premierminister Indiens",
-    "Pläne für eine stärkere kerntechnische",
-    "Berichten zufolge hofft Indien",
-)
-_EUROPARL_SHOWN = (
-    "Wir sind nach wie vor der Ansicht, daß der wirtschaftliche und soziale", "Den Kommissar möchte ich auffordern",
-    "Dies zwingt das Europäische Parlament",
-)  # fmt: skip
+_NEWS_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["newstest"]
+_EUROPARL_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["europarl"]
+_PAIRS_2014: int = thesis_numbers("corpora")["newstest_2014_pairs"]
+_PAIRS_2015: int = thesis_numbers("corpora")["newstest_2015_pairs"]
 
 
 def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
@@ -66,17 +62,17 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     longest = max(int(all_2014["longest"]), int(all_2015["longest"]))
     return [
         _found_verdict(table, _NEWS_SHOWN),
-        compare("pairs of NewsTest 2014", 3003, [all_2014["pairs"]]),
+        compare("pairs of NewsTest 2014", _PAIRS_2014, [all_2014["pairs"]]),
         compare(
             "pairs of NewsTest 2015",
-            1596,
+            _PAIRS_2015,
             [all_2015["pairs"]],
-            contradicts=scale != "smoke" and all_2015["pairs"] != 1596,
+            contradicts=scale != "smoke" and all_2015["pairs"] != _PAIRS_2015,
             source="result-bytenet.tex:51",
         ),
         compare(
             "pairs of NewsTest 2014 with 50 to 149 characters on both sides",
-            1596,
+            _PAIRS_2015,
             [filtered["pairs"]],
             note="the filter of the thesis's code where none is given; perhaps the number was taken from here",
         ),

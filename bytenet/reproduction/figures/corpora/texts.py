@@ -2,13 +2,14 @@
 
 from bytenet.datasets.corpora.newstest import newstest
 from bytenet.datasets.parallel import Pairs
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Needs, Scale
 from bytenet.reproduction.figures.shared.corpus_files import number_words
 
 NEWSTEST = Needs(corpus="NewsTest 2014, 2015", time={"smoke": "10 s", "cpu": "10 s", "thesis": "10 s"})
 EUROPARL = Needs(corpus="Europarl v7", time={"smoke": "10 s", "cpu": "10 s", "thesis": "1 min after the download"})
 EUROPARL_PAIRS = 1_920_209
-PRINTED_PAIRS = 1_901_056  # in the thesis
+PRINTED_PAIRS: int = thesis_numbers("corpora")["europarl_pairs"]
 
 
 def news(scale: Scale, year: int) -> Pairs:

@@ -6,6 +6,7 @@ from pathlib import Path
 from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Needs, Scale
 from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, shuffled, within
 from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS
@@ -34,7 +35,7 @@ _TEXTS = {
     "cpu": "a sample of Europarl's beginning and NewsTest 2011 to 2013, mixed, up to 79 characters; tested on those of "
     "NewsTest 2015 (1,901,056 pairs of Europarl, all of NewsTest 2015)",
 }
-_PAIRS_OF_EUROPARL = 1_901_056
+_PAIRS_OF_EUROPARL: int = thesis_numbers("corpora")["europarl_pairs"]
 _CPU_LENGTHS = (0, 79)
 _CPU_PAIRS = 4000  # at most
 _CPU_YEARS = (2011, 2012, 2013)

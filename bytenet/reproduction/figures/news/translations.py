@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from bytenet.errors import MissingFileError
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.shared.corpus_files import number_words
@@ -22,16 +23,12 @@ _IN_REPOSITORY = {
     "bytenet": "result/bytenet-translation/wmt-bleu.json",
     "simplified": "result/bytenet-small-translation/wmt-bleu.json",
 }
-_CORPUS_BLEU = {"bytenet": 7.44, "simplified": 0.55}
+_PRINTED = thesis_numbers("translations")
+_CORPUS_BLEU: dict[str, float] = _PRINTED["whole_set"]
 # How the sentences that the thesis prints begin, and their BLEU there.
-_GOOD = {"Die formelle Anerkennung": 45.97, "Aber es ist mit Sicherheit": 39.13, "Das Militär spielt": 30.18}
-_BAD = {
-    "Die Premierminister Indiens": 0.0, "Er wird beschuldigt, am 7. Juni": 0.0, "Angelina Jolie und ihr": 0.0,
-    '"Diese Krankheit wird': 0.0,
-}  # fmt: skip
-_SIMPLIFIED = {
-    "Die formelle Anerkennung": 0.0, "Die Premierminister Indiens": 0.0, "Er wird beschuldigt, am 7. Juni": 0.0,
-}  # fmt: skip
+_GOOD: dict[str, float] = _PRINTED["good"]
+_BAD: dict[str, float] = _PRINTED["bad"]
+_SIMPLIFIED: dict[str, float] = _PRINTED["simplified"]
 _CHOSEN = 3
 
 
@@ -158,7 +155,7 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
         _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], whole[f"{model}_bleu"]),
         _rescored("sentences whose BLEU is the author's, to .01", sentences, whole[f"{model}_bleu_equal"]),
         compare(
-            "sentences of NewsTest 2015", 1596, [sentences],
+            "sentences of NewsTest 2015", thesis_numbers("corpora")["newstest_2015_pairs"], [sentences],
             note="the author's own outputs are of this many; see table 3.1.1", evidence="counted",
         ),
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
@@ -13,7 +14,7 @@ ATTENTION = "attention-baseline"
 """Name of the experiment."""
 
 #: The thesis's misclassification rates, by number of training pairs.
-PRINTED = {64: 0.555, 128: 0.510, 256: 0.332}
+PRINTED: dict[int, float] = thesis_numbers("attention_baseline")
 TRIALS = 10
 
 

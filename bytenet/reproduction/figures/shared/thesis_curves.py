@@ -1,8 +1,10 @@
 """What is known of the curves of the thesis's figures: what its text says, and what can be read off its pictures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.figures.shared.plots import number
 
 
@@ -52,64 +54,33 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-_LOSS, _BLEU, _ERROR = "sentence_cross_entropy", "bleu", "misclassification"
+Curves = dict[str, tuple[Published, ...]]
+"""Values of curves by variant of the model."""
 
 
-def _of(run: str, *values: Published) -> tuple[Published, ...]:
-    return tuple(replace(value, run=run) for value in values)
+def _read(experiment: str) -> Curves:
+    curves = thesis_numbers("curves")[experiment]
+    return {variant: tuple(Published(**value) for value in values) for variant, values in curves.items()}
 
 
-#: On Synthetic Digits, by variant.
-DIGITS = {
-    "bytenet": (
-        Published(_ERROR, "test", 0.30),
-        Published(_ERROR, "train", 0.01),
-        Published(_ERROR, None, 0.51, kind="baseline"),
-        Published(_LOSS, "test", 7.6),
-    ),
-    "simplified": (Published(_ERROR, "test", 0.23),),
-    "selu": (Published(_ERROR, "test", 0.39), Published(_LOSS, "test", 103, kind="first")),
-}
+def _with_run(curves: Curves) -> Curves:
+    """The same values, where the data of an experiment call each run by its variant."""
+    return {variant: tuple(replace(value, run=variant) for value in values) for variant, values in curves.items()}
 
+
+#: On Synthetic Digits, by variant, the same for all runs of the variant.
+DIGITS = _read("digits")
 #: Of models that learn NewsTest 2014 by heart, by variant.
-MEMORISED = {
-    "bytenet": _of(
-        "bytenet",
-        Published(_BLEU, "train", 100),
-        Published(_BLEU, "test", 0),
-        Published(_LOSS, "train", 0),
-        Published(_LOSS, "test", 600),
-        Published(_LOSS, "test", 120, kind="least"),
-    ),
-    "no_norm": _of("no_norm", Published(_BLEU, "train", 77, high=82), Published(_LOSS, "train", 1.5)),
-    "selu": _of(
-        "selu",
-        Published(_BLEU, "train", 100),
-        Published(_BLEU, "train", 100, kind="point", epoch=130),
-        Published(_LOSS, None, 75_000, high=89_000, kind="first"),
-    ),
-    "simplified": _of(
-        "simplified", Published(_BLEU, "train", 100), Published(_BLEU, "train", 100, kind="point", epoch=60)
-    ),
-}
-
+MEMORISED = _with_run(_read("memorised"))
 #: On Europarl, by variant.
-EUROPARL = {
-    "bytenet": _of(
-        "bytenet",
-        Published(_BLEU, "train", 25),
-        Published(_BLEU, "test", 5.1),
-        Published(_BLEU, "test", 7.44, kind="beam"),
-        Published(_LOSS, "train", 59),
-        Published(_LOSS, "test", 136),
-    ),
-    "simplified": _of(
-        "simplified",
-        Published(_BLEU, "train", 17.5),
-        Published(_BLEU, "test", 2.7),
-        Published(_BLEU, "test", 0.55, kind="beam"),
-        Published(_LOSS, "train", 78),
-        Published(_LOSS, "test", 337),
-    ),
-    "selu": _of("selu", Published(_BLEU, "train", 5.7), Published(_BLEU, "test", 0.4)),
-}
+EUROPARL = _with_run(_read("europarl"))
+
+
+def published_value(values: Sequence[Published], measure: str, split: str, kind: str = "end") -> Published:
+    """What the thesis shows of a curve.
+
+    Raises:
+        ValueError: there is no such value, or more than one.
+    """
+    (value,) = (one for one in values if (one.kind, one.measure) == (kind, measure) and one.split in (None, split))
+    return value

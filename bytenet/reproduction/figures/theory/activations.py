@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.theory.densities import _columns
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
-_ALPHA, _LAMBDA = 1.6732632423, 1.0507009873
+_ALPHA, _LAMBDA = (thesis_numbers("selu")[name] for name in ("alpha", "lambda"))
 
 
 def _measure_activations(work: Work) -> Table:

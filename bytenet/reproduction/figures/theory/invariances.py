@@ -2,25 +2,14 @@
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
 _VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
 _TABLE = "improving-convergence-speed.tex:132"
-_INVARIANT = {
-    ("batch", "weight matrix re-scaling"): True,
-    ("batch", "weight matrix re-centring"): False,
-    ("batch", "dataset re-scaling"): True,
-    ("batch", "dataset re-centring"): True,
-    ("layer", "weight matrix re-scaling"): True,
-    ("layer", "weight matrix re-centring"): True,
-    ("layer", "dataset re-scaling"): True,
-    ("layer", "dataset re-centring"): False,
-    # Named in the caption:
-    ("batch", "weight vector re-scaling"): True,
-    ("layer", "single case re-scaling"): True,
-}
+_INVARIANT: dict[str, dict[str, bool]] = thesis_numbers("invariances")
 # Rounding to float32 changes the output by 1e-6 of itself.
 _UNCHANGED = 1e-4
 
@@ -67,7 +56,7 @@ def _measure_invariances(work: Work) -> Table:
 def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for row in table:
-        printed = _INVARIANT.get((row["normalisation"], row["change"]))
+        printed = _INVARIANT[row["normalisation"]].get(row["change"])
         change = float(row["relative_change_of_output"])
         quantity = f"{row['normalisation']} normalisation, {row['change']}: relative change of the output"
         if printed is None:

@@ -6,15 +6,16 @@ from statistics import fmean
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
 
-# Sentence pairs a second of the thesis, where its curves settle, on one card and on four.
-THESIS_CARDS = (1, 4)
-THESIS_RATES = {"bytenet": (18.5, 55.7), "simplified": (23.9, 66.6), "selu": (107.6, 128.0)}
+#: The thesis's numbers of cards, and its sentence pairs a second on each of them by model.
+THESIS_CARDS: list[int] = thesis_numbers("speed")["cards"]
+THESIS_RATES: dict[str, list[float]] = thesis_numbers("speed")["rates"]
 
 
 def rates(table: Table, model: str, devices: int) -> np.ndarray:
