@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def smooth(values: Sequence[float], alpha: float) -> np.ndarray:
+def smooth(values: Sequence[float] | np.ndarray, alpha: float) -> np.ndarray:
     """Exponentially weighted mean of each value and all before it, with weights that sum to one.
 
     `smoothed[t] = sum over i of (1 - alpha)**i * values[t - i] / sum over i of (1 - alpha)**i`, which is

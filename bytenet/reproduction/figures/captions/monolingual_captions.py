@@ -10,9 +10,9 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any
 
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences, student_t
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.captions.runs import (
     BACK,
     BACK_ONCE,
@@ -24,6 +24,7 @@ from bytenet.reproduction.figures.captions.runs import (
     training_of,
     validation_of,
 )
+from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _SEEDS = 3
@@ -46,33 +47,33 @@ def _measure(work: Work) -> Table:
         for trial, folder in work.finished(training_of(way, work.scale)):
             work.say(f"monolingual-captions: translating the test set, {way}, trial {trial}")
             pairs = pairs_of_split(folder, "test")
-            told = evaluate_run(folder.path, pairs, "test")
-            row = {"way": way, "trial": trial}
-            scores = {score.name: score for score in told.scores}
+            result = evaluate_run(folder.path, pairs, "test")
+            row: Row = {"way": way, "trial": trial}
+            scores = {score.name: score for score in result.scores}
             for key, name in _SCORES.items():
                 row |= _with_interval(key, scores[name].value, scores[name].interval)
             row["length_ratio"] = scores["length-ratio"].value
             if way == CONTROL:
-                of_control[trial] = told.hypotheses
+                of_control[trial] = result.hypotheses
             gains = {}
             if trial in of_control:
-                both = {way: told.hypotheses, f"control of {way}": of_control[trial]}
-                found = compare_translations(None, told.references, both, folder.config.data.languages[1])
-                gains = {score.name.removesuffix(" difference"): score for score in found.differences}
+                both = {way: result.hypotheses, f"control of {way}": of_control[trial]}
+                comparison = compare_translations(None, result.references, both, folder.config.data.languages[1])
+                gains = {score.name.removesuffix(" difference"): score for score in comparison.differences}
             for key, name in _SCORES.items():
                 gain = gains.get(name)
-                row |= _with_interval(f"{key}_gain", gain and gain.value, gain and gain.interval)
-            rows.append(row | validation_of(folder))
-    return sorted(rows, key=lambda row: (_COMPARED.index(row["way"]), row["trial"]))
+                row |= _with_interval(f"{key}_gain", gain.value if gain else None, gain.interval if gain else None)
+            rows.append({**row, **validation_of(folder)})
+    return sorted(rows, key=lambda row: (_COMPARED.index(text_in(row, "way")), row["trial"]))
 
 
-def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> dict[str, float | str]:
+def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> Row:
     low, high = interval or ("", "")
     return {key: "" if value is None else value, f"{key}_low": low, f"{key}_high": high}
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    ways = list(dict.fromkeys(row["way"] for row in table))
+    ways = texts_in(table, "way")
     found = []
     for way in ways:
         for key, name in _SCORES.items():
@@ -125,7 +126,9 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
         if not gains:
             continue
         interval = student_t(gains)
-        outcome, printed, notes = "no claim", "not compared", []
+        notes: list[str] = []
+        printed = "not compared"
+        outcome: Outcome = "no claim"
         if against == CONTROL:
             printed = "unlabelled text helps; natural language was not tried"
             if interval is not None and len(gains) >= _SEEDS:
@@ -147,7 +150,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
 
 def _plot(table: Table, path: Path) -> None:
     """A panel a score: each seed with its bootstrap interval, the mean over seeds as a line."""
-    ways = list(dict.fromkeys(row["way"] for row in table))
+    ways = texts_in(table, "way")
     figure = new_figure(1.6 + 0.5 * len(ways))
     all_axes = figure.subplots(1, 2, sharey=True)
     for axes, (key, name) in zip(all_axes, _SCORES.items(), strict=True):
@@ -168,7 +171,8 @@ def _draw_way(axes: Any, rows: Table, key: str, place: int) -> None:
             interval = [row[f"{key}_low"], row[f"{key}_high"]]
             axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
         axes.plot(row[key], shifted, "o", color="C0", markersize=4, label="a training")
-    axes.plot(fmean(row[key] for row in rows), place, "|", color="black", markersize=16, label="mean of trainings")
+    mean = fmean(number_in(row, key) for row in rows)
+    axes.plot(mean, place, "|", color="black", markersize=16, label="mean of trainings")
 
 
 EXPERIMENTS = (

@@ -9,6 +9,7 @@ from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare
 from bytenet.reproduction.figures.corpora.texts import NEWSTEST, news
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 # Characters, in the thesis.
@@ -43,10 +44,10 @@ def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     longest = {}
     for side, name in (("source", "German"), ("target", "English")):
-        peak = max(table, key=lambda row: row[f"{side}_density"])["length"]
-        longest[side] = max(row["length"] for row in table if row[f"{side}_sentences"])
+        peak = integer_in(max(table, key=lambda row: number_in(row, f"{side}_density")), "length")
+        longest[side] = max(integer_in(row, "length") for row in table if row[f"{side}_sentences"])
         found.append(compare(f"most frequent length, {name}, characters", fmean(_PRINTED_PEAK), [peak], tolerance=5))
-    total = sum(row["source_sentences"] for row in table)
+    total = sum(integer_in(row, "source_sentences") for row in table)
     return [
         *found,
         compare("longest sentence in the figure, characters", _LONGEST_IN_FIGURE, [max(longest.values())], tolerance=5),

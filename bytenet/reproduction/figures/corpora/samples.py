@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from bytenet.datasets.parallel import Pairs
 from bytenet.reproduction.data import thesis_numbers
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
+from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.figures.shared.corpus_files import within
 
 _SHOWN = 3
@@ -25,7 +26,7 @@ def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
         side), `source` and `target`.
     """
 
-    def row(number: int, longest: int, source: str = "", target: str = "", shown: int = 0) -> dict[str, int | str]:
+    def row(number: int, longest: int, source: str = "", target: str = "", shown: int = 0) -> Row:
         return {
             "corpus": name, "printed": shown, "pairs": number, "longest": longest, "source": source, "target": target,
         }  # fmt: skip
@@ -62,18 +63,18 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     longest = max(int(all_2014["longest"]), int(all_2015["longest"]))
     return [
         _found_verdict(table, _NEWS_SHOWN),
-        compare("pairs of NewsTest 2014", _PAIRS_2014, [all_2014["pairs"]]),
+        compare("pairs of NewsTest 2014", _PAIRS_2014, [integer_in(all_2014, "pairs")]),
         compare(
             "pairs of NewsTest 2015",
             _PAIRS_2015,
-            [all_2015["pairs"]],
+            [integer_in(all_2015, "pairs")],
             contradicts=scale != "smoke" and all_2015["pairs"] != _PAIRS_2015,
             source="result-bytenet.tex:51",
         ),
         compare(
             "pairs of NewsTest 2014 with 50 to 149 characters on both sides",
             _PAIRS_2015,
-            [filtered["pairs"]],
+            [integer_in(filtered, "pairs")],
             note="the filter of the thesis's code where none is given; perhaps the number was taken from here",
         ),
         statement(
@@ -124,14 +125,14 @@ def _measure_digits(work: Work) -> Table:
 
     pairs = digits(seed=10, size=1000 if work.scale == "smoke" else _DRAWN)
 
-    def row(number: int, invalid: int, source: str = "", target: str = "") -> dict[str, int | str]:
+    def row(number: int, invalid: int, source: str = "", target: str = "") -> Row:
         return {"pairs": number, "invalid": invalid, "source": source, "target": target}
 
-    found = [
+    rows = [
         row(1, int("".join(_DIGIT_OF_WORD.get(word, "?") for word in source.split()) != target), source, target)
         for source, target in zip(pairs.source, pairs.target, strict=True)
     ]
-    return [row(len(found), sum(pair["invalid"] for pair in found)), *found[:_SHOWN]]
+    return [row(len(rows), sum(integer_in(pair, "invalid") for pair in rows)), *rows[:_SHOWN]]
 
 
 def _digits_verdicts(table: Table, scale: Scale) -> list[Verdict]:
@@ -154,12 +155,13 @@ def _measure_odd_pairs(work: Work) -> Table:
     pairs = europarl(work.scale)
     rows: Table = []
     for kind in find_suspicious(pairs):
-        shown = sorted(kind.examples, key=lambda example: len(example[1]) + len(example[2]))[:_SHOWN] or [("", "", "")]
-        for line, source, target in shown:
+        shortest = sorted(kind.examples, key=lambda example: len(example[1]) + len(example[2]))[:_SHOWN]
+        shown: Table = [{"line": line, "source": source, "target": target} for line, source, target in shortest]
+        for example in shown or [{"line": "", "source": "", "target": ""}]:
             rows.append(
                 {
                     "kind": kind.reason, "of_this_kind": kind.count, "pairs": len(pairs),
-                    "share": kind.count / len(pairs), "line": line, "source": source, "target": target,
+                    "share": kind.count / len(pairs), **example,
                 }
             )  # fmt: skip
     return rows

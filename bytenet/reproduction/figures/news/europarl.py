@@ -11,6 +11,7 @@ from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Wor
 from bytenet.reproduction.engine.statistics import RATE, clip, student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.news.europarl_runs import BASIS, FULL_SHUFFLE, NEEDS, beside_bytenet, bytenet_runs
+from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import (
     NOT_LEARNT,
@@ -36,8 +37,7 @@ def _figure(
 
     def plot(table: Table, path: Path) -> None:
         panels = (Panel("bleu"), Panel("sentence_cross_entropy", clip=clip))
-        runs = dict.fromkeys(row["run"] for row in table)
-        published = [value for run in runs for value in EUROPARL.get(run, ())]
+        published = [value for run in texts_in(table, "run") for value in EUROPARL.get(run, ())]
         plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True, published=published)
 
     return Experiment(

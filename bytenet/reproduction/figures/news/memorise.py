@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bytenet.evaluation.evaluate_run import Split
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.news.memorise_runs import BASIS, CPU_LENGTHS, NEEDS, memorise_run
@@ -58,7 +59,7 @@ def _figure(
     )
 
 
-def _samples(name: str, split: str, title: str, thesis: str) -> Experiment:
+def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
     def runs(scale: Scale) -> list[TrainingRun]:
         return [memorise_run("bytenet", scale)]
 

@@ -9,9 +9,10 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.csv_log import read_csv_log
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.shared.cells import number_in
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words
 from bytenet.reproduction.figures.shared.curves import WATCHED, series, steps_per_epoch, worst_spikes
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -84,7 +85,8 @@ def _measure(work: Work) -> Table:
         for seed, folder in zip(work.seeds, work.folders(_run(label, work.scale)), strict=True):
             epochs, batches = read_csv_log(folder.metrics_path), read_csv_log(folder.path / "continuous.csv")
             steps = steps_per_epoch(folder)
-            same = {"run": label, "seed": seed, "relative_time": relative_time if label.startswith("SELU") else 1.0}
+            time = relative_time if label.startswith("SELU") else 1.0
+            same: Row = {"run": label, "seed": seed, "relative_time": time}
             for step, loss in zip(batches["step"], batches["train_cross_entropy"], strict=True):
                 rows.append({**same, "kind": "batch", "epoch": step / steps, "loss": loss, "chrf": "", "bleu": ""})
             for index, epoch in enumerate(epochs["epoch"]):
@@ -144,7 +146,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             note="; ".join(quality.values()),
         )
     )  # fmt: skip
-    time = next(row["relative_time"] for row in table if row["run"] == best)
+    time = next(number_in(row, "relative_time") for row in table if row["run"] == best)
     same_time = [
         float(np.interp(epochs[-1] * time, epochs, values))
         for epochs, values in _at_epochs(table, _BEST_BYTENET, "loss").values()

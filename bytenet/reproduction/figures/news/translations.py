@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 from bytenet.errors import MissingFileError
 from bytenet.reproduction.data import thesis_numbers
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.shared.cells import number_in
 from bytenet.reproduction.figures.shared.corpus_files import number_words
 
 if TYPE_CHECKING:
     from bytenet.evaluation import Comparison
+    from bytenet.evaluation.compare import Measure
 
 Model = Literal["bytenet", "simplified"]
 
@@ -94,7 +96,7 @@ def _compare(models: Sequence[Model], scale: Scale) -> "tuple[Comparison, list[O
     from bytenet.evaluation import compare_translations
 
     outputs = [_outputs(model, scale) for model in models]
-    hypotheses = {model: output.translation for model, output in zip(models, outputs, strict=True)}
+    hypotheses: dict[str, Sequence[str]] = dict(zip(models, (output.translation for output in outputs), strict=True))
     return compare_translations(outputs[0].source, outputs[0].target, hypotheses, bootstrap=0), outputs
 
 
@@ -108,18 +110,18 @@ def _measure(
         chrF, its BLEU by the thesis's rules, the author's value of it, and in how many sentences both are equal.
     """
     comparison, outputs = _compare(models, work.scale)
-    sources = list(comparison.sources)
+    sources = list(comparison.sources or ())
     lines = [
         next((index for index, source in enumerate(sources) if source.startswith(start)), None) for start in printed
     ]
-    by = "bleu" if choice == "good" else "chrf"
+    by: Measure = "bleu" if choice == "good" else "chrf"
     chosen = [("printed", line) for line in lines if line is not None]
     chosen += [(choice, line) for line in comparison.choose(choice, _CHOSEN, by, min_chars=40)]
     equal = [
         [abs(round(own, 2) - given) < 0.0051 for own, given in zip(system.bleu.tolist(), output.bleu, strict=True)]
         for system, output in zip(comparison.systems, outputs, strict=True)
     ]
-    whole = {"chosen": "all", "sentences": len(sources), "line": "", "source": "", "target": ""}
+    whole: Row = {"chosen": "all", "sentences": len(sources), "line": "", "source": "", "target": ""}
     for system, same in zip(comparison.systems, equal, strict=True):
         _, corpus_chrf, corpus_bleu = system.scores
         whole |= {
@@ -128,7 +130,7 @@ def _measure(
         }  # fmt: skip
     rows: Table = [whole]
     for why, line in chosen:
-        row = {
+        row: Row = {
             "chosen": why, "sentences": 1, "line": line + 1, "source": sources[line],
             "target": comparison.references[line],
         }  # fmt: skip
@@ -152,8 +154,8 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
     sentences = int(whole["sentences"])
     name = "ByteNet" if model == "bytenet" else "Simplified ByteNet"
     found = [
-        _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], whole[f"{model}_bleu"]),
-        _rescored("sentences whose BLEU is the author's, to .01", sentences, whole[f"{model}_bleu_equal"]),
+        _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], number_in(whole, f"{model}_bleu")),
+        _rescored("sentences whose BLEU is the author's, to .01", sentences, number_in(whole, f"{model}_bleu_equal")),
         compare(
             "sentences of NewsTest 2015", thesis_numbers("corpora")["newstest_2015_pairs"], [sentences],
             note="the author's own outputs are of this many; see table 3.1.1", evidence="counted",
@@ -163,33 +165,35 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
     for start, value in printed.items():
         row = next((row for source, row in rows.items() if str(source).startswith(start)), None)
         if row is not None:
-            found.append(_rescored(f"BLEU of line {row['line']}", value, row[f"{model}_bleu"]))
+            found.append(_rescored(f"BLEU of line {row['line']}", value, number_in(row, f"{model}_bleu")))
     return found
 
 
 def _bad_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = _verdicts("bytenet", _BAD, table, scale)
     if first := next((row for row in table if row["chosen"] == "printed"), None):
+        chrf, chrf_of_all = (number_in(row, "bytenet_chrf") for row in (first, table[0]))
         found.append(
             statement(
                 f"chrF2 of line {first['line']}, whose BLEU is 0",
                 "actually a very good translation",
-                holds=first["bytenet_chrf"] > table[0]["bytenet_chrf"],
-                measured=first["bytenet_chrf"],
-                note=f"chrF2 of all sentences: {table[0]['bytenet_chrf']:.1f}",
+                holds=chrf > chrf_of_all,
+                measured=chrf,
+                note=f"chrF2 of all sentences: {chrf_of_all:.1f}",
             )
         )
     return found
 
 
 def _simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    simplified, bytenet = (number_in(table[0], f"{model}_bleu") for model in ("simplified", "bytenet"))
     return [
         *_verdicts("simplified", _SIMPLIFIED, table, scale),
         statement(
             "BLEU of Simplified minus ByteNet's, the whole set",
             "the translations are rather bad",
-            holds=table[0]["simplified_bleu"] < table[0]["bytenet_bleu"],
-            measured=table[0]["simplified_bleu"] - table[0]["bytenet_bleu"],
+            holds=simplified < bytenet,
+            measured=simplified - bytenet,
         ),
     ]
 

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table
 from bytenet.reproduction.engine.statistics import RATE, difference_of_means, student_t
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Outcome, Verdict, compare, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     ATTENTION,
     EPOCHS,
@@ -46,7 +46,7 @@ def _against_bytenet(table: Table, form: str, num_pairs: int, column: str = "mis
     if interval is None:
         return None
     epochs = EPOCHS["bytenet" if column.endswith("301") else "baseline"]
-    outcome = "shown" if interval[0] > 0 else "not shown"
+    outcome: Outcome = "shown" if interval[0] > 0 else "not shown"
     return Verdict(
         quantity=f"test misclassification, {num_pairs} pairs, attention ({FORMS[form].words}) minus ByteNet "
         f"without unlabelled text, {epochs:,} epochs",

@@ -12,6 +12,7 @@ from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, paired_
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.engine.verdict_text import interval_text
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
+from bytenet.reproduction.figures.shared.cells import text_in
 from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores_on
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
@@ -137,7 +138,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 def _plot(table: Table, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    labels = list(dict.fromkeys((row["problem"], row["settings"]) for row in table))
+    labels = list(dict.fromkeys((text_in(row, "problem"), text_in(row, "settings")) for row in table))
     figure = Figure(figsize=(8, 1 + 0.35 * len(labels)), layout="constrained")
     axes = figure.subplots()
     for place, (name, label) in enumerate(labels):

@@ -70,12 +70,16 @@ def _published(cell: Cell) -> list[float]:
     return list(values_by_trial(thesis_rows(), cell).values())
 
 
-def _outcome(ours: Sequence[float], theirs: Sequence[float], reproduces: bool) -> Outcome:
-    """How errors compare with the thesis's: by Welch's interval, or, of one training, by where the next would be."""
-    interval = difference_of_means(ours, theirs)
+def _outcome(errors: Sequence[float], published: Sequence[float], reproduces: bool) -> Outcome:
+    """How our errors compare with the thesis's.
+
+    Welch's interval of the difference decides. With a single training of ours, it is the interval in which one more
+    training of the thesis would lie.
+    """
+    interval = difference_of_means(errors, published)
     if interval is None:
-        low, high = next_value(theirs)
-        interval = fmean(ours) - high, fmean(ours) - low
+        low, high = next_value(published) or (fmean(published),) * 2
+        interval = fmean(errors) - high, fmean(errors) - low
     if interval[0] <= 0 <= interval[1]:
         return "agrees" if reproduces else "no difference"
     return "not reproduced" if reproduces else "better" if interval[1] < 0 else "worse"
@@ -98,7 +102,7 @@ def _compare_cells(
                 trials.append(len(own))
     if not outcomes:
         return None
-    order = ("not reproduced", "agrees") if reproduces else ("worse", "better", "no difference")
+    order: tuple[Outcome, ...] = ("not reproduced", "agrees") if reproduces else ("worse", "better", "no difference")
     counts = {kind: outcomes.count(kind) for kind in order}
     overall = next(kind for kind, count in counts.items() if count)
     told = ", ".join(f"{kind} in {count}" for kind, count in counts.items() if count)

@@ -14,6 +14,7 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     UNLABELLED,
     WEIGHTS,
     Cell,
+    Rows,
     cells_in,
     short_number,
     thesis_rows,
@@ -66,7 +67,7 @@ FORKS = (
 )
 
 
-def _chances_of_no_gain(rows: Sequence[dict]) -> dict[Cell, float]:
+def _chances_of_no_gain(rows: Rows) -> dict[Cell, float]:
     """By cell with unlabelled text, the two-sided p of its paired t-test, 1 where the error is not lower.
 
     Cells with fewer than two pairs of trials are left out.
@@ -131,11 +132,11 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
     return found
 
 
-def _mean(rows: Sequence[dict], cell: Cell) -> float:
+def _mean(rows: Rows, cell: Cell) -> float:
     return fmean(values_by_trial(rows, cell).values())
 
 
-def _paired(rows: Sequence[dict], cell: Cell) -> list[float]:
+def _paired(rows: Rows, cell: Cell) -> list[float]:
     """By trial, the error with unlabelled text minus that without."""
     return paired_differences(values_by_trial(rows, cell), values_by_trial(rows, cell.without_text))
 

@@ -12,6 +12,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.data import read_data
 from bytenet.reproduction.engine.experiment import Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.jobs.scheduler import times_of
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 
@@ -37,6 +38,10 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
     "cpu": _MEASURED_AT_THE_END,
     "thesis": _MEASURED_AT_THE_END,
 }  # fmt: skip
+
+
+Rows = Sequence[Mapping[str, float | int | str]]
+"""Rows of our results or of the thesis's."""
 
 
 class Cell(NamedTuple):
@@ -171,7 +176,7 @@ def thesis_rows() -> tuple[dict[str, float | int], ...]:
     )
 
 
-def values_by_trial(rows: Sequence[dict], cell: Cell, column: str = "misclassification") -> dict[int, float]:
+def values_by_trial(rows: Rows, cell: Cell, column: str = "misclassification") -> dict[int, float]:
     """By trial."""
     return by_trial(rows, column, **cell._asdict())
 
@@ -180,8 +185,18 @@ def rows_of(table: Table, settings: str) -> Table:
     return [row for row in table if row["settings"] == settings]
 
 
-def cells_in(rows: Sequence[dict]) -> list[Cell]:
-    return list(dict.fromkeys(Cell(*(row[name] for name in Cell._fields)) for row in rows))
+def cell_of(row: Mapping[str, float | int | str]) -> Cell:
+    """The cell that a row belongs to."""
+    return Cell(integer_in(row, "labelled"), integer_in(row, "unlabelled"), number_in(row, "weight"))
+
+
+def cells_in(rows: Rows) -> list[Cell]:
+    return list(dict.fromkeys(cell_of(row) for row in rows))
+
+
+def seconds_of_steps(row: Mapping[str, float | int | str]) -> float:
+    """Time of all training steps of a row, by their median time."""
+    return number_in(row, "steps") * number_in(row, "step_ms") / 1000
 
 
 def short_number(value: float) -> str:

@@ -9,7 +9,15 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Sca
 from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences, student_t
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.engine.verdict_text import interval_text
-from bytenet.reproduction.figures.semi_supervised.grid_runs import TRIALS, Cell, final_values, grid_run, thesis_rows
+from bytenet.reproduction.figures.semi_supervised.grid_runs import (
+    TRIALS,
+    Cell,
+    final_values,
+    grid_run,
+    seconds_of_steps,
+    thesis_rows,
+)
+from bytenet.reproduction.figures.shared.cells import integer_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.shared.plots import SMALL, handles_of, legend_below, new_figure, save
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
@@ -96,7 +104,7 @@ def _run(label: str, scale: Scale) -> TrainingRun:
         variant.of, cell, scale, _name(label), (f"data.validation_seed={_VALIDATION_SEED}", *variant.settings),
         starts if variant.started else (),
     )  # fmt: skip
-    return replace(run, cost=variant.cost * run.cost)
+    return replace(run, cost=variant.cost * (run.cost or 1.0))
 
 
 def _name(label: str) -> str:
@@ -129,7 +137,9 @@ def _measure(work: Work) -> Table:
 def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
     """By trial and processor, what the steps took, those of the translators it started from too."""
     own = {
-        (row["trial"], row["processor"]): row["steps"] * row["step_ms"] / 1000 for row in table if row["run"] == label
+        (integer_in(row, "trial"), text_in(row, "processor")): seconds_of_steps(row)
+        for row in table
+        if row["run"] == label
     }
     if label not in VARIANTS or not VARIANTS[label].started:
         return own
@@ -169,7 +179,7 @@ _THESIS_CELL = Cell(128, 1024, 0.2)
 
 
 def _plot(table: Table, path: Path) -> None:
-    labels = list(dict.fromkeys(row["run"] for row in table))
+    labels = texts_in(table, "run")
     figure = new_figure(1.6 + 0.42 * len(labels))
     axes = figure.subplots()
     for place, label in enumerate(labels):

@@ -34,6 +34,8 @@ def number_words(num_train: int = 24, num_validation: int = 8) -> tuple[Pairs, P
     """Generated training and validation pairs, which stand in for a corpus where only the code is tried."""
     settings = (f"data.num_train={num_train}", f"data.num_validation={num_validation}")
     corpus = read_corpus(load_config("numbers", settings).data)
+    if corpus.validation is None:
+        raise ValueError("The corpus `numbers` has no validation pairs.")
     return corpus.train, corpus.validation
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from bytenet.evaluation import smooth
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.plots import SMALL, shown_name
 from bytenet.reproduction.figures.shared.thesis_curves import KINDS, Published
 
@@ -57,7 +58,7 @@ class Line:
 
 def columns_of(table: Table, colour_by: str) -> dict[str, list[Line]]:
     """By the titles of the columns, the lines of each of their panels."""
-    runs = list(dict.fromkeys(row["run"] for row in table))
+    runs = texts_in(table, "run")
     if colour_by == "split":
         return {
             shown_name(run): [Line(run, split, SPLIT_NAMES[split], f"C{place}") for place, split in enumerate(SPLITS)]
@@ -104,7 +105,8 @@ def draw_published(axes: "Axes", one: Published, colour: str) -> None:
 
 def raw_values(axes: "Axes") -> list[np.ndarray]:
     """The values of the curves that are drawn."""
-    return [np.asarray(line.get_ydata(), float) for line in axes.lines if len(line.get_ydata()) > 2]
+    drawn = [np.asarray(line.get_ydata(), float) for line in axes.lines]
+    return [values for values in drawn if len(values) > 2]
 
 
 def set_limits(axes: "Axes", panel: Panel, num_notes: int, middle: float) -> None:
@@ -136,7 +138,7 @@ def draw_epochs(grid: np.ndarray, table: Table) -> None:
 
     for axes in grid.flat:
         if axes.axison:
-            for epoch in range(1, int(max(row["epoch"] for row in table)) + 1):
+            for epoch in range(1, int(max(number_in(row, "epoch") for row in table)) + 1):
                 axes.axvline(epoch, color="grey", linewidth=0.5, alpha=0.4, zorder=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

@@ -6,7 +6,8 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.csv_log import read_csv_log
-from bytenet.reproduction.engine.experiment import Table, Work
+from bytenet.reproduction.engine.experiment import Row, Table, Work
+from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
 
@@ -31,7 +32,7 @@ def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Se
             values = read_csv_log(folder.path / "continuous.csv")
             of_epoch = steps_per_epoch(folder)
             for index, step in enumerate(values["step"]):
-                row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
+                row: Row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
                 for measure in measures:
                     row[f"train_{measure}"] = values[f"train_{measure}"][index]
                     row[f"test_{measure}"] = values[measure][index]
@@ -47,11 +48,11 @@ def steps_per_epoch(folder: RunFolder) -> float:
 
 def series(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """By seed, epochs and values of a column of a run."""
-    found = {}
-    for seed in sorted({row["seed"] for row in table if row["run"] == run}):
+    curves = {}
+    for seed in sorted({integer_in(row, "seed") for row in table if row["run"] == run}):
         rows = [row for row in table if row["run"] == run and row["seed"] == seed]
-        found[seed] = (np.array([row["epoch"] for row in rows]), np.array([row[column] for row in rows], float))
-    return found
+        curves[seed] = (np.array([row["epoch"] for row in rows]), np.array([row[column] for row in rows], float))
+    return curves
 
 
 def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[float]:

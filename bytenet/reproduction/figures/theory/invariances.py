@@ -5,6 +5,7 @@ import numpy as np
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
 _VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
@@ -56,8 +57,8 @@ def _measure_invariances(work: Work) -> Table:
 def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     found = []
     for row in table:
-        printed = _INVARIANT[row["normalisation"]].get(row["change"])
-        change = float(row["relative_change_of_output"])
+        printed = _INVARIANT[text_in(row, "normalisation")].get(text_in(row, "change"))
+        change = number_in(row, "relative_change_of_output")
         quantity = f"{row['normalisation']} normalisation, {row['change']}: relative change of the output"
         if printed is None:
             verdict = "invariant" if change < _UNCHANGED else "not invariant"

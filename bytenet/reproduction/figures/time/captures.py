@@ -116,7 +116,7 @@ class Captured:
             if load_config(settings).differences(config):
                 raise InputError(f"{folder} was captured with other settings. Remove it, or give another --runs.")
             return folder
-        work.say(f"capturing steps of {self.variant} on {', '.join(config.training.devices)} in {folder} ...")
+        work.say(f"capturing steps of {self.variant} on {', '.join(config.training.devices or ())} in {folder} ...")
         # A temporary folder beside it: a rename moves the whole profile or nothing.
         folder.parent.mkdir(parents=True, exist_ok=True)
         new = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))

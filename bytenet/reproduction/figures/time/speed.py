@@ -22,7 +22,7 @@ from bytenet.reproduction.figures.time.speed_verdicts import (
 BATCH_SIZE = 16
 """Sentence pairs a device, as in the thesis."""
 _SETTINGS = ("model.settings=thesis", "training.loss=sentence", "training.clip_norm=null")
-_TIME = {
+_TIME: dict[Scale, str] = {
     "smoke": "40 s",
     "cpu": "4 min for all three, up to 8 GB; two logical CPUs for 4 GPUs, random sentences of 100 characters",
     "thesis": "4 GPUs; not measured",

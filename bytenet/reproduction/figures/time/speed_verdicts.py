@@ -10,6 +10,7 @@ from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.shared.cells import integer_in, text_in
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
 
@@ -26,7 +27,7 @@ def rates(table: Table, model: str, devices: int) -> np.ndarray:
 
 
 def device_counts(table: Table) -> list[int]:
-    return sorted({row["devices"] for row in table})
+    return sorted({integer_in(row, "devices") for row in table})
 
 
 def of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
@@ -85,7 +86,8 @@ def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
 
 
 def devices_text(table: Table, devices: int) -> str:
-    kind = {"CPU": "logical CPU"}.get(table[0]["kind"], table[0]["kind"])
+    kind = text_in(table[0], "kind")
+    kind = "logical CPU" if kind == "CPU" else kind
     return f"{devices} {kind}{'s' if devices > 1 else ''}"
 
 
@@ -96,7 +98,7 @@ def bytenet_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """Of figure 3.4.2."""
-    weights = {row["model"]: row["weights"] for row in table}
+    weights = {row["model"]: integer_in(row, "weights") for row in table}
     share = weights["simplified"] / weights["bytenet"]
     note = f"it has {share:.3f} of ByteNet's weights; how far that becomes time depends on what else a step costs"
     faster = list(rates(table, "simplified", 1) / rates(table, "bytenet", 1) - 1)

@@ -11,6 +11,7 @@ from bytenet.profiling.traces.grouping import LEVELS
 from bytenet.profiling.traces.nesting import union_seconds
 from bytenet.profiling.traces.plots import Span, Timeline
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in, text_in, texts_in
 
 MOST_ROWS = 3000
 """Rectangles of a raw picture; more cannot be told apart."""
@@ -47,8 +48,17 @@ def busy_ms(spans: Sequence[Span]) -> float:
 
 def timeline_of(table: Table) -> Timeline:
     """What `timeline_table` was made of."""
-    spans = [Span(*(row[column] for column in Span._fields)) for row in table]
-    return Timeline(table[0]["step"], table[0]["step_ms"], spans, table[0]["threads_left_out"])
+    spans = [
+        Span(
+            text_in(row, "device"), text_in(row, "thread"), number_in(row, "start_ms"), number_in(row, "duration_ms"),
+            text_in(row, "kind"),
+        )
+        for row in table
+    ]  # fmt: skip
+    first = table[0]
+    return Timeline(
+        integer_in(first, "step"), number_in(first, "step_ms"), spans, integer_in(first, "threads_left_out")
+    )
 
 
 def thinned(spans: Sequence[Span], milliseconds: float, most: int = MOST_ROWS) -> list[Span]:
@@ -108,18 +118,20 @@ def grouped_table(result: Breakdown) -> Table:
 
 def devices_of(table: Table) -> list[DeviceTime]:
     """The devices that `grouped_table` was made of, without their threads and single operations."""
-    found = []
-    for name in dict.fromkeys(row["device"] for row in table):
+    devices = []
+    for name in texts_in(table, "device"):
         rows = [row for row in table if row["device"] == name]
-        busy = sum(row["seconds"] for row in rows)
+        busy = sum(number_in(row, "seconds") for row in rows)
         groups = [
             GroupTime(
-                tuple(row[level] for level in LEVELS), row["seconds"], row["seconds"] / busy, row["summed_seconds"], 0
+                tuple(text_in(row, level) for level in LEVELS), number_in(row, "seconds"),
+                number_in(row, "seconds") / busy, number_in(row, "summed_seconds"), 0,
             )
             for row in rows
-        ]
-        found.append(DeviceTime(name, busy, max(0.0, rows[0]["step_seconds"] - busy), 0.0, groups, []))
-    return found
+        ]  # fmt: skip
+        idle = max(0.0, number_in(rows[0], "step_seconds") - busy)
+        devices.append(DeviceTime(name, busy, idle, 0.0, groups, []))
+    return devices
 
 
 def models_devices(names: Sequence[str]) -> list[str]:

@@ -29,7 +29,7 @@ def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdic
         seconds = _seconds(devices, "part")
         busy = sum(seconds.values())
         seconds.pop("other", None)
-        largest = max(seconds, key=seconds.get)
+        largest = max(seconds, key=seconds.__getitem__)
         told = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
         return statement(
             "the part of the blocks that takes longest", printed, largest == part, largest,

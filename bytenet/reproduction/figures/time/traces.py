@@ -13,6 +13,7 @@ from bytenet.profiling.traces.plots import draw_grouped, draw_timeline, timeline
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare
+from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.time.captures import THESIS_DEVICES, Captured
 from bytenet.reproduction.figures.time.trace_tables import (
     devices_of,
@@ -35,10 +36,14 @@ _DIFFERS: dict[Scale, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+def _busy_shares(table: Table) -> dict[str, float]:
+    """By device, the share of the step in which it works."""
+    return {text_in(row, "device"): number_in(row, "device_busy_ms") / number_in(row, "step_ms") for row in table}
+
+
 def _busy_text(table: Table) -> str:
-    busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
-    told = ", ".join(f"{device} {share:.0%}" for device, share in busy.items())
-    return f"here, busy other than with communication: {told} of {table[0]['step_ms']:,.0f} ms"
+    shares = ", ".join(f"{device} {share:.0%}" for device, share in _busy_shares(table).items())
+    return f"here, busy other than with communication: {shares} of {table[0]['step_ms']:,.0f} ms"
 
 
 def _raw(captured: Captured, name: str, title: str, thesis: str) -> Experiment:
@@ -51,7 +56,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str) -> Experiment:
         return timeline_table(timeline(read_trace(captured.trace_folder(work))))
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
-        busy = {row["device"]: row["device_busy_ms"] / row["step_ms"] for row in table}
+        busy = _busy_shares(table)
         on_gpu = any(device.startswith("GPU") for device in busy)
         quantity = "share of a step in which a device waits or communicates"
         measured = fmean(1 - busy[device] for device in models_devices(list(busy)))
@@ -84,7 +89,7 @@ def _grouped(
         return [verdict.unjudged("CPUs, not GPUs") if on_cpu else verdict for verdict in found]
 
     def plot(table: Table, path: Path) -> None:
-        draw_grouped(devices_of(table), table[0]["step_seconds"], path, captured.known_step)
+        draw_grouped(devices_of(table), number_in(table[0], "step_seconds"), path, captured.known_step)
 
     return _experiment(name, title, thesis, measure, verdicts, plot)
 
