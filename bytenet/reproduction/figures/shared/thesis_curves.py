@@ -1,4 +1,4 @@
-"""What is known of the curves of the thesis's figures: what its text says, and what can be read off its pictures."""
+"""Known values of the curves in the thesis's figures, from its text or read off its pictures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ class Published:
     """A value of the thesis's curves.
 
     Attributes:
-        measure: as of a `Panel`.
+        measure: as in `Panel`.
         split: "train" or "test"; None for both.
         value: nats a sentence, a rate from 0 to 1, or BLEU from 0 to 100.
-        high: the upper end where the thesis has a range that starts at `value`.
-        kind: what it is of the curve.
-        epoch: where it is, of a "point".
-        run: whose curve it belongs to, as in the data; None for all runs.
+        high: upper end if the thesis has a range that starts at `value`.
+        kind: which value of the curve it is.
+        epoch: place of a "point".
+        run: the run with this curve, as named in the data; None for all runs.
     """
 
     measure: str
@@ -37,13 +37,13 @@ class Published:
 
     @property
     def full_text(self) -> str:
-        """The same with what it is."""
+        """The value with its kind."""
         if self.kind == "point":
             return f"thesis, by epoch {self.epoch:g}: {self.text}"
         return f"{KINDS[self.kind][0]}: {self.text}"
 
 
-#: By kind, what a legend calls it and how it is drawn.
+#: Label and style of each kind.
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "end": ("thesis, end of its curve", {"linestyle": "--"}),
     "least": ("thesis, least of its curve", {"linestyle": ":"}),
@@ -64,7 +64,7 @@ def _read(experiment: str) -> Curves:
 
 
 def _with_run(curves: Curves) -> Curves:
-    """The same values, where the data of an experiment call each run by its variant."""
+    """The same values with the variant as the run, for experiments whose runs are named by variant."""
     return {variant: tuple(replace(value, run=variant) for value in values) for variant, values in curves.items()}
 
 
@@ -77,7 +77,7 @@ EUROPARL = _with_run(_read("europarl"))
 
 
 def published_value(values: Sequence[Published], measure: str, split: str, kind: str = "end") -> Published:
-    """What the thesis shows of a curve.
+    """The value of a kind that the thesis shows of a curve.
 
     Raises:
         ValueError: there is no such value, or more than one.
