@@ -21,7 +21,7 @@ _SMOKE = (
     "data.num_train=32", "data.num_validation=16", "training.epochs=2", "training.jit_compile=false",
     "model.num_sets=1", "evaluation.continuous_batch_size=16", "evaluation.continuous_every_steps=2",
 )  # fmt: skip
-# The validation set is the thesis's test set, which it watched; the last model is kept, so nothing is chosen by it.
+# The validation set is the thesis's test set. The last model is kept, so the set selects nothing.
 _FULL = (
     "evaluation.continuous_batch_size=128", "evaluation.continuous_every_steps=45", "evaluation.every_epochs=301",
 )  # fmt: skip
@@ -34,9 +34,10 @@ def digits_run(variant: str, settings: str, scale: Scale) -> TrainingRun:
     """The training of a variant.
 
     Args:
-        variant: of the model.
-        settings: "thesis"; "code", the same with the first weights of the published code, for SELU; or "default".
-        scale: of the experiment.
+        variant: variant of the model.
+        settings: "thesis", "default", or "code". "code" is for SELU: the settings of the thesis with the initial
+            weights of the published code.
+        scale: scale of the experiment.
     """
     preset, suffix = ("digits", "") if settings == "default" else ("digits-thesis", f"-{settings}")
     weights = (SELU_WEIGHTS,) if variant == "selu" and settings == "thesis" else ()
@@ -60,10 +61,10 @@ def _figure(
     """A figure of one variant.
 
     Args:
-        name, title, thesis, beside: of the experiment.
-        variant: of the model.
-        alpha: of the smoothing.
-        judge: makes the verdicts of its table and of those beside it.
+        name, title, thesis, beside: attributes of the experiment.
+        variant: variant of the model.
+        alpha: weight of the newest value in the smoothing.
+        judge: makes the verdicts from the experiment's table and the tables beside it.
     """
     labels = ("thesis", _OF_CODE, "default") if variant == "selu" else SETTINGS
 
@@ -92,7 +93,7 @@ _ERROR = "test_misclassification"
 def _test_error(
     quantity: str, variant: str, table: Table, run: str, tolerance: float = 0.01, lower_is_better: bool | None = None
 ) -> Verdict:
-    """The test misclassification of a run beside the end of the thesis's curve; arguments as of `compare`."""
+    """Compare the test misclassification of a run with the end of the thesis's curve. Arguments as in `compare`."""
     printed = published_value(DIGITS[variant], "misclassification", "test").value
     return compare(
         f"test misclassification, {quantity}", printed, settled(table, run, _ERROR), tolerance, RATE, lower_is_better
@@ -149,7 +150,7 @@ def _simplified(table: Table, others: dict[str, Table], scale: Scale) -> list[Ve
 
 
 def _selu(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]:
-    found = [
+    verdicts = [
         _test_error("thesis settings", "selu", table, "thesis"),
         _test_error("first weights of the published code", "selu", table, _OF_CODE),
         _test_error("defaults", "selu", table, "default", tolerance=0.0, lower_is_better=True),
@@ -158,8 +159,8 @@ def _selu(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]
         first = first_values(table, run, "train_sentence_cross_entropy")
         if first:
             printed = published_value(DIGITS["selu"], "sentence_cross_entropy", "test", "first").value
-            found.append(compare(f"first cross entropy, nats a sentence, {words}", printed, first, tolerance=5))
-    return found + _against_bytenet(
+            verdicts.append(compare(f"first cross entropy, nats a sentence, {words}", printed, first, tolerance=5))
+    return verdicts + _against_bytenet(
         table, others, "SELU", "similar results as the normal ByteNet model", "similar", "result-selu-bytenet.tex:59"
     )
 
@@ -188,18 +189,18 @@ def _samples() -> Experiment:
             for source, target, printed in zip(pairs.source, pairs.target, of_thesis, strict=True)
         ]
         for settings, run in zip(SETTINGS, runs(work.scale), strict=True):
-            # A model of the thesis's settings writes no more symbols than its padded source has: nothing to be told.
+            # No maximum length is needed: with the thesis's settings, an output is never longer than its padded source.
             translator = Translator.from_run(work.folders(run)[0], beam_size=10, length_penalty=0.0)
             for row, translations in zip(table, translator.translate(pairs.source), strict=True):
                 row[f"{settings} settings"] = translations[0].text
         return table
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
-        found = []
+        judged = []
         for settings in SETTINGS:
             right = sum(row["target"] == row[f"{settings} settings"] for row in table)
-            found.append(Verdict(quantity=f"of six samples right, {settings} settings", printed=3, measured=right))
-        return found
+            judged.append(Verdict(quantity=f"of six samples right, {settings} settings", printed=3, measured=right))
+        return judged
 
     return Experiment(
         name="tab-3.3.1",

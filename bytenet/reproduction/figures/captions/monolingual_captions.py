@@ -1,7 +1,7 @@
 """Beyond the thesis: does monolingual text help on natural language, and more than back-translation does?
 
-German to English from 3,000 pairs of Multi30k, with captions of other images in either language, with what was chosen
-on the validation set. The test set is looked at once.
+The models translate German to English. They learn from 3,000 pairs of Multi30k and from captions of other images in
+either language. The settings were chosen on the validation set. The test set is used once.
 """
 
 from collections.abc import Sequence
@@ -35,8 +35,9 @@ _COMPARED = [way for way in WAYS if way != BACKWARD]
 def _measure(work: Work) -> Table:
     """Rows of `way`, `trial`, test scores with bootstrap intervals, gains over `CONTROL`, and `validation_of`.
 
-    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `length_ratio`; `bleu_gain`, ... are the difference to the
-    same trial's `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
+    Test scores are `bleu`, `bleu_low`, `bleu_high`, the same for `chrf`, and `length_ratio`. `bleu_gain`, ... are the
+    differences to the `CONTROL` of the same trial, with the interval of the paired bootstrap. They are empty if that
+    `CONTROL` is not finished.
     """
     from bytenet.evaluation import evaluate_run, pairs_of_split
     from bytenet.evaluation.compare import compare_translations
@@ -74,32 +75,32 @@ def _with_interval(key: str, value: float | None, interval: tuple[float, float] 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ways = texts_in(table, "way")
-    found = []
+    verdicts = []
     for way in ways:
         for key, name in _SCORES.items():
             values = list(by_trial(table, key, way=way).values())
             minutes = fmean(by_trial(table, "minutes", way=way).values())
             validation = fmean(by_trial(table, f"val_{key}", way=way).values())
             length = fmean(by_trial(table, "length_ratio", way=way).values())
-            found.append(
+            verdicts.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
                     note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; "
                     f"{length:.2f} words for one of the references; {minutes:.0f} min"
-                    + "".join(f"; {told}" for told in _kept(table, way)),
+                    + "".join(f"; {note}" for note in _kept(table, way)),
                 )
             )  # fmt: skip
     for way in ways:
         if way not in (PAIRS, CONTROL):
-            found += [*_gains(table, way, CONTROL), *_gains(table, way, PAIRS)]
+            verdicts += [*_gains(table, way, CONTROL), *_gains(table, way, PAIRS)]
     for way in (MARGINAL, BACK_ONCE):
-        found += _gains(table, way, BACK)
-    return found
+        verdicts += _gains(table, way, BACK)
+    return verdicts
 
 
 def _kept(table: Table, way: str) -> list[str]:
-    """What to say where text changed nothing for the better; nothing else."""
+    """A note if text improved nothing in some trainings; otherwise an empty list."""
     starts = list(by_trial(table, "best_step", way=way).values()).count(0)
     return [f"{starts} kept what they started from, as nothing after it was better"] if starts else []
 
@@ -110,17 +111,17 @@ def _bootstrap(table: Table, way: str, key: str) -> str:
         for row in table
         if row["way"] == way and row[f"{key}_low"] != ""
     ]
-    if not intervals:  # of gains, where the translations to compare with were made elsewhere
+    if not intervals:  # gains, if the translations of `CONTROL` were made on another machine
         return "not bootstrapped over sentences"
     return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
 
 
 def _gains(table: Table, way: str, against: str) -> list[Verdict]:
-    """How much better a way is than another, paired by trial; nothing where none has both.
+    """Gains of a way over another, paired by trial; an empty list if no trial has both.
 
-    Only what took as long without text says whether text helps, and only when all seeds are there.
+    Whether text helps is only judged against `CONTROL`, which trained as long without text, and only with all seeds.
     """
-    found = []
+    verdicts = []
     for key, name in _SCORES.items():
         gains = paired_differences(by_trial(table, key, way=way), by_trial(table, key, way=against))
         if not gains:
@@ -139,17 +140,17 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
             notes.append(_bootstrap(table, way, f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
-        found.append(
+        verdicts.append(
             Verdict(
                 quantity=f"{name}, {way} minus {against}", printed=printed, measured=fmean(gains), interval=interval,
                 seeds=len(gains), outcome=outcome, note="; ".join(notes),
             )
         )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _plot(table: Table, path: Path) -> None:
-    """A panel a score: each seed with its bootstrap interval, the mean over seeds as a line."""
+    """Draw one panel per score: each seed with its bootstrap interval, and a line at the mean over seeds."""
     ways = texts_in(table, "way")
     figure = new_figure(1.6 + 0.5 * len(ways))
     all_axes = figure.subplots(1, 2, sharey=True)

@@ -24,7 +24,7 @@ def _tries(scale: Scale) -> list[tuple[str, Choice]]:
 
 
 def _measure_tries(work: Work) -> Table:
-    """Rows of `way`, `dropout`, `weight`, `trial`, and what `validation_of` tells."""
+    """Rows of `way`, `dropout`, `weight`, `trial`, and the values from `validation_of`."""
     rows: Table = []
     for way, choice in _tries(work.scale):
         for trial, folder in work.finished(training_of(way, work.scale, choice)):
@@ -37,27 +37,27 @@ def _label(way: str, choice: Choice) -> Row:
 
 
 def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     for way in texts_in(table, "way"):
         rows = [row for row in table if row["way"] == way]
         best = max(rows, key=lambda row: number_in(row, "val_chrf"))
-        told = [
+        notes = [
             f"{_words(_choice(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
             + ("" if row["best_step"] else ", what it started from was kept")
             for row in rows
         ]  # fmt: skip
         missing = [tried for tried, _ in _tries(scale)].count(way) - len(rows)
         if missing:
-            told.append(f"{missing} to come")
+            notes.append(f"{missing} to come")
         elif _choice(best) != CHOSEN[way]:
-            told.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
-        found.append(
+            notes.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
+        verdicts.append(
             Verdict(
                 quantity=f"validation chrF of the best of {len(rows)} settings, {way}", printed="not tried",
-                measured=float(best["val_chrf"]), note="; ".join(told),
+                measured=float(best["val_chrf"]), note="; ".join(notes),
             )
         )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _choice(row: Row) -> Choice:

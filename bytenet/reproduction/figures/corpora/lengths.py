@@ -12,14 +12,14 @@ from bytenet.reproduction.figures.corpora.texts import NEWSTEST, news
 from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
-# Characters, in the thesis.
+# Lengths in the thesis, in characters.
 _PRINTED_PEAK: list[int] = thesis_numbers("lengths")["peak"]
 _LONGEST_IN_FIGURE: int = thesis_numbers("lengths")["longest_in_figure"]
 _LONGEST_IN_TEXT: int = thesis_numbers("lengths")["longest_in_text"]
 
 
 def _measure_lengths(work: Work) -> Table:
-    """For each length in characters, the number of sentences and their density, as R and ggplot2 estimate it."""
+    """Number of sentences of each length in characters, and their density as R and ggplot2 estimate it."""
     pairs = news(work.scale, 2014)
     lengths = {"source": np.array(list(map(len, pairs.source))), "target": np.array(list(map(len, pairs.target)))}
     longest = max(values.max() for values in lengths.values())
@@ -32,7 +32,7 @@ def _measure_lengths(work: Work) -> Table:
 
 
 def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Gaussian kernels of the width that R takes by default: Silverman's rule of thumb."""
+    """Density by Gaussian kernels with R's default width, which is Silverman's rule of thumb."""
     from scipy.stats import gaussian_kde, iqr
 
     deviation = values.std(ddof=1)
@@ -41,15 +41,15 @@ def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     longest = {}
     for side, name in (("source", "German"), ("target", "English")):
         peak = integer_in(max(table, key=lambda row: number_in(row, f"{side}_density")), "length")
         longest[side] = max(integer_in(row, "length") for row in table if row[f"{side}_sentences"])
-        found.append(compare(f"most frequent length, {name}, characters", fmean(_PRINTED_PEAK), [peak], tolerance=5))
+        verdicts.append(compare(f"most frequent length, {name}, characters", fmean(_PRINTED_PEAK), [peak], tolerance=5))
     total = sum(integer_in(row, "source_sentences") for row in table)
     return [
-        *found,
+        *verdicts,
         compare("longest sentence in the figure, characters", _LONGEST_IN_FIGURE, [max(longest.values())], tolerance=5),
         compare(
             "longest sentence in the text, characters", _LONGEST_IN_TEXT, [max(longest.values())], tolerance=5,

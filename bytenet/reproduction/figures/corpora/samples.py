@@ -11,7 +11,7 @@ from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.figures.shared.corpus_files import within
 
 _SHOWN = 3
-# How the pairs that the thesis shows begin.
+# Beginnings of the pairs that the thesis shows.
 _NEWS_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["newstest"]
 _EUROPARL_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["europarl"]
 _PAIRS_2014: int = thesis_numbers("corpora")["newstest_2014_pairs"]
@@ -19,7 +19,7 @@ _PAIRS_2015: int = thesis_numbers("corpora")["newstest_2015_pairs"]
 
 
 def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
-    """A row with what is to be known of all pairs, then those that the thesis shows, or else the first ones.
+    """A row about all pairs, then one row for each pair that the thesis shows, or for the first pairs if it shows none.
 
     Returns:
         Rows of `corpus`, `printed` (whether the thesis shows it), `pairs` and `longest` (characters of the longer
@@ -43,8 +43,8 @@ def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
 
 
 def _found_verdict(table: Table, printed: Sequence[str]) -> Verdict:
-    found = {start for start in printed for row in table if row["printed"] and str(row["source"]).startswith(start)}
-    return compare("of the pairs shown, found in the corpus", len(printed), [len(found)])
+    starts = {start for start in printed for row in table if row["printed"] and str(row["source"]).startswith(start)}
+    return compare("of the pairs shown, found in the corpus", len(printed), [len(starts)])
 
 
 def _measure_news(work: Work) -> Table:
@@ -58,7 +58,7 @@ def _measure_news(work: Work) -> Table:
 
 
 def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    # Rows of all pairs have no text.
+    # The rows about all pairs have no text.
     all_2015, all_2014, filtered = (row for row in table if not row["source"])
     longest = max(int(all_2014["longest"]), int(all_2015["longest"]))
     return [
@@ -109,7 +109,7 @@ _SAMPLE = "not the whole corpus but the files under BYTENET_DATA"
 
 
 def _is_whole(pairs: int) -> bool:
-    return pairs > 0.9 * EUROPARL_PAIRS  # some are held out, or left out for their sake
+    return pairs > 0.9 * EUROPARL_PAIRS  # some pairs are held out, and similar ones are removed
 
 
 _DRAWN = 100_000
@@ -120,7 +120,7 @@ _DIGIT_OF_WORD = {
 
 
 def _measure_digits(work: Work) -> Table:
-    """A row for all pairs drawn, and the first ones; read back with a dictionary that did not make them."""
+    """A row about all drawn pairs, then the first pairs. An independent dictionary checks them."""
     from bytenet.datasets.corpora.digits import digits
 
     pairs = digits(seed=10, size=1000 if work.scale == "smoke" else _DRAWN)
@@ -149,7 +149,7 @@ def _digits_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _measure_odd_pairs(work: Work) -> Table:
-    """What `bytenet data` calls suspicious: a row for each example, the first one with the count of its kind."""
+    """Pairs that `bytenet data` calls suspicious: one row per example, each with the count of its kind."""
     from bytenet.datasets.report import find_suspicious
 
     pairs = europarl(work.scale)
@@ -176,14 +176,14 @@ def _odd_verdicts(table: Table, scale: Scale) -> list[Verdict]:
         emptiness = statement(quantity, printed, empty > 0, empty)
     else:
         emptiness = Verdict(quantity=quantity, printed=printed, measured=empty, note=_SAMPLE)
-    kinds_told = "; ".join(f"{kind}: {row['of_this_kind']}" for kind, row in kinds.items())
+    counts = "; ".join(f"{kind}: {row['of_this_kind']}" for kind, row in kinds.items())
     return [
         emptiness,
         Verdict(
             quantity="share of odd pairs",
             printed="no number; bad pairs are called the most likely cause of the oscillation",
             measured=share,
-            note=f"of {pairs:,} pairs, {kinds_told}",
+            note=f"of {pairs:,} pairs, {counts}",
         ),
     ]
 

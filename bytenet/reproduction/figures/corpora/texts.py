@@ -1,4 +1,4 @@
-"""The corpora of the thesis, and what stands in for them at smaller scales."""
+"""The corpora of the thesis, and their replacements at smaller scales."""
 
 from bytenet.datasets.corpora.newstest import newstest
 from bytenet.datasets.parallel import Pairs
@@ -13,12 +13,12 @@ PRINTED_PAIRS: int = thesis_numbers("corpora")["europarl_pairs"]
 
 
 def news(scale: Scale, year: int) -> Pairs:
-    """A NewsTest, German to English; at "smoke" number words stand in for it."""
+    """A NewsTest, German to English; number words at the scale "smoke"."""
     return stand_in() if scale == "smoke" else newstest([year])
 
 
 def europarl(scale: Scale) -> Pairs:
-    """What there is of Europarl, whole or not; at "smoke" number words, some of them spoilt."""
+    """The available part of Europarl; at the scale "smoke", number words and two odd pairs."""
     if scale == "smoke":
         pairs = stand_in()
         return Pairs([*pairs.source, "", "eins"], [*pairs.target, "one", "one " * 12])

@@ -19,21 +19,21 @@ _BLEU_WITHOUT_NORMALIZATION = 80
 
 
 def _printed(variant: str, split: str, measure: str) -> float:
-    """Where the thesis's curve ends."""
+    """The value at which the thesis's curve ends."""
     return published_value(MEMORISED[variant], measure, split).value
 
 
 def epoch_of_bleu(table: Table, run: str, threshold: float, alpha: float, column: str = "train_bleu") -> list[float]:
-    """By seed, the first epoch at which the smoothed BLEU is at least `threshold`; infinity where it never is."""
-    found = []
+    """The first epoch with a smoothed BLEU of at least `threshold`, one per seed; infinity if there is none."""
+    first_epochs = []
     for epochs, values in series(table, run, column).values():
         above = np.flatnonzero(smooth(values, alpha) >= threshold)
-        found.append(float(epochs[above[0]]) if len(above) else float("inf"))
-    return found
+        first_epochs.append(float(epochs[above[0]]) if len(above) else float("inf"))
+    return first_epochs
 
 
 def _share_of_loss_at_bleu(table: Table, run: str, threshold: float, alpha: float) -> list[float]:
-    """By seed, where the smoothed BLEU passes `threshold`: the training cross entropy as a share of its first value."""
+    """Training cross entropy when the smoothed BLEU passes `threshold`, as a share of its first value, one per seed."""
     shares = []
     losses = series(table, run, f"train_{CROSS_ENTROPY}")
     for (epochs, values), epoch in zip(losses.values(), epoch_of_bleu(table, run, threshold, alpha), strict=True):
@@ -82,12 +82,12 @@ def learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _at_size(scale: Scale, verdict: Verdict) -> Verdict:
-    """The verdict, which is none where the training is smaller than the thesis's."""
+    """The verdict at the thesis's size; no claim for smaller trainings."""
     return verdict if scale == "thesis" else verdict.unjudged("fewer pairs, a narrower model, fewer steps")
 
 
 def against_bytenet(variant: str, printed: str, holds: Callable[[float, float], bool], source: str):
-    """Verdicts on a variant beside ByteNet: where its train BLEU ends, and when it passes 50."""
+    """Makes verdicts on the training BLEU of a variant: its end, and when it passes 50 compared with ByteNet."""
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         own, other = (epoch_of_bleu(table, run, 50, 0.3) for run in (variant, "bytenet"))
@@ -97,7 +97,7 @@ def against_bytenet(variant: str, printed: str, holds: Callable[[float, float], 
             _at_size(scale, compare(f"train BLEU of {variant}", _printed(variant, "train", BLEU), ends, tolerance=5)),
             statement(
                 f"train BLEU passes 50: {variant}, ByteNet", printed,
-                holds=all(holds(mine, theirs) for mine, theirs in zip(own, other, strict=True)),
+                holds=all(map(holds, own, other)),
                 measured=", ".join(when),
                 contradicts=scale == "thesis" and not all(map(holds, own, other)), source=source,
             ),
@@ -107,22 +107,23 @@ def against_bytenet(variant: str, printed: str, holds: Callable[[float, float], 
 
 
 def with_first_loss(variant: str, *arguments):
-    """The same, and the cross entropy before the first step."""
+    """As `against_bytenet`, with the cross entropy before the first step."""
     judge = against_bytenet(variant, *arguments)
 
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         end, passes = judge(table, scale)
-        found = [end, _at_size(scale, passes)]  # a short training shows nothing of SELU
+        at_end = [end, _at_size(scale, passes)]  # a short training says nothing about SELU
         first = first_values(table, variant, f"train_{CROSS_ENTROPY}")
         if not first:
-            return found
+            return at_end
         quantity = "first train cross entropy of SELU, nats a sentence"
-        known = published_value(MEMORISED[variant], CROSS_ENTROPY, "train", "first")
-        printed = round(fmean((known.value, known.high or known.value)))  # its training and test curve differ
+        published = published_value(MEMORISED[variant], CROSS_ENTROPY, "train", "first")
+        # Between the two first points of the thesis's figure.
+        printed = round(fmean((published.value, published.high or published.value)))
         if scale == "thesis":
-            return [*found, compare(quantity, printed, first, tolerance=0.2 * printed)]
+            return [*at_end, compare(quantity, printed, first, tolerance=0.2 * printed)]
         note = "a narrower model and shorter sentences begin lower"
-        return [*found, Verdict(quantity=quantity, printed=printed, measured=fmean(first), note=note)]
+        return [*at_end, Verdict(quantity=quantity, printed=printed, measured=fmean(first), note=note)]
 
     return verdicts
 

@@ -27,7 +27,7 @@ _IN_REPOSITORY = {
 }
 _PRINTED = thesis_numbers("translations")
 _CORPUS_BLEU: dict[str, float] = _PRINTED["whole_set"]
-# How the sentences that the thesis prints begin, and their BLEU there.
+# Beginnings of the sentences that the thesis prints, and their printed BLEU.
 _GOOD: dict[str, float] = _PRINTED["good"]
 _BAD: dict[str, float] = _PRINTED["bad"]
 _SIMPLIFIED: dict[str, float] = _PRINTED["simplified"]
@@ -36,11 +36,11 @@ _CHOSEN = 3
 
 @dataclass(frozen=True)
 class Outputs:
-    """Translations of a test set with the scores that came with them.
+    """Translations of a test set with their published scores.
 
     Attributes:
-        source, target, translation: line by line.
-        bleu: of each translation.
+        source, target, translation: the texts, line by line.
+        bleu: published BLEU of each translation.
     """
 
     source: Sequence[str]
@@ -50,10 +50,12 @@ class Outputs:
 
 
 def author_outputs(model: Model) -> Outputs:
-    """What the author's model made of NewsTest 2015: `BYTENET_DATA/thesis-results/newstest2015-<model>.jsonl.gz`.
+    """The translations of NewsTest 2015 by the author's model.
+
+    They are read from `BYTENET_DATA/thesis-results/newstest2015-<model>.jsonl.gz`.
 
     Raises:
-        MissingFileError: the file is not there.
+        MissingFileError: the file does not exist.
     """
     from bytenet.datasets.corpora.lookup import data_folder
 
@@ -71,15 +73,15 @@ def author_outputs(model: Model) -> Outputs:
 
 
 def _stand_in(model: Model) -> Outputs:
-    """Number words with letters changed: in one line few, in the next one many, the other model the other way round."""
+    """Number words with changed letters, few and many in turn. The other model has many where this one has few."""
     pairs = number_words(48, 8)[0]
     every = (31, 7) if model == "bytenet" else (7, 31)
     translations = [
         "".join("x" if place % every[line % 2] == 0 else letter for place, letter in enumerate(text, start=1))
         for line, text in enumerate(pairs.target)
     ]
-    given = [_sentence_bleu(*pair) for pair in zip(translations, pairs.target, strict=True)]
-    return Outputs(pairs.source, pairs.target, translations, given)
+    scores = [_sentence_bleu(*pair) for pair in zip(translations, pairs.target, strict=True)]
+    return Outputs(pairs.source, pairs.target, translations, scores)
 
 
 def _sentence_bleu(translation: str, target: str) -> float:
@@ -103,7 +105,7 @@ def _compare(models: Sequence[Model], scale: Scale) -> "tuple[Comparison, list[O
 def _measure(
     models: Sequence[Model], printed: dict[str, float], choice: Literal["good", "bad", "worst"], work: Work
 ) -> Table:
-    """A row for all sentences, one for each that the thesis prints, and those that `Comparison.choose` gives.
+    """A row for all sentences, then one for each printed sentence and for each that `Comparison.choose` selects.
 
     Returns:
         Rows of `chosen` ("all", "printed", or the choice), `sentences`, `line`, the texts, and of each model its
@@ -118,7 +120,7 @@ def _measure(
     chosen = [("printed", line) for line in lines if line is not None]
     chosen += [(choice, line) for line in comparison.choose(choice, _CHOSEN, by, min_chars=40)]
     equal = [
-        [abs(round(own, 2) - given) < 0.0051 for own, given in zip(system.bleu.tolist(), output.bleu, strict=True)]
+        [abs(round(own, 2) - other) < 0.0051 for own, other in zip(system.bleu.tolist(), output.bleu, strict=True)]
         for system, output in zip(comparison.systems, outputs, strict=True)
     ]
     whole: Row = {"chosen": "all", "sentences": len(sources), "line": "", "source": "", "target": ""}
@@ -145,7 +147,7 @@ def _measure(
 
 
 def _rescored(quantity: str, printed: float, score: float) -> Verdict:
-    """A score of the author's own translations: ours of the same text beside the one that the thesis printed."""
+    """Compare our score of the author's translations with the printed score."""
     return compare(quantity, printed, [score], tolerance=0.005, evidence="rescored")
 
 
@@ -153,7 +155,7 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
     whole = table[0]
     sentences = int(whole["sentences"])
     name = "ByteNet" if model == "bytenet" else "Simplified ByteNet"
-    found = [
+    verdicts = [
         _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], number_in(whole, f"{model}_bleu")),
         _rescored("sentences whose BLEU is the author's, to .01", sentences, number_in(whole, f"{model}_bleu_equal")),
         compare(
@@ -165,15 +167,15 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
     for start, value in printed.items():
         row = next((row for source, row in rows.items() if str(source).startswith(start)), None)
         if row is not None:
-            found.append(_rescored(f"BLEU of line {row['line']}", value, number_in(row, f"{model}_bleu")))
-    return found
+            verdicts.append(_rescored(f"BLEU of line {row['line']}", value, number_in(row, f"{model}_bleu")))
+    return verdicts
 
 
 def _bad_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = _verdicts("bytenet", _BAD, table, scale)
+    verdicts = _verdicts("bytenet", _BAD, table, scale)
     if first := next((row for row in table if row["chosen"] == "printed"), None):
         chrf, chrf_of_all = (number_in(row, "bytenet_chrf") for row in (first, table[0]))
-        found.append(
+        verdicts.append(
             statement(
                 f"chrF2 of line {first['line']}, whose BLEU is 0",
                 "actually a very good translation",
@@ -182,7 +184,7 @@ def _bad_verdicts(table: Table, scale: Scale) -> list[Verdict]:
                 note=f"chrF2 of all sentences: {chrf_of_all:.1f}",
             )
         )
-    return found
+    return verdicts
 
 
 def _simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:

@@ -1,4 +1,4 @@
-"""The pictures of the grid: errors and times by unlabelled text."""
+"""The pictures of the grid: errors and times by amount of unlabelled text."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,7 +75,7 @@ def plot_times(table: Table, path: Path) -> None:
 
 
 def _draw(axes, values: Sequence[Sequence[float]], place: float, label: str, **style) -> None:
-    """Mean and 95 % interval of the values of each size; a size without values is left out."""
+    """Draw the mean and 95 % interval of each size. Sizes without values are left out."""
     points = [(place + index, fmean(own), student_t(own)) for index, own in enumerate(values) if own]
     if points:
         errors = [

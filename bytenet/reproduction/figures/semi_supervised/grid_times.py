@@ -47,7 +47,7 @@ def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
-    """The time of a step with unlabelled text over one without, if any trial has both."""
+    """Time of a step with unlabelled text over a step without, if any trial has both."""
     ratios = _ratios_by_size(rows, "step_ms", UNLABELLED[1:], 0)
     values = _trial_means(ratios)
     if not values:
@@ -67,7 +67,7 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
 
 
 def _cost_of_more_texts(rows: Table, words: str) -> list[Verdict]:
-    """The time of a step with 1,024 unlabelled texts over one with 512."""
+    """Time of a step with 1,024 unlabelled texts over a step with 512."""
     few, many = UNLABELLED[1:]
     values = _trial_means(_ratios_by_size(rows, "step_ms", [many], few))
     interval = student_t(values)
@@ -106,7 +106,7 @@ def _hours(rows: Table, words: str) -> Verdict:
 
 
 def _side_by_side(row: Row) -> float:
-    """How many trainings ran at a time; one where it is not known."""
+    """Number of trainings that ran at the same time; 1 if unknown."""
     return float(row["side_by_side"] or 1)
 
 
@@ -115,9 +115,9 @@ def _training_of(row: Mapping[str, float | int | str]) -> tuple[Cell, int]:
 
 
 def _ratios_by_size(rows: Rows, column: str, sizes: Sequence[int], fewer: int) -> dict[int, dict[int, float]]:
-    """By number of pairs and trial, the mean time of the cells with `sizes` unlabelled texts over those with `fewer`.
+    """Time of cells with `sizes` unlabelled texts over cells with `fewer`: means by number of pairs and trial.
 
-    A number of pairs without any trial of both is left out. Times of different processors are not compared.
+    A number of pairs is left out if no trial has both. Times of different processors are not compared.
     """
     ratios: dict[int, dict[int, list[float]]] = {}
     for processor in dict.fromkeys(row.get("processor") for row in rows):
@@ -134,7 +134,7 @@ def _ratios_by_size(rows: Rows, column: str, sizes: Sequence[int], fewer: int) -
 
 
 def _trial_means(ratios: dict[int, dict[int, float]]) -> list[float]:
-    """The mean over the numbers of pairs, of each trial that all of them have."""
+    """Mean over the numbers of pairs, for each trial that all of them have."""
     trials = sorted(set.intersection(*map(set, ratios.values()))) if ratios else []
     return [fmean(of_trials[trial] for of_trials in ratios.values()) for trial in trials]
 

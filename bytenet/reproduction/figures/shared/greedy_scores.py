@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def greedy_scores(folder: "RunFolder", seed: int, scale: Scale) -> dict[str, float]:
-    """Scores of a finished training on the 1,024 sequences that the thesis draws with a seed. See `greedy_scores_on`."""
+    """Scores of a finished training on the 1,024 sequences of a seed, as in the thesis. See `greedy_scores_on`."""
     from bytenet.datasets.corpora.digits import digits
 
     return greedy_scores_on(folder, digits(seed, 16 if scale == "smoke" else 1024), f"seed {seed}")

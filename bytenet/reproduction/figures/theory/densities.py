@@ -21,11 +21,11 @@ def _normal_label(mean: float, deviation: float) -> str:
 
 
 def _densities(parameters: Sequence[tuple[float, float]], standardise: bool) -> Table:
-    """Densities by formula, and shares of random numbers below each x.
+    """Densities by formula, and the share of random numbers below each x.
 
     Args:
         parameters: means and standard deviations.
-        standardise: give the sigmoid what the project's batch normalisation makes of the numbers.
+        standardise: normalise the numbers with the project's batch normalisation before the sigmoid.
 
     Returns:
         Rows of `input`, `variable` ("z", "sigmoid", or "normalised sigmoid"), `x`, `density` and `sampled_below`.
@@ -77,7 +77,7 @@ def _groups(table: Table, *keys: str) -> Iterator[tuple[tuple, dict[str, np.ndar
 
 
 def _largest_gap(columns: Mapping[str, np.ndarray]) -> float:
-    """Kolmogorov's distance between formula and random numbers, over the range of x."""
+    """Kolmogorov distance between the formula and the random numbers, over the range of x."""
     from scipy.integrate import cumulative_trapezoid
 
     by_formula = cumulative_trapezoid(columns["density"], columns["x"], initial=0)
@@ -86,19 +86,19 @@ def _largest_gap(columns: Mapping[str, np.ndarray]) -> float:
 
 
 def _measure_normalised(work: Work) -> Table:
-    """Before and after."""
+    """The densities without normalisation, then the normalised ones."""
     before, after = (_densities([(1, 1), (0, 2)], standardise=standardise) for standardise in (False, True))
     return before + [row for row in after if row["variable"] != "z"]
 
 
 def _shift(table: Table, variable: str) -> float:
-    """Kolmogorov's distance between what N(1, 1) and N(0, 2) become, by their random numbers."""
+    """Kolmogorov distance between the transformed random numbers of N(1, 1) and N(0, 2)."""
     labels = _normal_label(1, 1), _normal_label(0, 2)
     first, second = (_columns(table, input=label, variable=variable)["sampled_below"] for label in labels)
     return float(np.abs(first - second).max())
 
 
-# Two samples of 200,000 stray further apart by chance less than once in a hundred times.
+# Two samples of 200,000 numbers differ by more than this with a probability below 0.01.
 _CLOSE = 0.0052
 _BETWEEN = "sigmoid of N(1, 1) and of N(0, 2): Kolmogorov distance"
 

@@ -11,15 +11,15 @@ from bytenet.reproduction.figures.theory.needs import COMPUTED
 _VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
 _TABLE = "improving-convergence-speed.tex:132"
 _INVARIANT: dict[str, dict[str, bool]] = thesis_numbers("invariances")
-# Rounding to float32 changes the output by 1e-6 of itself.
+# Rounding to float32 changes the output by a relative 1e-6.
 _UNCHANGED = 1e-4
 
 
 def _measure_invariances(work: Work) -> Table:
     """Normalise `data @ weights`, change one of them, normalise again.
 
-    Re-centring is meant as by Ba et al. 2016: of the weights, one vector is added to the incoming weights of all
-    units alike; of the data, one vector is added to all cases alike.
+    Re-centring is defined as in Ba et al. 2016. Re-centring the weights adds one vector to the incoming weights of
+    every unit. Re-centring the data adds one vector to every case.
     """
     import keras
 
@@ -55,19 +55,19 @@ def _measure_invariances(work: Work) -> Table:
 
 
 def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     for row in table:
         printed = _INVARIANT[text_in(row, "normalisation")].get(text_in(row, "change"))
         change = number_in(row, "relative_change_of_output")
         quantity = f"{row['normalisation']} normalisation, {row['change']}: relative change of the output"
         if printed is None:
             verdict = "invariant" if change < _UNCHANGED else "not invariant"
-            found.append(Verdict(quantity=quantity, printed="", measured=change, note=verdict))
+            verdicts.append(Verdict(quantity=quantity, printed="", measured=change, note=verdict))
             continue
         holds = (change < _UNCHANGED) == printed
         printed_text = "invariant" if printed else "not invariant"
-        found.append(statement(quantity, printed_text, holds, change, contradicts=not holds, source=_TABLE))
-    return found
+        verdicts.append(statement(quantity, printed_text, holds, change, contradicts=not holds, source=_TABLE))
+    return verdicts
 
 
 EXPERIMENTS = (

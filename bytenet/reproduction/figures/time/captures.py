@@ -16,7 +16,7 @@ from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Work
 
 BATCH_SIZE = 16
-"""Sentences a device."""
+"""Sentences per device."""
 THESIS_DEVICES = 4
 _LOGICAL_CPUS = 2
 # The settings of the thesis's code that differ from the defaults. XLA came later.

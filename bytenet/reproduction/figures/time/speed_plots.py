@@ -1,4 +1,4 @@
-"""The picture of the speed of training."""
+"""The picture of the training speed."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,13 +21,14 @@ from bytenet.reproduction.figures.time.speed_verdicts import (
 )
 
 ALPHA = 0.1
-"""Of the smoothing."""
+"""Weight of the newest value in the smoothing."""
 
 
 def plot_rates(table: Table, path: Path) -> None:
-    """Draw observations a second against time, a panel for each number of devices: thin each turn, thick smoothed.
+    """Draw observations per second against time, one panel per number of devices.
 
-    Dashed are the thesis's rates on its cards. The axis is logarithmic, as cards and processors are far apart.
+    Thin lines are the turns, thick lines are smoothed, dashed lines are the thesis's rates on its cards. The axis is
+    logarithmic, because GPUs and CPUs differ by orders of magnitude.
     """
     from matplotlib.lines import Line2D
 
@@ -56,7 +57,7 @@ def plot_rates(table: Table, path: Path) -> None:
 
 
 def _rates_by_cards(models: Sequence[str]) -> list[dict[str, float]]:
-    """The thesis's, for each of `THESIS_CARDS`, by model."""
+    """The thesis's rates by model, one dict for each of `THESIS_CARDS`."""
     return [{model: THESIS_RATES[model][place] for model in models} for place in range(len(THESIS_CARDS))]
 
 
@@ -68,7 +69,7 @@ def _draw_rates(axes: "Axes", table: Table, model: str, devices: int) -> None:
 
 
 def _label_rates(axes: "Axes") -> None:
-    """Plain numbers on the logarithmic axis."""
+    """Label the logarithmic axis with plain numbers."""
     from matplotlib.ticker import NullFormatter
 
     low, high = axes.get_ylim()
@@ -79,5 +80,5 @@ def _label_rates(axes: "Axes") -> None:
 
 
 def _colour(model: str) -> str:
-    """Of a model, the same in all three figures."""
+    """Colour of a model, the same in all three figures."""
     return f"C{list(LABELS).index(model)}"

@@ -1,7 +1,8 @@
 """Figures 3.3.4, 3.3.6, 3.4.3, 3.5.5, D.1.1, D.1.2, D.2.3 and D.3.2: where the time of a training step goes.
 
-Each is a profile by `bytenet profile`, in a process of its own, since a CPU is split into devices only as TensorFlow
-starts. A profile is kept beside the trainings, so that the raw and the grouped picture of a model show the same steps.
+`bytenet profile` makes each profile in a process of its own, because a CPU can only be split into devices when
+TensorFlow starts. Profiles are kept beside the trainings, so that the raw and the grouped picture of a model show the
+same steps.
 """
 
 from collections.abc import Callable
@@ -47,7 +48,7 @@ def _busy_text(table: Table) -> str:
 
 
 def _raw(captured: Captured, name: str, title: str, thesis: str) -> Experiment:
-    """A raw trace."""
+    """An experiment with the picture of a raw trace."""
     idle = captured.of_thesis.idle
 
     def measure(work: Work) -> Table:
@@ -84,9 +85,9 @@ def _grouped(
     def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         devices = {device.device: device for device in devices_of(table)}
         of_model = [devices[name] for name in models_devices(list(devices))]
-        found = [judge(of_model) for judge in judges]
+        judged = [judge(of_model) for judge in judges]
         on_cpu = of_model[0].device.startswith("CPU")
-        return [verdict.unjudged("CPUs, not GPUs") if on_cpu else verdict for verdict in found]
+        return [verdict.unjudged("CPUs, not GPUs") if on_cpu else verdict for verdict in judged]
 
     def plot(table: Table, path: Path) -> None:
         draw_grouped(devices_of(table), number_in(table[0], "step_seconds"), path, captured.known_step)
