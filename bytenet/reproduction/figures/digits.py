@@ -228,7 +228,7 @@ EXPERIMENTS = (
         "fig-d.3.1", "selu", "SELU ByteNet on Synthetic Digits",
         "As figure 3.3.1. The text calls the results similar to ByteNet's. In the figure the test error settles near "
         ".39, and the first cross entropy is 103 nats a sentence. (Here the first weights are eq. 3.5.2 with the fan "
-        "of the code; another row has those of the published code.)",
+        "of the code; another row has the first weights of the published code.)",
         0.2, _selu, beside=(_BYTENET_FIGURE,),
     ),
 )  # fmt: skip

@@ -181,7 +181,7 @@ EXPERIMENTS = (
         name="monolingual-captions",
         is_thesis=False,
         title="Monolingual text on natural language: 3,000 pairs of Multi30k and captions of other images",
-        thesis="Semi-supervised training was shown on Synthetic Digits; for natural language it was too slow. "
+        thesis="Semi-supervised training was shown on Synthetic Digits. It was too slow for natural language. "
         "Back-translation was not compared.",
         needs=Needs(
             corpus="Multi30k and its task 2",

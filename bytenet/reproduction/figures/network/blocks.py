@@ -178,9 +178,9 @@ EXPERIMENTS = (
     Experiment(
         name="fig-3.4.1",
         title="The residual blocks of Simplified ByteNet beside ByteNet's, and the weights of the networks",
-        thesis="Simplified ByteNet keeps the dilated convolution and the normalisation before it, and leaves out the "
-        "two maps that narrow and widen. Section 3.4 has 5/9 times fewer weights and a third of the operations, the "
-        "conclusion 5/9 the weights and 1/3 the layers.",
+        thesis="Simplified ByteNet keeps the dilated convolution and the normalisation before it. It leaves out the "
+        "two layers that narrow and widen. Section 3.4 says that it has 5/9 times fewer weights and a third of the "
+        "operations. The conclusion says 5/9 the weights and 1/3 the layers.",
         needs=Needs(time={"smoke": "15 s", "cpu": "15 s", "thesis": "15 s"}),
         basis=Basis("computed"),
         measure=_measure_blocks,

@@ -112,8 +112,8 @@ def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
 EXPERIMENTS = (
     _figure(
         "fig-2.2.1", ("bytenet",), "Overfitting: cross entropy of ByteNet that learns NewsTest 2014 by heart",
-        "By the figure, the cross entropy on the training pairs goes to zero; that on the test pairs falls to about "
-        "120 nats a sentence and then rises to about 600.",
+        "By the figure, the cross entropy on the training pairs goes to zero. On the test pairs it falls to about 120 "
+        "nats a sentence and then rises to about 600.",
         (CROSS_ENTROPY,), 0.3, rising_test_loss,
     ),
     _figure(

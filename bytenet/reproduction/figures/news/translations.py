@@ -160,7 +160,7 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
         _rescored("sentences whose BLEU is the author's, to .01", sentences, number_in(whole, f"{model}_bleu_equal")),
         compare(
             "sentences of NewsTest 2015", thesis_numbers("corpora")["newstest_2015_pairs"], [sentences],
-            note="the author's own outputs are of this many; see table 3.1.1", evidence="counted",
+            note="the author published this many outputs; see table 3.1.1", evidence="counted",
         ),
     ]  # fmt: skip
     rows = {row["source"]: row for row in table if row["chosen"] == "printed"}
@@ -208,8 +208,8 @@ _NEEDS = Needs(
 EXPERIMENTS = (
     Experiment(
         name="tab-3.3.5",
-        title="Good translations of ByteNet, those of the thesis and those of the highest BLEU",
-        thesis='"Cherry-picked" sentences of NewsTest 2015 with BLEU of 30 to 46; that of the whole set is 7.44.',
+        title="Good translations of ByteNet: those in the thesis, and those with the highest BLEU",
+        thesis='"Cherry-picked" sentences of NewsTest 2015 with a BLEU of 30 to 46. The whole set has a BLEU of 7.44.',
         needs=_NEEDS,
         basis=Basis("rescored", "2,169 sentences"),
         measure=partial(_measure, ("bytenet",), _GOOD, "good"),
@@ -217,8 +217,8 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tab-3.3.6",
-        title="Bad translations of ByteNet, those of the thesis and those of the lowest chrF",
-        thesis='"Cherry-picked" sentences of NewsTest 2015 with BLEU of 0, one of which is called very good.',
+        title="Bad translations of ByteNet: those in the thesis, and those with the lowest chrF",
+        thesis='"Cherry-picked" sentences of NewsTest 2015 with a BLEU of 0. The thesis calls one of them very good.',
         needs=_NEEDS,
         basis=Basis("rescored", "2,169 sentences"),
         measure=partial(_measure, ("bytenet",), _BAD, "worst"),
@@ -226,9 +226,9 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tab-3.4.1",
-        title="Translations of Simplified ByteNet beside ByteNet's, those of the thesis and where Simplified is better",
-        thesis="Sentences of NewsTest 2015 with BLEU of 0, with little connection to the source; BLEU of the whole "
-        "set is .55.",
+        title="Translations of Simplified ByteNet beside ByteNet's: those in the thesis, and those where it is better",
+        thesis="Sentences of NewsTest 2015 with a BLEU of 0 and little connection to the source. The whole set has a "
+        "BLEU of .55.",
         needs=_NEEDS,
         basis=Basis("rescored", "2,169 sentences"),
         measure=partial(_measure, ("bytenet", "simplified"), _SIMPLIFIED, "bad"),

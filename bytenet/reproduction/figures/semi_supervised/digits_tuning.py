@@ -161,7 +161,7 @@ EXPERIMENTS = (
     Experiment(
         name="digits-tuning",
         is_thesis=False,
-        title="Settings of the presets for Synthetic Digits, on sequences that nothing else uses",
+        title="Settings of the presets for Synthetic Digits, chosen on sequences that nothing else uses",
         thesis="Not in the thesis.",
         needs=Needs(
             time={

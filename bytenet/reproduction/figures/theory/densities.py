@@ -160,8 +160,9 @@ EXPERIMENTS = (
     Experiment(
         name="fig-2.4.1",
         title="Densities of normal inputs and of their sigmoids",
-        thesis="Three normal distributions, as three pairs of weight and bias give them, and what a sigmoid makes of "
-        "them: when weights change, the distribution of activations does, the internal covariate shift.",
+        thesis="Three normal distributions, given by three pairs of weight and bias, and the distributions of their "
+        "sigmoids. When the weights change, so does the distribution of activations. This is the internal covariate "
+        "shift.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=lambda work: _densities([(0, 1), (1, 1), (0, 2)], standardise=False),
@@ -171,7 +172,8 @@ EXPERIMENTS = (
     Experiment(
         name="fig-2.4.2",
         title="Densities of normal inputs and of their sigmoids after batch normalisation",
-        thesis="Two of the distributions of figure 2.4.1; normalised first, both give the same activations.",
+        thesis="Two of the distributions of figure 2.4.1. If they are normalised first, both give the same "
+        "activations.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_normalised,

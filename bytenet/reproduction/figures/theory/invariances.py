@@ -73,10 +73,10 @@ def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 EXPERIMENTS = (
     Experiment(
         name="tab-2.4.1",
-        title="To what batch and layer normalisation are invariant",
-        thesis="Batch normalisation to all but re-centring of the weight matrix, layer normalisation to all but "
-        "re-centring of the dataset; moreover batch normalisation to re-scaling of one weight vector, layer "
-        "normalisation to re-scaling of a single case.",
+        title="Invariances of batch and layer normalisation",
+        thesis="Batch normalisation is invariant to all changes but re-centring of the weight matrix, layer "
+        "normalisation to all but re-centring of the dataset. Batch normalisation is also invariant to re-scaling of "
+        "one weight vector, and layer normalisation to re-scaling of a single case.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_invariances,
