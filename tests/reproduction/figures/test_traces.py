@@ -9,7 +9,7 @@ from bytenet.profiling.traces.breakdown import Breakdown, DeviceTime, Gaps, Grou
 from bytenet.profiling.traces.plots import KnownStep, Span, Timeline
 from bytenet.reproduction.engine.experiment import Work
 from bytenet.reproduction.engine.results import read_table, write_table
-from bytenet.reproduction.figures.time import traces
+from bytenet.reproduction.figures.time import captures, traces
 from bytenet.reproduction.figures.time.trace_tables import (
     devices_of,
     grouped_table,
@@ -18,7 +18,6 @@ from bytenet.reproduction.figures.time.trace_tables import (
     timeline_table,
 )
 from bytenet.reproduction.figures.time.trace_verdicts import backward_share, largest_part
-from bytenet.reproduction.figures.time.traces import Captured
 from bytenet.reproduction.registry import find_experiment
 
 SHOWN = Timeline(
@@ -149,7 +148,7 @@ def test_the_largest_part_is_of_the_blocks():
     ],
 )
 def test_devices_of_a_profile(scale, devices, names, batch_size):
-    config = Captured("selu", devices).config(scale)
+    config = captures.Captured("selu", devices).config(scale)
     assert (list(config.training.devices), config.data.batch_size, config.model.variant) == (names, batch_size, "selu")
 
 
@@ -164,12 +163,12 @@ def test_a_profile_is_not_made_twice_and_tells_why_it_fails(tmp_path, monkeypatc
         calls.append(command)
         return _Done(returncode=0 if len(calls) > 1 else 1)
 
-    monkeypatch.setattr(traces.subprocess, "run", run)
+    monkeypatch.setattr(captures.subprocess, "run", run)
 
     def work(scale="smoke"):
         return Work(scale, [1], tmp_path / "runs")
 
-    captured = Captured("bytenet", 1)
+    captured = captures.Captured("bytenet", 1)
     with pytest.raises(InputError, match=r"failed with exit code 1: Error: there is no GPU$"):
         captured.trace_folder(work())
     folder = captured.trace_folder(work())
@@ -179,3 +178,9 @@ def test_a_profile_is_not_made_twice_and_tells_why_it_fails(tmp_path, monkeypatc
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [folder.name]
     with pytest.raises(InputError, match="captured with other settings"):
         captured.trace_folder(work("cpu"))
+
+
+def test_the_thesis_s_profiles_agree_with_themselves():
+    for profile in captures.thesis_profiles().values():
+        assert 1 - profile.busy / profile.step == pytest.approx(profile.idle, abs=0.01)
+        assert sum(profile.named.values()) < profile.busy

@@ -1,7 +1,7 @@
 """Beyond the thesis: does monolingual text help on natural language, and more than back-translation does?
 
-German to English from 3,000 pairs of Multi30k, with captions of other images in either language, with what was chosen
-on the validation set. The test set is looked at once.
+The models translate German to English. They learn from 3,000 pairs of Multi30k and from captions of other images in
+either language. The settings were chosen on the validation set. The test set is used once.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any
 
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences, student_t
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.captions.runs import (
     BACK,
     BACK_ONCE,
@@ -24,6 +24,7 @@ from bytenet.reproduction.figures.captions.runs import (
     training_of,
     validation_of,
 )
+from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _SEEDS = 3
@@ -34,8 +35,9 @@ _COMPARED = [way for way in WAYS if way != BACKWARD]
 def _measure(work: Work) -> Table:
     """Rows of `way`, `trial`, test scores with bootstrap intervals, gains over `CONTROL`, and `validation_of`.
 
-    `bleu`, `bleu_low`, `bleu_high` and the same of `chrf`; `length_ratio`; `bleu_gain`, ... are the difference to the
-    same trial's `CONTROL`, with the interval of the paired bootstrap; empty where that is not finished.
+    Test scores are `bleu`, `bleu_low`, `bleu_high`, the same for `chrf`, and `length_ratio`. `bleu_gain`, ... are the
+    differences to the `CONTROL` of the same trial, with the interval of the paired bootstrap. They are empty if that
+    `CONTROL` is not finished.
     """
     from bytenet.evaluation import compare_translations, evaluate_run, pairs_of_split
 
@@ -45,59 +47,59 @@ def _measure(work: Work) -> Table:
         for trial, folder in work.finished(training_of(way, work.scale)):
             work.say(f"monolingual-captions: translating the test set, {way}, trial {trial}")
             pairs = pairs_of_split(folder, "test")
-            told = evaluate_run(folder.path, pairs, "test")
-            row = {"way": way, "trial": trial}
-            scores = {score.name: score for score in told.scores}
+            result = evaluate_run(folder.path, pairs, "test")
+            row: Row = {"way": way, "trial": trial}
+            scores = {score.name: score for score in result.scores}
             for key, name in _SCORES.items():
                 row |= _with_interval(key, scores[name].value, scores[name].interval)
             row["length_ratio"] = scores["length-ratio"].value
             if way == CONTROL:
-                of_control[trial] = told.hypotheses
+                of_control[trial] = result.hypotheses
             gains = {}
             if trial in of_control:
-                both = {way: told.hypotheses, f"control of {way}": of_control[trial]}
-                found = compare_translations(None, told.references, both, folder.config.data.languages[1])
-                gains = {score.name.removesuffix(" difference"): score for score in found.differences}
+                both = {way: result.hypotheses, f"control of {way}": of_control[trial]}
+                comparison = compare_translations(None, result.references, both, folder.config.data.languages[1])
+                gains = {score.name.removesuffix(" difference"): score for score in comparison.differences}
             for key, name in _SCORES.items():
                 gain = gains.get(name)
-                row |= _with_interval(f"{key}_gain", gain and gain.value, gain and gain.interval)
-            rows.append(row | validation_of(folder))
-    return sorted(rows, key=lambda row: (_COMPARED.index(row["way"]), row["trial"]))
+                row |= _with_interval(f"{key}_gain", gain.value if gain else None, gain.interval if gain else None)
+            rows.append({**row, **validation_of(folder)})
+    return sorted(rows, key=lambda row: (_COMPARED.index(text_in(row, "way")), row["trial"]))
 
 
-def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> dict[str, float | str]:
+def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> Row:
     low, high = interval or ("", "")
     return {key: "" if value is None else value, f"{key}_low": low, f"{key}_high": high}
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    ways = list(dict.fromkeys(row["way"] for row in table))
-    found = []
+    ways = texts_in(table, "way")
+    verdicts = []
     for way in ways:
         for key, name in _SCORES.items():
             values = list(by_trial(table, key, way=way).values())
             minutes = fmean(by_trial(table, "minutes", way=way).values())
             validation = fmean(by_trial(table, f"val_{key}", way=way).values())
             length = fmean(by_trial(table, "length_ratio", way=way).values())
-            found.append(
+            verdicts.append(
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
                     note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; "
                     f"{length:.2f} words for one of the references; {minutes:.0f} min"
-                    + "".join(f"; {told}" for told in _kept(table, way)),
+                    + "".join(f"; {note}" for note in _kept(table, way)),
                 )
             )  # fmt: skip
     for way in ways:
         if way not in (PAIRS, CONTROL):
-            found += [*_gains(table, way, CONTROL), *_gains(table, way, PAIRS)]
+            verdicts += [*_gains(table, way, CONTROL), *_gains(table, way, PAIRS)]
     for way in (MARGINAL, BACK_ONCE):
-        found += _gains(table, way, BACK)
-    return found
+        verdicts += _gains(table, way, BACK)
+    return verdicts
 
 
 def _kept(table: Table, way: str) -> list[str]:
-    """What to say where text changed nothing for the better; nothing else."""
+    """A note if text improved nothing in some trainings; otherwise an empty list."""
     starts = list(by_trial(table, "best_step", way=way).values()).count(0)
     return [f"{starts} kept what they started from, as nothing after it was better"] if starts else []
 
@@ -108,23 +110,25 @@ def _bootstrap(table: Table, way: str, key: str) -> str:
         for row in table
         if row["way"] == way and row[f"{key}_low"] != ""
     ]
-    if not intervals:  # of gains, where the translations to compare with were made elsewhere
+    if not intervals:  # gains, if the translations of `CONTROL` were made on another machine
         return "not bootstrapped over sentences"
     return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
 
 
 def _gains(table: Table, way: str, against: str) -> list[Verdict]:
-    """How much better a way is than another, paired by trial; nothing where none has both.
+    """Gains of a way over another, paired by trial; an empty list if no trial has both.
 
-    Only what took as long without text says whether text helps, and only when all seeds are there.
+    Whether text helps is only judged against `CONTROL`, which trained as long without text, and only with all seeds.
     """
-    found = []
+    verdicts = []
     for key, name in _SCORES.items():
         gains = paired_differences(by_trial(table, key, way=way), by_trial(table, key, way=against))
         if not gains:
             continue
         interval = student_t(gains)
-        outcome, printed, notes = "no claim", "not compared", []
+        notes: list[str] = []
+        printed = "not compared"
+        outcome: Outcome = "no claim"
         if against == CONTROL:
             printed = "unlabelled text helps; natural language was not tried"
             if interval is not None and len(gains) >= _SEEDS:
@@ -135,18 +139,18 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
             notes.append(_bootstrap(table, way, f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
-        found.append(
+        verdicts.append(
             Verdict(
                 quantity=f"{name}, {way} minus {against}", printed=printed, measured=fmean(gains), interval=interval,
                 seeds=len(gains), outcome=outcome, note="; ".join(notes),
             )
         )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _plot(table: Table, path: Path) -> None:
-    """A panel a score: each seed with its bootstrap interval, the mean over seeds as a line."""
-    ways = list(dict.fromkeys(row["way"] for row in table))
+    """Draw one panel per score: each seed with its bootstrap interval, and a line at the mean over seeds."""
+    ways = texts_in(table, "way")
     figure = new_figure(1.6 + 0.5 * len(ways))
     all_axes = figure.subplots(1, 2, sharey=True)
     for axes, (key, name) in zip(all_axes, _SCORES.items(), strict=True):
@@ -167,7 +171,8 @@ def _draw_way(axes: Any, rows: Table, key: str, place: int) -> None:
             interval = [row[f"{key}_low"], row[f"{key}_high"]]
             axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
         axes.plot(row[key], shifted, "o", color="C0", markersize=4, label="a training")
-    axes.plot(fmean(row[key] for row in rows), place, "|", color="black", markersize=16, label="mean of trainings")
+    mean = fmean(number_in(row, key) for row in rows)
+    axes.plot(mean, place, "|", color="black", markersize=16, label="mean of trainings")
 
 
 EXPERIMENTS = (
@@ -175,7 +180,7 @@ EXPERIMENTS = (
         name="monolingual-captions",
         is_thesis=False,
         title="Monolingual text on natural language: 3,000 pairs of Multi30k and captions of other images",
-        thesis="Semi-supervised training was shown on Synthetic Digits; for natural language it was too slow. "
+        thesis="Semi-supervised training was shown on Synthetic Digits. It was too slow for natural language. "
         "Back-translation was not compared.",
         needs=Needs(
             corpus="Multi30k and its task 2",

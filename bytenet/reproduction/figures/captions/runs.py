@@ -1,7 +1,7 @@
-"""Trainings on pairs and monolingual captions: the ways that are compared, and what was chosen for each.
+"""Trainings on pairs and monolingual captions: the ways that are compared, and the chosen settings of each.
 
-Settings are chosen on the validation set (`monolingual-captions-tuning`), with as many tries for each of the ways in
-`TRIES`; the backward translator takes over what was chosen for the forward one.
+Settings are chosen on the validation set (`monolingual-captions-tuning`), with the same number of tries for each way
+in `TRIES`. The backward translator uses the settings chosen for the forward translator.
 """
 
 import math
@@ -22,10 +22,10 @@ class Way:
     """A way to train.
 
     Attributes:
-        sides: of the monolingual text that is learned from.
-        settings: those that make it what it is.
-        steps: of training that take as long as those of the others, on one core.
-        started: whether it goes on from the two supervised translators.
+        sides: sides of the monolingual text that it learns from.
+        settings: settings that define it.
+        steps: training steps, chosen so that all ways take the same time on one core.
+        started: whether it starts from the two supervised translators.
     """
 
     sides: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Way:
     started: bool = True
 
 
-_THESIS = ("semi_supervised.objective=marginal", "semi_supervised.beam_size=5")  # where a way says nothing else
+_THESIS = ("semi_supervised.objective=marginal", "semi_supervised.beam_size=5")  # default of all ways
 _SUPERVISED = ("semi_supervised.enabled=false",)
 _BACK_TRANSLATION = ("semi_supervised.objective=back_translation", "semi_supervised.beam_size=1")
 _BOTH = ("source", "target")
@@ -43,8 +43,8 @@ PAIRS, BACKWARD, CONTROL = "pairs alone", "pairs alone, English to German", "pai
 MARGINAL, BACK = "marginal, text of both sides", "back-translation"
 BACK_ONCE = "back-translation by the supervised translator"
 # Steps beyond the two supervised trainings: 20 minutes of one core, at .21 s for the pairs of both translators, 1.16 s
-# with the marginal of both texts, .33 s with their back-translation, by `bytenet benchmark semi-supervised`. Where only
-# the forward one is trained, they follow from the parts of these, not measured by themselves.
+# with the marginal of both texts, .33 s with their back-translation, by `bytenet benchmark semi-supervised`. The times
+# of ways that only train the forward translator are computed from parts of these, not measured.
 WAYS = {
     PAIRS: Way(settings=_SUPERVISED, steps=3200, started=False),
     BACKWARD: Way(settings=(*_SUPERVISED, "data.reversed=true"), steps=3200, started=False),
@@ -57,27 +57,27 @@ WAYS = {
 
 @dataclass(frozen=True)
 class Choice:
-    """What is tuned.
+    """The tuned settings.
 
     Attributes:
-        dropout: of both translators.
-        weight: of the monolingual text, the thesis's lambda; 0 where there is none.
+        dropout: dropout rate of both translators.
+        weight: weight of the monolingual text, the thesis's lambda; 0 without text.
     """
 
     dropout: float
     weight: float = 0.0
 
 
-#: What is tried, the same number for each, on the validation set with seed 1.
+#: Settings tried on the validation set with seed 1, the same number for each way.
 TRIES = {
     PAIRS: (Choice(0.1), Choice(0.2), Choice(0.3)),
     CONTROL: (Choice(0.2), Choice(0.3), Choice(0.4)),
     MARGINAL: (Choice(0.2, 1.0), Choice(0.2, 0.3), Choice(0.3, 1.0)),
     BACK: (Choice(0.2, 1.0), Choice(0.2, 0.3), Choice(0.3, 1.0)),
-    # Of dropout, as for `CONTROL`, with which it is compared: less weight was no better for `BACK`.
+    # Only dropout is varied, as for `CONTROL`, with which it is compared. A smaller weight was no better for `BACK`.
     BACK_ONCE: (Choice(0.2, 1.0), Choice(0.3, 1.0), Choice(0.4, 1.0)),
 }
-#: What the comparison takes; `monolingual-captions-tuning` tells whether it was the best of them.
+#: Settings of the comparison. `monolingual-captions-tuning` shows whether they were the best.
 CHOSEN = {
     PAIRS: Choice(0.2),
     BACKWARD: Choice(0.2),
@@ -100,11 +100,11 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
 }  # fmt: skip
 _SMOKE_STEPS = 4
 _STEPS_AN_EPOCH = 206  # of the 3,000 pairs
-_EVALUATIONS = 8  # on the validation set, about
+_EVALUATIONS = 8  # on the validation set, approximately
 
 
 def training_of(way: str, scale: Scale, choice: Choice | None = None) -> TrainingRun:
-    """The training of a way with what was chosen for it, or with another choice."""
+    """The training of a way with the chosen settings, or with another choice."""
     one, choice = WAYS[way], choice or CHOSEN[way]
     smoke = scale == "smoke"
     steps = _SMOKE_STEPS if smoke else one.steps
@@ -131,7 +131,7 @@ def training_of(way: str, scale: Scale, choice: Choice | None = None) -> Trainin
 
 
 def validation_of(folder: RunFolder) -> dict[str, float]:
-    """Scores on the validation set, greedily translated, of the model that was kept and (`last_`) in the end; times."""
+    """Greedy validation scores of the kept model and of the last model (`last_`), with steps and minutes."""
     metrics = read_csv_log(folder.metrics_path)
     scores = metrics[_SELECTED_BY]
     best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)

@@ -13,6 +13,7 @@ from bytenet.reproduction.figures.captions.runs import (
     training_of,
     validation_of,
 )
+from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
 
 
@@ -23,11 +24,11 @@ def _tries(scale: Scale) -> list[tuple[str, Choice]]:
 
 
 def _measure_tries(work: Work) -> Table:
-    """Rows of `way`, `dropout`, `weight`, `trial`, and what `validation_of` tells."""
+    """Rows of `way`, `dropout`, `weight`, `trial`, and the values from `validation_of`."""
     rows: Table = []
     for way, choice in _tries(work.scale):
         for trial, folder in work.finished(training_of(way, work.scale, choice)):
-            rows.append(_label(way, choice) | {"trial": trial} | validation_of(folder))
+            rows.append({**_label(way, choice), "trial": trial, **validation_of(folder)})
     return rows
 
 
@@ -36,31 +37,31 @@ def _label(way: str, choice: Choice) -> Row:
 
 
 def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
-    for way in dict.fromkeys(row["way"] for row in table):
+    verdicts = []
+    for way in texts_in(table, "way"):
         rows = [row for row in table if row["way"] == way]
-        best = max(rows, key=lambda row: row["val_chrf"])
-        told = [
+        best = max(rows, key=lambda row: number_in(row, "val_chrf"))
+        notes = [
             f"{_words(_choice(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
             + ("" if row["best_step"] else ", what it started from was kept")
             for row in rows
         ]  # fmt: skip
         missing = [tried for tried, _ in _tries(scale)].count(way) - len(rows)
         if missing:
-            told.append(f"{missing} to come")
+            notes.append(f"{missing} to come")
         elif _choice(best) != CHOSEN[way]:
-            told.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
-        found.append(
+            notes.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
+        verdicts.append(
             Verdict(
                 quantity=f"validation chrF of the best of {len(rows)} settings, {way}", printed="not tried",
-                measured=float(best["val_chrf"]), note="; ".join(told),
+                measured=float(best["val_chrf"]), note="; ".join(notes),
             )
         )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _choice(row: Row) -> Choice:
-    return Choice(row["dropout"], row["weight"])
+    return Choice(number_in(row, "dropout"), number_in(row, "weight"))
 
 
 def _words(choice: Choice) -> str:
@@ -68,7 +69,7 @@ def _words(choice: Choice) -> str:
 
 
 def _plot_tries(table: Table, path: Path) -> None:
-    ways = list(dict.fromkeys(row["way"] for row in table))
+    ways = texts_in(table, "way")
     figure = new_figure(1 + 0.3 * len(table) + 0.25 * len(ways))
     all_axes = figure.subplots(len(ways), sharex=True, squeeze=False)[:, 0]
     for axes, way in zip(all_axes, ways, strict=True):

@@ -1,17 +1,25 @@
 """Figure 2.6.3: lengths of the sentences of NewsTest 2014."""
 
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare
 from bytenet.reproduction.figures.corpora.texts import NEWSTEST, news
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
+
+# Lengths in the thesis, in characters.
+_PRINTED_PEAK: list[int] = thesis_numbers("lengths")["peak"]
+_LONGEST_IN_FIGURE: int = thesis_numbers("lengths")["longest_in_figure"]
+_LONGEST_IN_TEXT: int = thesis_numbers("lengths")["longest_in_text"]
 
 
 def _measure_lengths(work: Work) -> Table:
-    """For each length in characters, the number of sentences and their density, as R and ggplot2 estimate it."""
+    """Number of sentences of each length in characters, and their density as R and ggplot2 estimate it."""
     pairs = news(work.scale, 2014)
     lengths = {"source": np.array(list(map(len, pairs.source))), "target": np.array(list(map(len, pairs.target)))}
     longest = max(values.max() for values in lengths.values())
@@ -24,7 +32,7 @@ def _measure_lengths(work: Work) -> Table:
 
 
 def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    """Gaussian kernels of the width that R takes by default: Silverman's rule of thumb."""
+    """Density by Gaussian kernels with R's default width, which is Silverman's rule of thumb."""
     from scipy.stats import gaussian_kde, iqr
 
     deviation = values.std(ddof=1)
@@ -33,29 +41,26 @@ def _kernel_density(values: np.ndarray, grid: np.ndarray) -> np.ndarray:
 
 
 def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     longest = {}
     for side, name in (("source", "German"), ("target", "English")):
-        peak = max(table, key=lambda row: row[f"{side}_density"])["length"]
-        longest[side] = max(row["length"] for row in table if row[f"{side}_sentences"])
-        found.append(compare(f"most frequent length, {name}, characters", 77.5, [peak], tolerance=5))
-    total = sum(row["source_sentences"] for row in table)
+        peak = integer_in(max(table, key=lambda row: number_in(row, f"{side}_density")), "length")
+        longest[side] = max(integer_in(row, "length") for row in table if row[f"{side}_sentences"])
+        verdicts.append(compare(f"most frequent length, {name}, characters", fmean(_PRINTED_PEAK), [peak], tolerance=5))
+    total = sum(integer_in(row, "source_sentences") for row in table)
     return [
-        *found,
-        compare("longest sentence in the figure, characters", 465, [max(longest.values())], tolerance=5),
+        *verdicts,
+        compare("longest sentence in the figure, characters", _LONGEST_IN_FIGURE, [max(longest.values())], tolerance=5),
         compare(
-            "longest sentence in the text, characters", 400, [max(longest.values())], tolerance=5,
+            "longest sentence in the text, characters", _LONGEST_IN_TEXT, [max(longest.values())], tolerance=5,
             note="“400 characters wide” may be rounded, or count the English side alone, whose longest sentence has "
             f"{longest['target']}",
             source="bytenet.tex:83",
         ),
-        compare("sentences of NewsTest 2014", 3003, [total]),
+        compare("sentences of NewsTest 2014", thesis_numbers("corpora")["newstest_2014_pairs"], [total]),
     ]  # fmt: skip
 
 
-# Characters, in the thesis.
-_PRINTED_PEAK = (75, 80)
-_PRINTED_LONGEST = {"in the figure": 465, "in the text": 400}
 
 
 def _plot_lengths(table: Table, path: Path) -> None:
@@ -70,7 +75,7 @@ def _plot_lengths(table: Table, path: Path) -> None:
         axes.fill_between(length, density, color=f"C{number}", alpha=0.15, linewidth=0)
     low, high = _PRINTED_PEAK
     axes.axvspan(low, high, color="grey", alpha=0.4, linewidth=0, label=f"thesis, peaks: {low} to {high}")
-    for (where, printed), style in zip(_PRINTED_LONGEST.items(), ("--", ":"), strict=True):
+    for where, printed, style in (("in the figure", _LONGEST_IN_FIGURE, "--"), ("in the text", _LONGEST_IN_TEXT, ":")):
         label = f"thesis, longest {where}: {printed}"
         axes.axvline(printed, color="black", linestyle=style, linewidth=1.1, label=label)
     axes.set(xlabel="length of a sentence, characters", ylabel="density, share a character")

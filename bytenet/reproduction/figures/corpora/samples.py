@@ -3,33 +3,30 @@
 from collections.abc import Sequence
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.data import thesis_numbers
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
+from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.figures.shared.corpus_files import within
 
 _SHOWN = 3
-# How the pairs that the thesis shows begin.
-_NEWS_SHOWN = (
-    "Die Premierminister Indiens",
-    "Pläne für eine stärkere kerntechnische",
-    "Berichten zufolge hofft Indien",
-)
-_EUROPARL_SHOWN = (
-    "Wir sind nach wie vor der Ansicht, daß der wirtschaftliche und soziale", "Den Kommissar möchte ich auffordern",
-    "Dies zwingt das Europäische Parlament",
-)  # fmt: skip
+# Beginnings of the pairs that the thesis shows.
+_NEWS_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["newstest"]
+_EUROPARL_SHOWN: list[str] = thesis_numbers("corpora")["samples"]["europarl"]
+_PAIRS_2014: int = thesis_numbers("corpora")["newstest_2014_pairs"]
+_PAIRS_2015: int = thesis_numbers("corpora")["newstest_2015_pairs"]
 
 
 def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
-    """A row with what is to be known of all pairs, then those that the thesis shows, or else the first ones.
+    """A row about all pairs, then one row for each pair that the thesis shows, or for the first pairs if it shows none.
 
     Returns:
         Rows of `corpus`, `printed` (whether the thesis shows it), `pairs` and `longest` (characters of the longer
         side), `source` and `target`.
     """
 
-    def row(number: int, longest: int, source: str = "", target: str = "", shown: int = 0) -> dict[str, int | str]:
+    def row(number: int, longest: int, source: str = "", target: str = "", shown: int = 0) -> Row:
         return {
             "corpus": name, "printed": shown, "pairs": number, "longest": longest, "source": source, "target": target,
         }  # fmt: skip
@@ -46,8 +43,8 @@ def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
 
 
 def _found_verdict(table: Table, printed: Sequence[str]) -> Verdict:
-    found = {start for start in printed for row in table if row["printed"] and str(row["source"]).startswith(start)}
-    return compare("of the pairs shown, found in the corpus", len(printed), [len(found)])
+    starts = {start for start in printed for row in table if row["printed"] and str(row["source"]).startswith(start)}
+    return compare("of the pairs shown, found in the corpus", len(printed), [len(starts)])
 
 
 def _measure_news(work: Work) -> Table:
@@ -61,23 +58,23 @@ def _measure_news(work: Work) -> Table:
 
 
 def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    # Rows of all pairs have no text.
+    # The rows about all pairs have no text.
     all_2015, all_2014, filtered = (row for row in table if not row["source"])
     longest = max(int(all_2014["longest"]), int(all_2015["longest"]))
     return [
         _found_verdict(table, _NEWS_SHOWN),
-        compare("pairs of NewsTest 2014", 3003, [all_2014["pairs"]]),
+        compare("pairs of NewsTest 2014", _PAIRS_2014, [integer_in(all_2014, "pairs")]),
         compare(
             "pairs of NewsTest 2015",
-            1596,
-            [all_2015["pairs"]],
-            contradicts=scale != "smoke" and all_2015["pairs"] != 1596,
+            _PAIRS_2015,
+            [integer_in(all_2015, "pairs")],
+            contradicts=scale != "smoke" and all_2015["pairs"] != _PAIRS_2015,
             source="result-bytenet.tex:51",
         ),
         compare(
             "pairs of NewsTest 2014 with 50 to 149 characters on both sides",
-            1596,
-            [filtered["pairs"]],
+            _PAIRS_2015,
+            [integer_in(filtered, "pairs")],
             note="the filter of the thesis's code where none is given; perhaps the number was taken from here",
         ),
         statement(
@@ -112,7 +109,7 @@ _SAMPLE = "not the whole corpus but the files under BYTENET_DATA"
 
 
 def _is_whole(pairs: int) -> bool:
-    return pairs > 0.9 * EUROPARL_PAIRS  # some are held out, or left out for their sake
+    return pairs > 0.9 * EUROPARL_PAIRS  # some pairs are held out, and similar ones are removed
 
 
 _DRAWN = 100_000
@@ -123,19 +120,19 @@ _DIGIT_OF_WORD = {
 
 
 def _measure_digits(work: Work) -> Table:
-    """A row for all pairs drawn, and the first ones; read back with a dictionary that did not make them."""
+    """A row about all drawn pairs, then the first pairs. An independent dictionary checks them."""
     from bytenet.datasets.corpora.digits import digits
 
     pairs = digits(seed=10, size=1000 if work.scale == "smoke" else _DRAWN)
 
-    def row(number: int, invalid: int, source: str = "", target: str = "") -> dict[str, int | str]:
+    def row(number: int, invalid: int, source: str = "", target: str = "") -> Row:
         return {"pairs": number, "invalid": invalid, "source": source, "target": target}
 
-    found = [
+    rows = [
         row(1, int("".join(_DIGIT_OF_WORD.get(word, "?") for word in source.split()) != target), source, target)
         for source, target in zip(pairs.source, pairs.target, strict=True)
     ]
-    return [row(len(found), sum(pair["invalid"] for pair in found)), *found[:_SHOWN]]
+    return [row(len(rows), sum(integer_in(pair, "invalid") for pair in rows)), *rows[:_SHOWN]]
 
 
 def _digits_verdicts(table: Table, scale: Scale) -> list[Verdict]:
@@ -152,18 +149,19 @@ def _digits_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _measure_odd_pairs(work: Work) -> Table:
-    """What `bytenet data` calls suspicious: a row for each example, the first one with the count of its kind."""
+    """Pairs that `bytenet data` calls suspicious: one row an example; the first of its kind has the count."""
     from bytenet.datasets.corpus_report import find_suspicious
 
     pairs = europarl(work.scale)
     rows: Table = []
     for kind in find_suspicious(pairs):
-        shown = sorted(kind.examples, key=lambda example: len(example[1]) + len(example[2]))[:_SHOWN] or [("", "", "")]
-        for line, source, target in shown:
+        shortest = sorted(kind.examples, key=lambda example: len(example[1]) + len(example[2]))[:_SHOWN]
+        shown: Table = [{"line": line, "source": source, "target": target} for line, source, target in shortest]
+        for example in shown or [{"line": "", "source": "", "target": ""}]:
             rows.append(
                 {
                     "kind": kind.reason, "of_this_kind": kind.count, "pairs": len(pairs),
-                    "share": kind.count / len(pairs), "line": line, "source": source, "target": target,
+                    "share": kind.count / len(pairs), **example,
                 }
             )  # fmt: skip
     return rows
@@ -178,14 +176,14 @@ def _odd_verdicts(table: Table, scale: Scale) -> list[Verdict]:
         emptiness = statement(quantity, printed, empty > 0, empty)
     else:
         emptiness = Verdict(quantity=quantity, printed=printed, measured=empty, note=_SAMPLE)
-    kinds_told = "; ".join(f"{kind}: {row['of_this_kind']}" for kind, row in kinds.items())
+    counts = "; ".join(f"{kind}: {row['of_this_kind']}" for kind, row in kinds.items())
     return [
         emptiness,
         Verdict(
             quantity="share of odd pairs",
             printed="no number; bad pairs are called the most likely cause of the oscillation",
             measured=share,
-            note=f"of {pairs:,} pairs, {kinds_told}",
+            note=f"of {pairs:,} pairs, {counts}",
         ),
     ]
 

@@ -23,22 +23,22 @@ def plot_blocks(table: Table, path: Path) -> None:
         axes.set(xlim=(-1.02, 1.3), ylim=(-1.5, 7.4))
         axes.axis("off")
         _draw_block(axes, rows)
-        told = [f"{sum(int(row['kernel_weights']) for row in rows):,}", "kernel weights here"]
+        lines = [f"{sum(int(row['kernel_weights']) for row in rows):,}", "kernel weights here"]
         if variant == "bytenet":
             formula, weights = FORMULAS[part]
-            told += [f"thesis: {weights(_input_width(part)):,.0f}", formula]
-        axes.text(0, -0.45, "\n".join(told), ha="center", va="top", fontsize=SMALL)
+            lines += [f"thesis: {weights(_input_width(part)):,.0f}", formula]
+        axes.text(0, -0.45, "\n".join(lines), ha="center", va="top", fontsize=SMALL)
     figure.supxlabel(ratio_text(table), fontsize=SMALL)
     save(figure, path)
 
 
 def _input_width(part: str) -> int:
-    """Of ByteNet's blocks; the decoder's have the encoder's output beside the target."""
+    """Input width of ByteNet's blocks. The decoder's input is the encoder's output beside the target."""
     return DIMS["bytenet"] * (2 if part == "decoder block" else 1)
 
 
 def _draw_block(axes: Any, rows: Table) -> None:
-    """Boxes from the bottom up, with the input's way around them."""
+    """Draw the layers as boxes from the bottom up, with the residual connection around them."""
     width = rows[0]["width"]
     heights = np.linspace(0, 7, len(rows) + 2) if len(rows) > 3 else np.array([0, 2.2, 4.8, 7])
     _draw_box(axes, heights[0], f"input, {width}", "white")
@@ -65,7 +65,7 @@ def _draw_block(axes: Any, rows: Table) -> None:
 
 
 def _layer_text(row: dict[str, Any]) -> str:
-    """The name of a layer, in two lines where it is long."""
+    """The name of a layer, on two lines if it is long."""
     return fill(str(row["layer"]).replace("_", " "), 20)
 
 

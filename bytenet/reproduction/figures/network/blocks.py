@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 from bytenet.reproduction.figures.network.block_plots import plot_blocks
 from bytenet.reproduction.figures.network.formulas import DIMS, NUM_BLOCKS
 
-_NETWORKS = (  # variant, width, number of ids: on digits and on Europarl
+_NETWORKS = (  # variant, width, number of ids; first on digits, then on Europarl
     ("bytenet", 20, 28),
     ("simplified", 20, 28),
     ("bytenet", 400, 300),
@@ -23,7 +23,7 @@ _NETWORKS = (  # variant, width, number of ids: on digits and on Europarl
 
 
 def _measure_blocks(work: Work) -> Table:
-    """The maps of a block of each kind, in the order in which they are called, and the weights of whole networks."""
+    """The layers of one block of each kind, in call order, and the weights of whole networks."""
     from bytenet.config.families.bytenet import ByteNetConfig
     from bytenet.models import build_model
 
@@ -49,13 +49,13 @@ def _total(variant: str, dim: int, part: str, layers: Sequence) -> dict[str, Any
 
 
 def _kernel_weights(layer: Any) -> int:
-    """Weights of the kernels alone: what the thesis's formulas count."""
+    """Number of kernel weights, which the thesis's formulas count."""
     kernels = [weight for weight in layer.trainable_weights if weight.name == "kernel"]
     return sum(int(np.prod(kernel.shape)) for kernel in kernels)
 
 
 def _called_layers(block: "ResidualBlock") -> list[dict[str, Any]]:
-    """What a block does to an input: its layers in the order of the calls, read from its graph."""
+    """The layers of a block in call order, read from its graph."""
     import tensorflow as tf
 
     from bytenet.layers import DilatedConvolution
@@ -63,7 +63,7 @@ def _called_layers(block: "ResidualBlock") -> list[dict[str, Any]]:
     layers = {layer.name: layer for layer in vars(block).values() if hasattr(layer, "trainable_weights")}
     inputs = tf.TensorSpec((1, 4, block.get_config()["dim"]))
     operations = tf.function(block).get_concrete_function(inputs).graph.get_operations()
-    # TensorFlow numbers names that it has given before: "reduce_dim_1".
+    # TensorFlow appends a number to a name that is used again: "reduce_dim_1".
     scopes = (re.sub(r"_\d+$", "", scope) for operation in operations for scope in operation.name.split("/"))
     rows = []
     for layer in (layers[scope] for scope in dict.fromkeys(scopes) if scope in layers):
@@ -92,7 +92,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         return weights(variant, dim, "encoder,") + weights(variant, dim, "decoder,")
 
     def unmasked(variant: str, dim: int) -> float:
-        """As `blocks`, were the decoder's convolutions as wide as the encoder's."""
+        """The number from `blocks` if the decoder's convolutions were as wide as the encoder's."""
         rows = [row for row in table if row["model"] == variant and row["layer"] == "conv_dilated"]
         encoder, decoder = sorted(rows, key=lambda row: row["part"], reverse=True)
         more = int(decoder["kernel_weights"]) * (int(encoder["taps"]) / int(decoder["taps"]) - 1)
@@ -178,9 +178,9 @@ EXPERIMENTS = (
     Experiment(
         name="fig-3.4.1",
         title="The residual blocks of Simplified ByteNet beside ByteNet's, and the weights of the networks",
-        thesis="Simplified ByteNet keeps the dilated convolution and the normalisation before it, and leaves out the "
-        "two maps that narrow and widen. Section 3.4 has 5/9 times fewer weights and a third of the operations, the "
-        "conclusion 5/9 the weights and 1/3 the layers.",
+        thesis="Simplified ByteNet keeps the dilated convolution and the normalisation before it. It leaves out the "
+        "two layers that narrow and widen. Section 3.4 says that it has 5/9 times fewer weights and a third of the "
+        "operations. The conclusion says 5/9 the weights and 1/3 the layers.",
         needs=Needs(time={"smoke": "15 s", "cpu": "15 s", "thesis": "15 s"}),
         basis=Basis("computed"),
         measure=_measure_blocks,

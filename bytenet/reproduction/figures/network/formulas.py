@@ -1,10 +1,10 @@
-"""The thesis's formulas of the weights of a block."""
+"""The thesis's formulas for the number of weights of a block."""
 
 from bytenet.reproduction.engine.experiment import Table
 
 DIMS = {"bytenet": 400, "simplified": 200}
 NUM_BLOCKS = 15
-# Kernel weights of a block of input width D by the thesis's equations 2.6.1 and 2.6.2, k = 5.
+# Kernel weights of a block of input width D with k = 5: the thesis's equations 2.6.1 and 2.6.2.
 FORMULAS = {
     "encoder block": ("(k/4 + 1) D²", lambda width: (5 / 4 + 1) * width**2),
     "decoder block": ("((k + 1)/8 + 1) D²", lambda width: ((5 + 1) / 8 + 1) * width**2),
@@ -12,7 +12,7 @@ FORMULAS = {
 
 
 def ratio_text(table: Table) -> str:
-    """The kernel weights of all blocks of Simplified over ByteNet's."""
+    """A sentence with the kernel weights of all blocks of Simplified ByteNet over those of ByteNet."""
     sums = {
         variant: sum(
             int(row["kernel_weights"])

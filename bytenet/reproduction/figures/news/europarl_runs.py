@@ -6,13 +6,14 @@ from pathlib import Path
 from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Needs, Scale
 from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, shuffled, within
 from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 FULL_SHUFFLE = "bytenet, whole corpus shuffled"
-# The validation set is the thesis's test set, which it watched; the last model is kept, so nothing is chosen by it.
+# The validation set is the thesis's test set. The last model is kept, so the set selects nothing.
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": (
         "model.dim=8", "model.num_sets=1", "data.batch_size=8", "data.shuffle_buffer=8", "training.epochs=2",
@@ -34,9 +35,9 @@ _TEXTS = {
     "cpu": "a sample of Europarl's beginning and NewsTest 2011 to 2013, mixed, up to 79 characters; tested on those of "
     "NewsTest 2015 (1,901,056 pairs of Europarl, all of NewsTest 2015)",
 }
-_PAIRS_OF_EUROPARL = 1_901_056
+_PAIRS_OF_EUROPARL: int = thesis_numbers("corpora")["europarl_pairs"]
 _CPU_LENGTHS = (0, 79)
-_CPU_PAIRS = 4000  # at most
+_CPU_PAIRS = 4000  # upper limit
 _CPU_YEARS = (2011, 2012, 2013)
 BASIS = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, d = 64")
 NEEDS = Needs(
@@ -56,7 +57,7 @@ def _files(scale: Scale) -> Callable[[Path], list[str]]:
         from bytenet.datasets.corpora.europarl import sample
         from bytenet.datasets.corpora.newstest import newstest
 
-        # Mixed, so that what differs between the parts of the file is not the kind of text.
+        # Mixed, so that all parts of the file have the same kind of text.
         train = shuffled(joined([sample("de", "en"), newstest(_CPU_YEARS, "de", "en")]))
         train = within(train, *_CPU_LENGTHS, _CPU_PAIRS)
         return as_files(folder, train, within(newstest([2015], "de", "en"), *_CPU_LENGTHS))
@@ -65,20 +66,20 @@ def _files(scale: Scale) -> Callable[[Path], list[str]]:
 
 
 def _whole_corpus(folder: Path) -> list[str]:
-    """Refuse a sample of Europarl where the thesis had all of it."""
+    """Raise an InputError if only a sample of Europarl is available: the thesis had all of it."""
     corpus = read_corpus(load_config("europarl").data)
     if len(corpus.train) < _PAIRS_OF_EUROPARL:
         raise InputError(
             f"The Europarl at hand has {len(corpus.train):,} training pairs, the thesis had {_PAIRS_OF_EUROPARL:,}. "
-            "Unset BYTENET_DATA, or take europarl/ out of it, to have it downloaded; or take --scale cpu."
+            "Unset BYTENET_DATA or remove europarl/ from it to download the corpus, or use --scale cpu."
         )
     return []
 
 
 def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> TrainingRun:
-    """The training of a variant, in the thesis's order of pairs or in a new order every epoch."""
+    """The training of a variant, with the thesis's order of pairs or a new order in every epoch."""
     name = f"europarl-{variant}" + ("-full-shuffle" if full_shuffle else "")
-    # The thesis takes the corpus in the order of its files.
+    # "buffer" keeps the order of the files, as in the thesis.
     weights = (SELU_WEIGHTS,) if variant == "selu" else ()
     settings = [f"model.variant={variant}", *AS_THESIS, *weights, "data.shuffle=buffer", *_SCALES[scale]]
     if full_shuffle:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bytenet.evaluation.evaluate_run import Split
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.news.memorise_runs import BASIS, CPU_LENGTHS, NEEDS, memorise_run
@@ -58,7 +59,7 @@ def _figure(
     )
 
 
-def _samples(name: str, split: str, title: str, thesis: str) -> Experiment:
+def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
     def runs(scale: Scale) -> list[TrainingRun]:
         return [memorise_run("bytenet", scale)]
 
@@ -111,8 +112,8 @@ def _samples(name: str, split: str, title: str, thesis: str) -> Experiment:
 EXPERIMENTS = (
     _figure(
         "fig-2.2.1", ("bytenet",), "Overfitting: cross entropy of ByteNet that learns NewsTest 2014 by heart",
-        "By the figure, the cross entropy on the training pairs goes to zero; that on the test pairs falls to about "
-        "120 nats a sentence and then rises to about 600.",
+        "By the figure, the cross entropy on the training pairs goes to zero. On the test pairs it falls to about 120 "
+        "nats a sentence and then rises to about 600.",
         (CROSS_ENTROPY,), 0.3, rising_test_loss,
     ),
     _figure(
@@ -142,7 +143,7 @@ EXPERIMENTS = (
         "and is 100 by epoch 130, after ByteNet's. (Here the first weights are eq. 3.5.2 with the fan of the code.)",
         (BLEU, CROSS_ENTROPY), 0.3,
         with_first_loss(
-            "selu", "after 75 epochs it improves very fast", lambda own, other: other < own < np.inf, 100,
+            "selu", "after 75 epochs it improves very fast", lambda own, other: other < own < np.inf,
             "result-selu-bytenet.tex:55",
         ),
     ),
@@ -151,7 +152,7 @@ EXPERIMENTS = (
         "Simplified ByteNet gets to a BLEU of about 100 in 60 epochs, sooner than ByteNet.",
         (BLEU, CROSS_ENTROPY), 0.3,
         against_bytenet(
-            "simplified", "took fewer iterations", lambda own, other: own < other, 100, "result-simple-bytenet.tex:28"
+            "simplified", "took fewer iterations", lambda own, other: own < other, "result-simple-bytenet.tex:28"
         ),
     ),
 )  # fmt: skip

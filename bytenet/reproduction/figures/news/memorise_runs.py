@@ -9,7 +9,7 @@ from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 _EPOCHS = {"bytenet": 121, "simplified": 76, "selu": 301, "no_norm": 301}
-# The validation set is the thesis's test set, which it watched; the last model is kept, so nothing is chosen by it.
+# The validation set is the thesis's test set. The last model is kept, so the set selects nothing.
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": (
         "model.dim=8", "model.num_sets=1", "data.batch_size=8", "training.epochs=2", "training.jit_compile=false",

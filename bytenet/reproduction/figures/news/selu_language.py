@@ -1,6 +1,6 @@
 """Beyond the thesis: does a SELU ByteNet train on natural language, and what does it take?
 
-The thesis's SELU ByteNet spiked and did not learn Europarl. Here what it did not try is added one by one.
+The thesis's SELU ByteNet spiked and did not learn Europarl. These trainings add, one by one, what it did not try.
 """
 
 from pathlib import Path
@@ -9,9 +9,10 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.csv_log import read_csv_log
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.shared.cells import number_in
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words
 from bytenet.reproduction.figures.shared.curves import WATCHED, series, steps_per_epoch, worst_spikes
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -22,7 +23,7 @@ _THESIS_RATE = "training.learning_rate=3e-4"
 _WARM_COSINE = ("training.schedule=cosine", "training.warmup_steps=100", "training.learning_rate=2e-3")
 _BYTENET, _SELU = "model.variant=bytenet", "model.variant=selu"
 
-#: Each row is a training; from the second SELU on each adds something to the one before.
+#: Settings of each training. From the second SELU on, each adds something to the one before.
 LADDER = {
     "ByteNet, thesis recipe": (_BYTENET, "model.initializer=thesis_code", _THESIS_RATE, *_PLAIN),
     "SELU, thesis recipe": (_SELU, "model.initializer=thesis_code", _THESIS_RATE, *_PLAIN),
@@ -74,9 +75,9 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 def _measure(work: Work) -> Table:
     """Rows of `run`, `seed`, `kind` ("batch" or "epoch"), `epoch`, `loss`, `chrf` and `bleu`.
 
-    "batch" rows have the loss of a random training batch, in nats a character, whatever the run minimised; "epoch"
-    rows have that of the validation set, and scores of its translations. `relative_time` is the time of a step over
-    that of ByteNet's, both measured in turns in one process.
+    "batch" rows have the loss of a random training batch, in nats a character, whichever loss the run minimised.
+    "epoch" rows have the loss of the validation set and the scores of its translations. `relative_time` is the time of
+    a step over the time of a ByteNet step, both measured in turns in one process.
     """
     relative_time = _relative_time(work.scale)
     rows: Table = []
@@ -84,7 +85,8 @@ def _measure(work: Work) -> Table:
         for seed, folder in zip(work.seeds, work.folders(_run(label, work.scale)), strict=True):
             epochs, batches = read_csv_log(folder.metrics_path), read_csv_log(folder.path / "continuous.csv")
             steps = steps_per_epoch(folder)
-            same = {"run": label, "seed": seed, "relative_time": relative_time if label.startswith("SELU") else 1.0}
+            time = relative_time if label.startswith("SELU") else 1.0
+            same: Row = {"run": label, "seed": seed, "relative_time": time}
             for step, loss in zip(batches["step"], batches["train_cross_entropy"], strict=True):
                 rows.append({**same, "kind": "batch", "epoch": step / steps, "loss": loss, "chrf": "", "bleu": ""})
             for index, epoch in enumerate(epochs["epoch"]):
@@ -94,7 +96,7 @@ def _measure(work: Work) -> Table:
 
 
 def _relative_time(scale: Scale) -> float:
-    """Time of a step of SELU ByteNet over one of ByteNet, the median of turns."""
+    """Median time of a SELU ByteNet step over the median time of a ByteNet step."""
     from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
 
     size = (4, 16) if scale == "smoke" else (32, 80)
@@ -119,11 +121,11 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     losses = {label: _ends(table, label, "loss") for label in LADDER}
     means = {label: fmean(values) for label, values in losses.items()}
     batches = [row for row in table if row["kind"] == "batch"]
-    found = []
+    verdicts = []
     for label in selu:
         spikes = worst_spikes(batches, label, "loss")
         ratio = means[label] / means[_PLAIN_BYTENET]
-        found.append(
+        verdicts.append(
             Verdict(
                 quantity=f"{label}: highest loss of a batch over the median, second half of the training",
                 printed="not tried", measured=fmean(spikes), interval=student_t(spikes), seeds=len(spikes),
@@ -137,20 +139,20 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         for label in (best, _BEST_BYTENET)
     }
     gaps = [selu - bytenet for selu, bytenet in zip(losses[best], losses[_BEST_BYTENET], strict=True)]
-    found.append(
+    verdicts.append(
         Verdict(
             quantity="validation loss of the best SELU minus that of ByteNet, same recipe and epochs, nats a character",
             printed="not tried", measured=fmean(gaps), interval=student_t(gaps), seeds=len(gaps),
             note="; ".join(quality.values()),
         )
     )  # fmt: skip
-    time = next(row["relative_time"] for row in table if row["run"] == best)
+    time = next(number_in(row, "relative_time") for row in table if row["run"] == best)
     same_time = [
         float(np.interp(epochs[-1] * time, epochs, values))
         for epochs, values in _at_epochs(table, _BEST_BYTENET, "loss").values()
     ]
     gaps = [selu - bytenet for selu, bytenet in zip(losses[best], same_time, strict=True)]
-    found.append(
+    verdicts.append(
         Verdict(
             quantity="the same at equal time", printed="not tried", measured=fmean(gaps), interval=student_t(gaps),
             seeds=len(gaps),
@@ -158,7 +160,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             "learning rate has come down, which favours SELU",
         )
     )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _plot(table: Table, path: Path) -> None:

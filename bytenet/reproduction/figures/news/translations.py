@@ -8,12 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from bytenet.errors import MissingFileError
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.data import thesis_numbers
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.shared.cells import number_in
 from bytenet.reproduction.figures.shared.corpus_files import number_words
 
 if TYPE_CHECKING:
     from bytenet.evaluation import Comparison
+    from bytenet.evaluation.compare import Measure
 
 Model = Literal["bytenet", "simplified"]
 
@@ -22,26 +25,22 @@ _IN_REPOSITORY = {
     "bytenet": "result/bytenet-translation/wmt-bleu.json",
     "simplified": "result/bytenet-small-translation/wmt-bleu.json",
 }
-_CORPUS_BLEU = {"bytenet": 7.44, "simplified": 0.55}
-# How the sentences that the thesis prints begin, and their BLEU there.
-_GOOD = {"Die formelle Anerkennung": 45.97, "Aber es ist mit Sicherheit": 39.13, "Das Militär spielt": 30.18}
-_BAD = {
-    "Die Premierminister Indiens": 0.0, "Er wird beschuldigt, am 7. Juni": 0.0, "Angelina Jolie und ihr": 0.0,
-    '"Diese Krankheit wird': 0.0,
-}  # fmt: skip
-_SIMPLIFIED = {
-    "Die formelle Anerkennung": 0.0, "Die Premierminister Indiens": 0.0, "Er wird beschuldigt, am 7. Juni": 0.0,
-}  # fmt: skip
+_PRINTED = thesis_numbers("translations")
+_CORPUS_BLEU: dict[str, float] = _PRINTED["whole_set"]
+# Beginnings of the sentences that the thesis prints, and their printed BLEU.
+_GOOD: dict[str, float] = _PRINTED["good"]
+_BAD: dict[str, float] = _PRINTED["bad"]
+_SIMPLIFIED: dict[str, float] = _PRINTED["simplified"]
 _CHOSEN = 3
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """Translations of a test set with the scores that came with them.
+    """Translations of a test set with their published scores.
 
     Attributes:
-        source, target, translation: line by line.
-        bleu: of each translation.
+        source, target, translation: the texts, line by line.
+        bleu: published BLEU of each translation.
     """
 
     source: Sequence[str]
@@ -51,10 +50,12 @@ class Outputs:
 
 
 def author_outputs(model: Model) -> Outputs:
-    """What the author's model made of NewsTest 2015: `BYTENET_DATA/thesis-results/newstest2015-<model>.jsonl.gz`.
+    """The translations of NewsTest 2015 by the author's model.
+
+    They are read from `BYTENET_DATA/thesis-results/newstest2015-<model>.jsonl.gz`.
 
     Raises:
-        MissingFileError: the file is not there.
+        MissingFileError: the file does not exist.
     """
     from bytenet.datasets.corpora.preparation.lookup import data_folder
 
@@ -72,15 +73,15 @@ def author_outputs(model: Model) -> Outputs:
 
 
 def _stand_in(model: Model) -> Outputs:
-    """Number words with letters changed: in one line few, in the next one many, the other model the other way round."""
+    """Number words with changed letters, few and many in turn. The other model has many where this one has few."""
     pairs = number_words(48, 8)[0]
     every = (31, 7) if model == "bytenet" else (7, 31)
     translations = [
         "".join("x" if place % every[line % 2] == 0 else letter for place, letter in enumerate(text, start=1))
         for line, text in enumerate(pairs.target)
     ]
-    given = [_sentence_bleu(*pair) for pair in zip(translations, pairs.target, strict=True)]
-    return Outputs(pairs.source, pairs.target, translations, given)
+    scores = [_sentence_bleu(*pair) for pair in zip(translations, pairs.target, strict=True)]
+    return Outputs(pairs.source, pairs.target, translations, scores)
 
 
 def _sentence_bleu(translation: str, target: str) -> float:
@@ -97,32 +98,32 @@ def _compare(models: Sequence[Model], scale: Scale) -> "tuple[Comparison, list[O
     from bytenet.evaluation import compare_translations
 
     outputs = [_outputs(model, scale) for model in models]
-    hypotheses = {model: output.translation for model, output in zip(models, outputs, strict=True)}
+    hypotheses: dict[str, Sequence[str]] = dict(zip(models, (output.translation for output in outputs), strict=True))
     return compare_translations(outputs[0].source, outputs[0].target, hypotheses, bootstrap=0), outputs
 
 
 def _measure(
     models: Sequence[Model], printed: dict[str, float], choice: Literal["good", "bad", "worst"], work: Work
 ) -> Table:
-    """A row for all sentences, one for each that the thesis prints, and those that `Comparison.choose` gives.
+    """A row for all sentences, then one for each printed sentence and for each that `Comparison.choose` selects.
 
     Returns:
         Rows of `chosen` ("all", "printed", or the choice), `sentences`, `line`, the texts, and of each model its
         chrF, its BLEU by the thesis's rules, the author's value of it, and in how many sentences both are equal.
     """
     comparison, outputs = _compare(models, work.scale)
-    sources = list(comparison.sources)
+    sources = list(comparison.sources or ())
     lines = [
         next((index for index, source in enumerate(sources) if source.startswith(start)), None) for start in printed
     ]
-    by = "bleu" if choice == "good" else "chrf"
+    by: Measure = "bleu" if choice == "good" else "chrf"
     chosen = [("printed", line) for line in lines if line is not None]
     chosen += [(choice, line) for line in comparison.choose(choice, _CHOSEN, by, min_chars=40)]
     equal = [
-        [abs(round(own, 2) - given) < 0.0051 for own, given in zip(system.bleu.tolist(), output.bleu, strict=True)]
+        [abs(round(own, 2) - other) < 0.0051 for own, other in zip(system.bleu.tolist(), output.bleu, strict=True)]
         for system, output in zip(comparison.systems, outputs, strict=True)
     ]
-    whole = {"chosen": "all", "sentences": len(sources), "line": "", "source": "", "target": ""}
+    whole: Row = {"chosen": "all", "sentences": len(sources), "line": "", "source": "", "target": ""}
     for system, same in zip(comparison.systems, equal, strict=True):
         _, corpus_chrf, corpus_bleu = system.scores
         whole |= {
@@ -131,7 +132,7 @@ def _measure(
         }  # fmt: skip
     rows: Table = [whole]
     for why, line in chosen:
-        row = {
+        row: Row = {
             "chosen": why, "sentences": 1, "line": line + 1, "source": sources[line],
             "target": comparison.references[line],
         }  # fmt: skip
@@ -146,7 +147,7 @@ def _measure(
 
 
 def _rescored(quantity: str, printed: float, score: float) -> Verdict:
-    """A score of the author's own translations: ours of the same text beside the one that the thesis printed."""
+    """Compare our score of the author's translations with the printed score."""
     return compare(quantity, printed, [score], tolerance=0.005, evidence="rescored")
 
 
@@ -154,45 +155,47 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
     whole = table[0]
     sentences = int(whole["sentences"])
     name = "ByteNet" if model == "bytenet" else "Simplified ByteNet"
-    found = [
-        _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], whole[f"{model}_bleu"]),
-        _rescored("sentences whose BLEU is the author's, to .01", sentences, whole[f"{model}_bleu_equal"]),
+    verdicts = [
+        _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], number_in(whole, f"{model}_bleu")),
+        _rescored("sentences whose BLEU is the author's, to .01", sentences, number_in(whole, f"{model}_bleu_equal")),
         compare(
-            "sentences of NewsTest 2015", 1596, [sentences],
-            note="the author's own outputs are of this many; see table 3.1.1", evidence="counted",
+            "sentences of NewsTest 2015", thesis_numbers("corpora")["newstest_2015_pairs"], [sentences],
+            note="the author published this many outputs; see table 3.1.1", evidence="counted",
         ),
     ]  # fmt: skip
     rows = {row["source"]: row for row in table if row["chosen"] == "printed"}
     for start, value in printed.items():
         row = next((row for source, row in rows.items() if str(source).startswith(start)), None)
         if row is not None:
-            found.append(_rescored(f"BLEU of line {row['line']}", value, row[f"{model}_bleu"]))
-    return found
+            verdicts.append(_rescored(f"BLEU of line {row['line']}", value, number_in(row, f"{model}_bleu")))
+    return verdicts
 
 
 def _bad_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = _verdicts("bytenet", _BAD, table, scale)
+    verdicts = _verdicts("bytenet", _BAD, table, scale)
     if first := next((row for row in table if row["chosen"] == "printed"), None):
-        found.append(
+        chrf, chrf_of_all = (number_in(row, "bytenet_chrf") for row in (first, table[0]))
+        verdicts.append(
             statement(
                 f"chrF2 of line {first['line']}, whose BLEU is 0",
                 "actually a very good translation",
-                holds=first["bytenet_chrf"] > table[0]["bytenet_chrf"],
-                measured=first["bytenet_chrf"],
-                note=f"chrF2 of all sentences: {table[0]['bytenet_chrf']:.1f}",
+                holds=chrf > chrf_of_all,
+                measured=chrf,
+                note=f"chrF2 of all sentences: {chrf_of_all:.1f}",
             )
         )
-    return found
+    return verdicts
 
 
 def _simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    simplified, bytenet = (number_in(table[0], f"{model}_bleu") for model in ("simplified", "bytenet"))
     return [
         *_verdicts("simplified", _SIMPLIFIED, table, scale),
         statement(
             "BLEU of Simplified minus ByteNet's, the whole set",
             "the translations are rather bad",
-            holds=table[0]["simplified_bleu"] < table[0]["bytenet_bleu"],
-            measured=table[0]["simplified_bleu"] - table[0]["bytenet_bleu"],
+            holds=simplified < bytenet,
+            measured=simplified - bytenet,
         ),
     ]
 
@@ -205,8 +208,8 @@ _NEEDS = Needs(
 EXPERIMENTS = (
     Experiment(
         name="tab-3.3.5",
-        title="Good translations of ByteNet, those of the thesis and those of the highest BLEU",
-        thesis='"Cherry-picked" sentences of NewsTest 2015 with BLEU of 30 to 46; that of the whole set is 7.44.',
+        title="Good translations of ByteNet: those in the thesis, and those with the highest BLEU",
+        thesis='"Cherry-picked" sentences of NewsTest 2015 with a BLEU of 30 to 46. The whole set has a BLEU of 7.44.',
         needs=_NEEDS,
         basis=Basis("rescored", "2,169 sentences"),
         measure=partial(_measure, ("bytenet",), _GOOD, "good"),
@@ -214,8 +217,8 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tab-3.3.6",
-        title="Bad translations of ByteNet, those of the thesis and those of the lowest chrF",
-        thesis='"Cherry-picked" sentences of NewsTest 2015 with BLEU of 0, one of which is called very good.',
+        title="Bad translations of ByteNet: those in the thesis, and those with the lowest chrF",
+        thesis='"Cherry-picked" sentences of NewsTest 2015 with a BLEU of 0. The thesis calls one of them very good.',
         needs=_NEEDS,
         basis=Basis("rescored", "2,169 sentences"),
         measure=partial(_measure, ("bytenet",), _BAD, "worst"),
@@ -223,9 +226,9 @@ EXPERIMENTS = (
     ),
     Experiment(
         name="tab-3.4.1",
-        title="Translations of Simplified ByteNet beside ByteNet's, those of the thesis and where Simplified is better",
-        thesis="Sentences of NewsTest 2015 with BLEU of 0, with little connection to the source; BLEU of the whole "
-        "set is .55.",
+        title="Translations of Simplified ByteNet beside ByteNet's: those in the thesis, and those where it is better",
+        thesis="Sentences of NewsTest 2015 with a BLEU of 0 and little connection to the source. The whole set has a "
+        "BLEU of .55.",
         needs=_NEEDS,
         basis=Basis("rescored", "2,169 sentences"),
         measure=partial(_measure, ("bytenet", "simplified"), _SIMPLIFIED, "bad"),

@@ -1,4 +1,4 @@
-"""The attention baseline of figure 3.6.1: the thesis's network, and what its head and its first weights cost it."""
+"""The attention baseline of figure 3.6.1: the thesis's network, and the effect of its head and initial weights."""
 
 from functools import partial
 from pathlib import Path
@@ -6,7 +6,7 @@ from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table
 from bytenet.reproduction.engine.statistics import RATE, difference_of_means, student_t
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Outcome, Verdict, compare, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     ATTENTION,
     EPOCHS,
@@ -26,8 +26,8 @@ from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     cells = [cell for cell in baseline_cells() if attention_values(table, *cell)]
     judges = (_against_the_thesis, _against_bytenet, partial(_against_bytenet, column="misclassification_301"))
-    found = [verdict for judge in judges for cell in cells if (verdict := judge(table, *cell))]
-    return [*found, *_causes(table), *_bound(table)]
+    comparisons = [verdict for judge in judges for cell in cells if (verdict := judge(table, *cell))]
+    return [*comparisons, *_causes(table), *_bound(table)]
 
 
 def _against_the_thesis(table: Table, form: str, num_pairs: int) -> Verdict | None:
@@ -40,33 +40,33 @@ def _against_the_thesis(table: Table, form: str, num_pairs: int) -> Verdict | No
 
 
 def _against_bytenet(table: Table, form: str, num_pairs: int, column: str = "misclassification") -> Verdict | None:
-    """The baseline minus ByteNet without unlabelled text, both on the same test set."""
-    ours, bytenet = attention_values(table, form, num_pairs, column), supervised_bytenet(num_pairs)
-    interval = difference_of_means(ours, bytenet)
+    """Error of the baseline minus ByteNet without unlabelled text, on the same test set."""
+    rates, bytenet = attention_values(table, form, num_pairs, column), supervised_bytenet(num_pairs)
+    interval = difference_of_means(rates, bytenet)
     if interval is None:
         return None
     epochs = EPOCHS["bytenet" if column.endswith("301") else "baseline"]
-    outcome = "shown" if interval[0] > 0 else "not shown"
+    outcome: Outcome = "shown" if interval[0] > 0 else "not shown"
     return Verdict(
         quantity=f"test misclassification, {num_pairs} pairs, attention ({FORMS[form].words}) minus ByteNet "
         f"without unlabelled text, {epochs:,} epochs",
         printed="the semi-supervised ByteNet model showed improvement over ... an attention-based baseline model",
-        measured=fmean(ours) - fmean(bytenet), interval=interval, seeds=len(ours),
+        measured=fmean(rates) - fmean(bytenet), interval=interval, seeds=len(rates),
         outcome=outcome if form == "thesis" else "no claim", source="conclusion.tex:28",
         qualifies=form != "thesis" and interval[1] < 0,
-        note=f"{fmean(ours):.3f} against {fmean(bytenet):.3f}, the mean of the thesis's {len(bytenet)} trainings of "
+        note=f"{fmean(rates):.3f} against {fmean(bytenet):.3f}, the mean of the thesis's {len(bytenet)} trainings of "
         f"{EPOCHS['bytenet']} epochs; Welch's interval"
         + ("" if interval[1] >= 0 else "; the baseline is better"),
     )  # fmt: skip
 
 
 def _causes(table: Table) -> list[Verdict]:
-    """What separates the thesis's rates from those of other first weights, another head, another test set."""
+    """Effects of the initial weights and of the test set on the thesis's rates."""
     num_pairs = FORMS["bounded"].sizes[0]
     own, weights = (attention_values(table, form, num_pairs) for form in ("thesis", "bounded"))
-    found = []
+    verdicts = []
     if own and weights:
-        found.append(
+        verdicts.append(
             Verdict(
                 quantity=f"test misclassification, {num_pairs} pairs, the thesis's first weights minus Keras's",
                 printed="not compared", measured=fmean(own) - fmean(weights),
@@ -82,7 +82,7 @@ def _causes(table: Table) -> list[Verdict]:
         ]
         if both[0]:
             differences = [other - own for other, own in zip(*both, strict=True)]
-            found.append(
+            verdicts.append(
                 Verdict(
                     quantity=f"test misclassification, {num_pairs} pairs, test set of seed {TEST_SEEDS[1]} minus that "
                     f"of seed {TEST_SEEDS[0]}",
@@ -90,7 +90,7 @@ def _causes(table: Table) -> list[Verdict]:
                     seeds=len(differences),
                 )
             )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _bound(table: Table) -> list[Verdict]:

@@ -1,8 +1,9 @@
-"""The trainings of the attention baseline: its forms, and what is measured of them."""
+"""The trainings of the attention baseline: its forms and their measurements."""
 
 from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
@@ -13,7 +14,7 @@ ATTENTION = "attention-baseline"
 """Name of the experiment."""
 
 #: The thesis's misclassification rates, by number of training pairs.
-PRINTED = {64: 0.555, 128: 0.510, 256: 0.332}
+PRINTED: dict[int, float] = thesis_numbers("attention_baseline")
 TRIALS = 10
 
 
@@ -22,9 +23,9 @@ class _Form:
     """A form of the baseline.
 
     Attributes:
-        words: what it is, for pictures and verdicts.
-        settings: in which it differs from the preset `digits-attention`.
-        sizes: numbers of training pairs that it is trained with.
+        words: description in pictures and verdicts.
+        settings: settings that differ from the preset `digits-attention`.
+        sizes: numbers of training pairs.
     """
 
     words: str
@@ -38,9 +39,9 @@ FORMS = {
     "dense": _Form("dense head, Keras's first weights", ("model.variant=dense", "model.initializer=auto")),
     "bounded": _Form("Keras's first weights", ("model.variant=bounded", "model.initializer=auto"), (128,)),
 }
-"""The network of the thesis's code; the repaired one; and, to tell head and first weights apart, one in between."""
+"""The network of the thesis's code, the repaired network, and one in between that separates head and first weights."""
 
-# The test set of the thesis's semi-supervised grid, and the one that its script for the baseline names.
+# Seeds of two test sets: of the thesis's semi-supervised grid, and of its script for the baseline.
 TEST_SEEDS = (2, 12)
 EPOCHS = {"bytenet": 301, "baseline": 1001}
 _SETTINGS = (
@@ -66,7 +67,7 @@ def _run(form: str, num_pairs: int, scale: Scale) -> TrainingRun:
 
 
 def _settings_of_trial(trial: int) -> tuple[str, ...]:
-    """The five training sets of the thesis's grid in turn, with first weights of their own for each trial."""
+    """The five training sets of the thesis's grid in turn, with different initial weights in each trial."""
     return f"data.train_seed={10 * (1 + (trial - 1) % 5)}", f"training.seed={trial}"
 
 
@@ -83,11 +84,11 @@ def baseline_runs(scale: Scale) -> list[TrainingRun]:
 
 
 def measure_baseline(work: Work) -> Table:
-    """A row a training, with the thesis's misclassification (mean over sentences) of each test set.
+    """One row per training, with the thesis's misclassification (mean over sentences) of each test set.
 
     Returns:
         Rows of `form`, `pairs`, `trial`, `misclassification` and `loss` (nats a character) on the test set of seed 2,
-        `misclassification_301` on the same after 301 epochs, and `misclassification_12` on the test set of seed 12.
+        `misclassification_301` on the same set after 301 epochs, and `misclassification_12` on the test set of seed 12.
     """
     early = 1 if work.scale == "smoke" else EPOCHS["bytenet"]
     rows: Table = []
@@ -106,7 +107,7 @@ def measure_baseline(work: Work) -> Table:
 
 
 def attention_values(table: Table, form: str, num_pairs: int, column: str = "misclassification") -> list[float]:
-    """One of the rates of a cell, or its loss, one a trial."""
+    """A column of a cell, one value per trial."""
     return list(by_trial(table, column, form=form, pairs=num_pairs).values())
 
 

@@ -12,21 +12,22 @@ from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, paired_
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.engine.verdict_text import interval_text
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
+from bytenet.reproduction.figures.shared.cells import text_in
 from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores_on
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 _PRESET = "the preset"
 _TEST_SEEDS = ((2, 1024), (11, 128))
-"""Seed and size of the test sets of figures 3.6.1, and 3.3.1, D.2.1 and D.3.1."""
+"""Seed and size of two test sets: of figure 3.6.1, and of figures 3.3.1, D.2.1 and D.3.1."""
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """What a preset is for.
+    """A problem for which a preset is tuned.
 
     Attributes:
-        preset: its name.
-        candidates: settings by label; of the preset itself none.
+        preset: name of the preset.
+        candidates: settings by label; the preset itself has none.
     """
 
     preset: str
@@ -51,7 +52,7 @@ PROBLEMS = {
         "16 texts a step": ("semi_supervised.batch_size=16",),
     }),
 }  # fmt: skip
-"""Each number of labelled pairs is 128, as in figure 3.3.1 and in the middle of the grid."""
+"""All have 128 labelled pairs, as in figure 3.3.1 and in the middle of the grid."""
 
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": ("training.epochs=2", "training.jit_compile=false", "model.num_sets=1", "model.dim=8"),
@@ -77,9 +78,9 @@ def unseen_pairs() -> Pairs:
 
 
 def _candidates(scale: Scale) -> list[tuple[str, str]]:
-    """Problem and label of each."""
-    found = [(name, label) for name, problem in PROBLEMS.items() for label in problem.candidates]
-    return [pair for pair in found if pair[1] == _PRESET] if scale == "smoke" else found
+    """Problem and label of each candidate."""
+    candidates = [(name, label) for name, problem in PROBLEMS.items() for label in problem.candidates]
+    return [pair for pair in candidates if pair[1] == _PRESET] if scale == "smoke" else candidates
 
 
 def _run(name: str, label: str, scale: Scale) -> TrainingRun:
@@ -88,7 +89,7 @@ def _run(name: str, label: str, scale: Scale) -> TrainingRun:
     run = f"tuning-{problem.preset}-{label}".replace(" ", "-").replace(",", "")
     if problem.preset == "digits-semi":
         cell = Cell(128, 1024, 0.2)
-        # The preset's own trainings are those of the grid.
+        # The preset itself is trained in the grid.
         return grid_run("default", cell, scale, "" if label == _PRESET else run, settings)
     return TrainingRun(
         run, problem.preset, (*settings, "evaluation.continuous_every_seconds=null", *_SCALES[scale]),
@@ -114,7 +115,7 @@ def _measure(work: Work) -> Table:
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     values = partial(by_trial, table, "misclassification")
     for name, label in _candidates(scale):
         own, preset = values(problem=name, settings=label), values(problem=name, settings=_PRESET)
@@ -124,20 +125,20 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if label != _PRESET and (differences := paired_differences(own, preset)):
             interval = interval_text(student_t(differences))
             notes.insert(0, f"minus the preset {fmean(differences):.3f}" + (f" ({interval})" if interval else ""))
-        found.append(
+        verdicts.append(
             Verdict(
                 quantity=f"validation misclassification, {name}: {label}", printed="not tried",
                 measured=fmean(own.values()), interval=clip(student_t(list(own.values())), RATE), seeds=len(own),
                 note="; ".join(notes),
             )
         )  # fmt: skip
-    return found
+    return verdicts
 
 
 def _plot(table: Table, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    labels = list(dict.fromkeys((row["problem"], row["settings"]) for row in table))
+    labels = list(dict.fromkeys((text_in(row, "problem"), text_in(row, "settings")) for row in table))
     figure = Figure(figsize=(8, 1 + 0.35 * len(labels)), layout="constrained")
     axes = figure.subplots()
     for place, (name, label) in enumerate(labels):
@@ -160,7 +161,7 @@ EXPERIMENTS = (
     Experiment(
         name="digits-tuning",
         is_thesis=False,
-        title="Settings of the presets for Synthetic Digits, on sequences that nothing else uses",
+        title="Settings of the presets for Synthetic Digits, chosen on sequences that nothing else uses",
         thesis="Not in the thesis.",
         needs=Needs(
             time={

@@ -47,7 +47,7 @@ def _measure_errors(work: Work) -> Table:
 
 
 def _error_verdicts(table: Table, scale: Scale, beside: dict[str, Table]) -> list[Verdict]:
-    found = []
+    verdicts = []
     for settings, words in SETTINGS.items():
         rows = rows_of(table, settings)
         reproduces = settings == "thesis"
@@ -56,26 +56,30 @@ def _error_verdicts(table: Table, scale: Scale, beside: dict[str, Table]) -> lis
                 _compare_cells(rows, labelled, sizes, f"{labelled} labelled, {words}", reproduces)
                 for labelled in LABELLED
             ]
-            found += [verdict for verdict, _ in filter(None, compared)]
+            verdicts += [verdict for verdict, _ in filter(None, compared)]
             outcomes = [outcome for one in filter(None, compared) for outcome in one[1]]
             if outcomes:
-                found.append(_all_cells(rows, outcomes, sizes, words, reproduces))
-        found += effect_of_text(rows, words, FORKS if settings == "default" else "")
-        found += more_text(rows, words)
-        found += below_attention(rows, words, beside[ATTENTION])
-    return found
+                verdicts.append(_all_cells(rows, outcomes, sizes, words, reproduces))
+        verdicts += effect_of_text(rows, words, FORKS if settings == "default" else "")
+        verdicts += more_text(rows, words)
+        verdicts += below_attention(rows, words, beside[ATTENTION])
+    return verdicts
 
 
 def _published(cell: Cell) -> list[float]:
     return list(values_by_trial(thesis_rows(), cell).values())
 
 
-def _outcome(ours: Sequence[float], theirs: Sequence[float], reproduces: bool) -> Outcome:
-    """How errors compare with the thesis's: by Welch's interval, or, of one training, by where the next would be."""
-    interval = difference_of_means(ours, theirs)
+def _outcome(errors: Sequence[float], published: Sequence[float], reproduces: bool) -> Outcome:
+    """How our errors compare with the thesis's.
+
+    Welch's interval of the difference decides. With a single training of ours, it is the interval in which one more
+    training of the thesis would lie.
+    """
+    interval = difference_of_means(errors, published)
     if interval is None:
-        low, high = next_value(theirs)
-        interval = fmean(ours) - high, fmean(ours) - low
+        low, high = next_value(published) or (fmean(published),) * 2
+        interval = fmean(errors) - high, fmean(errors) - low
     if interval[0] <= 0 <= interval[1]:
         return "agrees" if reproduces else "no difference"
     return "not reproduced" if reproduces else "better" if interval[1] < 0 else "worse"
@@ -84,38 +88,38 @@ def _outcome(ours: Sequence[float], theirs: Sequence[float], reproduces: bool) -
 def _compare_cells(
     rows: Table, labelled: int, sizes: Sequence[int], words: str, reproduces: bool
 ) -> tuple[Verdict, list[Outcome]] | None:
-    """The cells of a number of pairs, as one verdict; with the outcome of each cell."""
-    ours, theirs, outcomes, trials = [], [], [], []
+    """One verdict on the cells of a number of pairs, and the outcome of each cell; None if no cell is trained."""
+    means, printed_means, outcomes, trials = [], [], [], []
     for unlabelled in sizes:
         cells = [Cell(labelled, unlabelled, weight) for weight in WEIGHTS]
         values = [list(values_by_trial(rows, cell).values()) for cell in cells]
         published = [_published(cell) for cell in cells]
-        ours.append(" ".join(short_number(fmean(own)) if own else "–" for own in values))
-        theirs.append(" ".join(short_number(fmean(own)) for own in published))
+        means.append(" ".join(short_number(fmean(own)) if own else "–" for own in values))
+        printed_means.append(" ".join(short_number(fmean(own)) for own in published))
         for own, other in zip(values, published, strict=True):
             if own:
                 outcomes.append(_outcome(own, other, reproduces))
                 trials.append(len(own))
     if not outcomes:
         return None
-    order = ("not reproduced", "agrees") if reproduces else ("worse", "better", "no difference")
+    order: tuple[Outcome, ...] = ("not reproduced", "agrees") if reproduces else ("worse", "better", "no difference")
     counts = {kind: outcomes.count(kind) for kind in order}
     overall = next(kind for kind, count in counts.items() if count)
-    told = ", ".join(f"{kind} in {count}" for kind, count in counts.items() if count)
+    counts_text = ", ".join(f"{kind} in {count}" for kind, count in counts.items() if count)
     weights = " ".join(short_number(weight).rstrip("0") for weight in WEIGHTS)
     verdict = Verdict(
         quantity=f"{words}: means with {', '.join(f'{size:,}' for size in sizes)} unlabelled, weights {weights} each",
-        printed="; ".join(theirs), measured="; ".join(ours), seeds=min(trials), outcome=overall,
-        note=f"{told} of the {len(sizes) * len(WEIGHTS)} cells (Welch, 95 %), {trials_text(trials)}",
+        printed="; ".join(printed_means), measured="; ".join(means), seeds=min(trials), outcome=overall,
+        note=f"{counts_text} of the {len(sizes) * len(WEIGHTS)} cells (Welch, 95 %), {trials_text(trials)}",
     )  # fmt: skip
     return verdict, outcomes
 
 
 def _all_cells(rows: Table, outcomes: Sequence[Outcome], sizes: Sequence[int], words: str, reproduces: bool) -> Verdict:
-    """In how many cells our error agrees with the thesis's, or is lower, if the settings are not the thesis's."""
+    """Number of cells in which our error agrees with the thesis's. With other settings: in which it is lower."""
     of_all = len(LABELLED) * len(sizes) * len(WEIGHTS)
-    wanted = "agrees" if reproduces else "better"
-    good = sum(outcome == wanted for outcome in outcomes)
+    good_outcome = "agrees" if reproduces else "better"
+    good = sum(outcome == good_outcome for outcome in outcomes)
     text = "with" if sizes[0] else "without"
     compared = [cell for cell in cells_in(rows) if cell.unlabelled in sizes]
     trials = [len(values_by_trial(rows, cell)) for cell in compared]
@@ -127,7 +131,7 @@ def _all_cells(rows: Table, outcomes: Sequence[Outcome], sizes: Sequence[int], w
     )  # fmt: skip
     if not reproduces:
         return replace(verdict, printed="no statement", outcome="no claim")
-    if good < len(outcomes):  # a miss stays one, whatever the other trainings give
+    if good < len(outcomes):  # more trainings cannot change a disagreement
         return verdict
     return of_whole_grid(verdict, len(outcomes) == of_all, trials)
 

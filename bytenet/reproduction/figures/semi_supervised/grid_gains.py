@@ -1,4 +1,4 @@
-"""What unlabelled text lowers the error by, and in how many cells."""
+"""How much unlabelled text lowers the error, and in how many cells."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +14,7 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     UNLABELLED,
     WEIGHTS,
     Cell,
+    Rows,
     cells_in,
     short_number,
     thesis_rows,
@@ -22,19 +23,19 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
 
 
 def of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> Verdict:
-    """The verdict, which is none before all trials of all cells are there."""
+    """The verdict; no claim until all trials of all cells are finished."""
     return verdict if all_cells and min(trials) >= TRIALS else replace(verdict, outcome="no claim")
 
 
 def effect_of_text(rows: Table, words: str, remark: str) -> list[Verdict]:
-    """In how many cells unlabelled text lowers the error (paired, 5 %), without and with Holm's correction."""
+    """Number of cells in which unlabelled text lowers the error (paired, 5 %), without and with Holm's correction."""
     probabilities = _chances_of_no_gain(rows)
     if not probabilities:
         return []
     published = {cell: chance for cell, chance in _chances_of_no_gain(thesis_rows()).items() if cell in probabilities}
     trials = [len(_paired(rows, cell)) for cell in probabilities]
     what = f"of {len(probabilities)} cells with unlabelled text, in how many it lowers the error, {words}"
-    found = []
+    verdicts = []
     for name, test in (("", _below_level), (", with Holm's correction", holm)):
         helped, same = test(probabilities, _LEVEL), test(published, _LEVEL)
         by_weight = ", ".join(
@@ -49,8 +50,8 @@ def effect_of_text(rows: Table, words: str, remark: str) -> list[Verdict]:
             holds=bool(helped), measured=len(helped), seeds=min(trials), source="result-semi-supervised-bytenet.tex:31",
             note="; ".join([f"{len(same)} by the same test on the author's numbers", *notes]),
         )  # fmt: skip
-        found.append(of_whole_grid(verdict, len(probabilities) == _CELLS_WITH_TEXT, trials))
-    return found
+        verdicts.append(of_whole_grid(verdict, len(probabilities) == _CELLS_WITH_TEXT, trials))
+    return verdicts
 
 
 def _below_level(probabilities: dict[Cell, float], level: float) -> set[Cell]:
@@ -66,23 +67,23 @@ FORKS = (
 )
 
 
-def _chances_of_no_gain(rows: Sequence[dict]) -> dict[Cell, float]:
-    """By cell with unlabelled text, the two-sided p of its paired t-test, 1 where the error is not lower.
+def _chances_of_no_gain(rows: Rows) -> dict[Cell, float]:
+    """Two-sided p of the paired t-test of each cell with unlabelled text; 1 if the error is not lower.
 
     Cells with fewer than two pairs of trials are left out.
     """
     from scipy.stats import ttest_1samp
 
-    found = {}
+    probabilities = {}
     for cell in cells_in(rows):
         differences = _paired(rows, cell) if cell.unlabelled else []
         if len(differences) > 1:
-            found[cell] = float(ttest_1samp(differences, 0).pvalue) if fmean(differences) < 0 else 1.0
-    return found
+            probabilities[cell] = float(ttest_1samp(differences, 0).pvalue) if fmean(differences) < 0 else 1.0
+    return probabilities
 
 
 def more_text(rows: Table, words: str) -> list[Verdict]:
-    """What the second 512 texts add, over all cells: the mean difference of each trial."""
+    """Effect of the second 512 texts: the mean difference over all cells, by trial."""
     by_trial_of: dict[int, list[float]] = {}
     few, many = UNLABELLED[1:]
     for cell in cells_in(rows):
@@ -107,9 +108,10 @@ def more_text(rows: Table, words: str) -> list[Verdict]:
 
 
 def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
-    """How many cells with text have a lower mean than the attention baseline of as many pairs: the author's, ours.
+    """Number of cells with text whose mean error is below the attention baseline with the same number of pairs.
 
-    The thesis's statement is about its own form of the baseline; nothing is claimed of others.
+    Cells are compared with the author's baseline and with ours. The thesis's statement is about its own form of the
+    baseline, so there is no claim about other forms.
     """
     cells = [cell for cell in cells_in(rows) if cell.unlabelled]
     if not cells:
@@ -119,7 +121,7 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
         means = {size: fmean(own) for size in LABELLED if (own := attention_values(attention, form, size))}
         if len(means) == len(LABELLED):
             baselines.append((f"ours, {trained.words}", means, form == "thesis"))
-    found = []
+    verdicts = []
     for name, rates, is_thesis in baselines:
         below = sum(_mean(rows, cell) < rates[cell.labelled] for cell in cells)
         verdict = statement(
@@ -127,16 +129,16 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
             "improvement over ... an attention-based baseline model", holds=below == len(cells), measured=below,
             source="conclusion.tex:28", note=f"of {len(cells)}",
         )  # fmt: skip
-        found.append(verdict if is_thesis else verdict.unjudged("not the thesis's baseline"))
-    return found
+        verdicts.append(verdict if is_thesis else verdict.unjudged("not the thesis's baseline"))
+    return verdicts
 
 
-def _mean(rows: Sequence[dict], cell: Cell) -> float:
+def _mean(rows: Rows, cell: Cell) -> float:
     return fmean(values_by_trial(rows, cell).values())
 
 
-def _paired(rows: Sequence[dict], cell: Cell) -> list[float]:
-    """By trial, the error with unlabelled text minus that without."""
+def _paired(rows: Rows, cell: Cell) -> list[float]:
+    """The error with unlabelled text minus the error without, by trial."""
     return paired_differences(values_by_trial(rows, cell), values_by_trial(rows, cell.without_text))
 
 

@@ -1,8 +1,9 @@
-"""The pictures of the grid: errors and times by unlabelled text."""
+"""The pictures of the grid: errors and times by amount of unlabelled text."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.engine.statistics import student_t
@@ -13,10 +14,12 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     UNLABELLED,
     WEIGHTS,
     Cell,
+    Rows,
     rows_of,
     thesis_rows,
     values_by_trial,
 )
+from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import SMALL, handles_of, legend_below, new_figure, save, shown_name
 
 
@@ -26,18 +29,19 @@ def plot_errors(table: Table, path: Path, beside: dict[str, Table]) -> None:
     for line, settings in zip(grid, SETTINGS, strict=True):
         for axes, labelled in zip(line, LABELLED, strict=True):
             for number, weight in enumerate(WEIGHTS):
-                for rows, whose, place, style in (
+                sides: tuple[tuple[Rows, str, float, dict[str, Any]], ...] = (
                     (thesis_rows(), "thesis", -0.06, {"mfc": "white", "ls": ":", "alpha": 0.75}),
                     (rows_of(table, settings), "here", 0.06, {"ls": "-"}),
-                ):
+                )
+                for rows, whose, place, style in sides:
                     values = [list(values_by_trial(rows, Cell(labelled, size, weight)).values()) for size in UNLABELLED]
                     label = f"weight {weight}, {whose}"
                     _draw(axes, values, 0.2 * (number - 1) + place, label, color=f"C{number}", **style)
             axes.axhline(PRINTED[labelled], color="black", ls="--", lw=1, label="attention baseline, thesis")
-            for form, style in (("thesis", "-."), ("dense", ":")):
+            for form, line_style in (("thesis", "-."), ("dense", ":")):
                 if own := attention_values(beside[ATTENTION], form, labelled):
                     label = f"attention baseline here, {FORMS[form].words}"
-                    axes.axhline(fmean(own), color="black", ls=style, lw=1, label=label)
+                    axes.axhline(fmean(own), color="black", ls=line_style, lw=1, label=label)
             axes.grid(alpha=0.3)
         line[0].set_ylabel(f"{shown_name(settings)}\nmisclassification rate", fontsize=SMALL)
     grid[0][0].set_ylim(0, 1.05 * grid[0][0].get_ylim()[1])
@@ -47,10 +51,10 @@ def plot_errors(table: Table, path: Path, beside: dict[str, Table]) -> None:
 def plot_times(table: Table, path: Path) -> None:
     figure = new_figure(4)
     (line,) = grid = figure.subplots(1, len(LABELLED), sharex=True, sharey=True, squeeze=False)
-    drawn = {"thesis, two GPUs": thesis_rows()}
+    drawn: dict[str, Rows] = {"thesis, two GPUs": thesis_rows()}
     for name in SETTINGS:
-        rows = rows_of(table, name)
-        drawn[f"{shown_name(name)}, {' and '.join(dict.fromkeys(row['processor'] for row in rows))}"] = rows
+        trained = rows_of(table, name)
+        drawn[f"{shown_name(name)}, {' and '.join(texts_in(trained, 'processor'))}"] = trained
     for axes, labelled in zip(line, LABELLED, strict=True):
         for number, (label, rows) in enumerate(drawn.items()):
             minutes = [
@@ -71,7 +75,7 @@ def plot_times(table: Table, path: Path) -> None:
 
 
 def _draw(axes, values: Sequence[Sequence[float]], place: float, label: str, **style) -> None:
-    """Mean and 95 % interval of the values of each size; a size without values is left out."""
+    """Draw the mean and 95 % interval of each size. Sizes without values are left out."""
     points = [(place + index, fmean(own), student_t(own)) for index, own in enumerate(values) if own]
     if points:
         errors = [

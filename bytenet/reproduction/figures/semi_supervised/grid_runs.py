@@ -1,4 +1,4 @@
-"""The grid of figures 3.6.1 and 3.6.2, semi-supervised ByteNets on Synthetic Digits, and the thesis's numbers of it."""
+"""The grid of figures 3.6.1 and 3.6.2: semi-supervised ByteNets on Synthetic Digits, and the thesis's numbers."""
 
 import csv
 import math
@@ -12,6 +12,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.data import read_data
 from bytenet.reproduction.engine.experiment import Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.jobs.scheduler import times_of
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 
@@ -19,12 +20,13 @@ LABELLED = (64, 128, 256)
 UNLABELLED = (0, 512, 1024)
 WEIGHTS = (0.2, 0.1, 0.01)
 TRIALS = 5
-#: The settings the grid is trained with, and what to call them.
+#: The settings with which the grid is trained, and their names in verdicts.
 SETTINGS = {"thesis": "thesis settings", "default": "defaults"}
 
-# The thesis's common test set, which chooses nothing here: the last model is kept.
+# The thesis's common test set. The last model is kept, so the set selects nothing.
 _TEST_SEED, _TEST_SIZE = 2, 1024
-# Of a training over one with the defaults without unlabelled text, about: half as many pairs a step, dearer text.
+# Approximate cost of a training relative to the defaults without unlabelled text. With text, a step has half as many
+# pairs, and the text itself costs more.
 _COST_OF_TEXT = {"default": 2, "thesis": 5}
 _COST_OF_SETTINGS = {"default": 1, "thesis": 2}
 
@@ -37,6 +39,10 @@ _SCALES: dict[Scale, tuple[str, ...]] = {
     "cpu": _MEASURED_AT_THE_END,
     "thesis": _MEASURED_AT_THE_END,
 }  # fmt: skip
+
+
+Rows = Sequence[Mapping[str, float | int | str]]
+"""Rows of our results or of the thesis's."""
 
 
 class Cell(NamedTuple):
@@ -54,12 +60,12 @@ class Cell(NamedTuple):
 
     @property
     def without_text(self) -> "Cell":
-        """What the cell is compared with to see what unlabelled text does: trained from the same weights."""
+        """The cell without unlabelled text, which shows the effect of the text. It starts from the same weights."""
         return self._replace(unlabelled=0)
 
 
 def cells(scale: Scale) -> list[Cell]:
-    """The grid; at "smoke" two cells of it."""
+    """All cells of the grid; two of them at the scale "smoke"."""
     if scale == "smoke":
         return [Cell(64, 0, 0.2), Cell(64, 512, 0.2)]
     return [
@@ -73,12 +79,12 @@ def grid_run(
     """The training of a cell.
 
     Args:
-        settings: of `SETTINGS`.
-        cell: of the grid.
-        scale: of the experiment.
-        name: of a run that is not of the grid, because `more` or `starts` say so.
+        settings: one of `SETTINGS`.
+        cell: a cell of the grid.
+        scale: scale of the experiment.
+        name: name of a run outside the grid, which has `more` or `starts`.
         more: further settings.
-        starts: what it begins with.
+        starts: trainings from which it starts.
     """
     preset = "digits-semi-thesis" if settings == "thesis" else "digits-semi"
     labelled, unlabelled, weight = cell
@@ -97,10 +103,10 @@ def grid_run(
 
 
 def _settings_of_trial(weight: float, trial: int) -> tuple[str, ...]:
-    """The thesis's seeds of the data; and first weights that differ by trial and weight alone.
+    """The thesis's seeds of the data, and a seed of the initial weights that depends only on trial and weight.
 
-    So cells with and without unlabelled text begin alike, and the three without text, where the weight does nothing,
-    are three trainings, as in the thesis.
+    So a cell with unlabelled text and its cell without text start from the same weights. The weight has no effect
+    without text. Those three cells are three different trainings, as in the thesis.
     """
     return (
         f"data.train_seed={10 * trial}",
@@ -110,12 +116,12 @@ def _settings_of_trial(weight: float, trial: int) -> tuple[str, ...]:
 
 
 def grid_runs(scale: Scale) -> list[TrainingRun]:
-    """All trainings of the grid; those that share a compiled model follow each other."""
+    """All trainings of the grid. Trainings that share a compiled model are next to each other."""
     return [grid_run(settings, cell, scale) for settings, cell in _all_cells(scale)]
 
 
 def grid_labels(scale: Scale) -> list[Row]:
-    """Of each of `grid_runs`, in order: `settings` and the cell."""
+    """The settings and the cell of each of `grid_runs`, in order."""
     return [{"settings": settings, **cell._asdict()} for settings, cell in _all_cells(scale)]
 
 
@@ -124,39 +130,39 @@ def _all_cells(scale: Scale) -> list[tuple[str, Cell]]:
 
 
 def measure_grid(work: Work, columns: Mapping[str, str]) -> Table:
-    """Rows of `settings`, the cell, `trial` and the columns asked for, one for each training that is finished.
+    """One row per finished training, with `settings`, the cell, `trial` and the requested columns.
 
     Args:
-        work: where they are.
-        columns: what to put into each, by its name: "seconds" (of training, as its metrics tell), "wall_seconds" (from
-            the process's being asked for it), "side_by_side" (trainings at a time), "step_ms" (median over epochs,
-            compilation and evaluation left out), "processor" (its name), or columns of `metrics.csv` such as "step", of
-            which the last value counts; empty where there is none.
+        work: finds the finished trainings.
+        columns: the value to put into each column, by name of the column. Values are "seconds" (of training, from its
+            metrics), "wall_seconds" (since the request for the training), "side_by_side" (trainings at a time),
+            "step_ms" (median over epochs, without compilation and evaluation), "processor" (its name), and the last
+            value of a column of `metrics.csv`, such as "step". Cells without a value are empty.
     """
     rows: Table = []
     for label, run in zip(grid_labels(work.scale), grid_runs(work.scale), strict=True):
         for trial, folder in work.finished(run):
-            found = final_values(folder.path) | {"processor": folder.environment()["machine"]["processor"]}
-            rows.append(label | {"trial": trial} | {name: found.get(value, "") for name, value in columns.items()})
+            values = final_values(folder.path) | {"processor": folder.environment()["machine"]["processor"]}
+            rows.append(label | {"trial": trial} | {name: values.get(key, "") for name, key in columns.items()})
     return rows
 
 
 def final_values(folder: Path) -> dict[str, float | str]:
-    """What a finished training measured last, by the columns of its `metrics.csv`, and its times."""
+    """The last value of each column in the `metrics.csv` of a finished training, and its times."""
     metrics = read_csv_log(folder / "metrics.csv")
-    found = {name: "" if math.isnan(values[-1]) else values[-1] for name, values in metrics.items()}
-    found["step"] = int(metrics["step"][-1])
+    values = {name: "" if math.isnan(column[-1]) else column[-1] for name, column in metrics.items()}
+    values["step"] = int(metrics["step"][-1])
     steps, seconds = metrics["step"], metrics["seconds"]
-    if steps[0] > 0:  # else what it starts from was measured
+    if steps[0] > 0:  # at step 0, the model it starts from was measured
         steps, seconds = [0, *steps], [0.0, *seconds]
     of_epochs = [
         1000 * (seconds[index + 1] - seconds[index]) / (steps[index + 1] - steps[index])
         for index in range(len(steps) - 1)
     ]
-    # The first holds the compilation, the last the evaluation.
-    found["step_ms"] = median(of_epochs[1:-1] or of_epochs)
+    # The first epoch includes the compilation, the last one the evaluation.
+    values["step_ms"] = median(of_epochs[1:-1] or of_epochs)
     times = times_of(folder)
-    return found | {"wall_seconds": times["seconds"], "side_by_side": times["side_by_side"]} if times else found
+    return values | {"wall_seconds": times["seconds"], "side_by_side": times["side_by_side"]} if times else values
 
 
 @cache
@@ -171,8 +177,8 @@ def thesis_rows() -> tuple[dict[str, float | int], ...]:
     )
 
 
-def values_by_trial(rows: Sequence[dict], cell: Cell, column: str = "misclassification") -> dict[int, float]:
-    """By trial."""
+def values_by_trial(rows: Rows, cell: Cell, column: str = "misclassification") -> dict[int, float]:
+    """The values of a column in a cell, by trial."""
     return by_trial(rows, column, **cell._asdict())
 
 
@@ -180,8 +186,18 @@ def rows_of(table: Table, settings: str) -> Table:
     return [row for row in table if row["settings"] == settings]
 
 
-def cells_in(rows: Sequence[dict]) -> list[Cell]:
-    return list(dict.fromkeys(Cell(*(row[name] for name in Cell._fields)) for row in rows))
+def cell_of(row: Mapping[str, float | int | str]) -> Cell:
+    """The cell that a row belongs to."""
+    return Cell(integer_in(row, "labelled"), integer_in(row, "unlabelled"), number_in(row, "weight"))
+
+
+def cells_in(rows: Rows) -> list[Cell]:
+    return list(dict.fromkeys(cell_of(row) for row in rows))
+
+
+def seconds_of_steps(row: Mapping[str, float | int | str]) -> float:
+    """Time of all training steps of a row, by their median time."""
+    return number_in(row, "steps") * number_in(row, "step_ms") / 1000
 
 
 def short_number(value: float) -> str:

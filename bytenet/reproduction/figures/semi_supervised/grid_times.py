@@ -1,6 +1,6 @@
 """Figure 3.6.2: how long training with unlabelled text takes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Row, Scale, Table, Work
@@ -15,13 +15,17 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     UNLABELLED,
     WEIGHTS,
     Cell,
+    Rows,
+    cell_of,
     grid_labels,
     grid_runs,
     measure_grid,
     rows_of,
+    seconds_of_steps,
     thesis_rows,
     values_by_trial,
 )
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in, texts_in
 
 _TIMES = {
     **{name: name for name in ("seconds", "wall_seconds", "side_by_side")}, "steps": "step", "step_ms": "step_ms",
@@ -43,7 +47,7 @@ def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
-    """The time of a step with unlabelled text over one without, if any trial has both."""
+    """Time of a step with unlabelled text over a step without, if any trial has both."""
     ratios = _ratios_by_size(rows, "step_ms", UNLABELLED[1:], 0)
     values = _trial_means(ratios)
     if not values:
@@ -63,7 +67,7 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
 
 
 def _cost_of_more_texts(rows: Table, words: str) -> list[Verdict]:
-    """The time of a step with 1,024 unlabelled texts over one with 512."""
+    """Time of a step with 1,024 unlabelled texts over a step with 512."""
     few, many = UNLABELLED[1:]
     values = _trial_means(_ratios_by_size(rows, "step_ms", [many], few))
     interval = student_t(values)
@@ -87,30 +91,33 @@ _TIME_SOURCE = "result-semi-supervised-bytenet.tex:44"
 
 
 def _hours(rows: Table, words: str) -> Verdict:
-    theirs_by_training = {_training_of(row): row["seconds"] for row in thesis_rows()}
-    rows = [row for row in rows if _training_of(row) in theirs_by_training]  # more trials have nothing beside them
-    theirs = sum(theirs_by_training[_training_of(row)] for row in rows)
-    at_once = sorted({int(row["side_by_side"] or 1) for row in rows})
-    processors = dict.fromkeys(row["processor"] for row in rows)
-    ours = sum(max(row["seconds"], row["wall_seconds"] or 0) / (row["side_by_side"] or 1) for row in rows)
-    of_steps = sum(row["steps"] * row["step_ms"] / 1000 / (row["side_by_side"] or 1) for row in rows)
+    published = {_training_of(row): row["seconds"] for row in thesis_rows()}
+    rows = [row for row in rows if _training_of(row) in published]  # the thesis has no more trials than these
+    at_once = sorted({int(_side_by_side(row)) for row in rows})
+    seconds = sum(max(number_in(row, "seconds"), float(row["wall_seconds"] or 0)) / _side_by_side(row) for row in rows)
+    of_steps = sum(seconds_of_steps(row) / _side_by_side(row) for row in rows)
     return Verdict(
-        quantity=f"hours for {len(rows)} trainings of the grid's {len(theirs_by_training)}, {words}",
-        printed=theirs / 3600, measured=ours / 3600, seeds=len({row["trial"] for row in rows}),
-        evidence="measured, other hardware",
-        note=f"{' or '.join(map(str, at_once))} at a time on {' and '.join(processors)}; the thesis: one on two "
-        f"GPUs; the steps alone, by their median time, {of_steps / 3600:.2f}",
+        quantity=f"hours for {len(rows)} trainings of the grid's {len(published)}, {words}",
+        printed=sum(published[_training_of(row)] for row in rows) / 3600, measured=seconds / 3600,
+        seeds=len({row["trial"] for row in rows}), evidence="measured, other hardware",
+        note=f"{' or '.join(map(str, at_once))} at a time on {' and '.join(texts_in(rows, 'processor'))}; "
+        f"the thesis: one on two GPUs; the steps alone, by their median time, {of_steps / 3600:.2f}",
     )  # fmt: skip
 
 
-def _training_of(row: Row) -> tuple:
-    return *(row[name] for name in Cell._fields), row["trial"]
+def _side_by_side(row: Row) -> float:
+    """Number of trainings that ran at the same time; 1 if unknown."""
+    return float(row["side_by_side"] or 1)
 
 
-def _ratios_by_size(rows: Sequence[dict], column: str, sizes: Sequence[int], fewer: int) -> dict[int, dict[int, float]]:
-    """By number of pairs and trial, the mean time of the cells with `sizes` unlabelled texts over those with `fewer`.
+def _training_of(row: Mapping[str, float | int | str]) -> tuple[Cell, int]:
+    return cell_of(row), integer_in(row, "trial")
 
-    A number of pairs without any trial of both is left out. Times of different processors are not compared.
+
+def _ratios_by_size(rows: Rows, column: str, sizes: Sequence[int], fewer: int) -> dict[int, dict[int, float]]:
+    """Time of cells with `sizes` unlabelled texts over cells with `fewer`: means by number of pairs and trial.
+
+    A number of pairs is left out if no trial has both. Times of different processors are not compared.
     """
     ratios: dict[int, dict[int, list[float]]] = {}
     for processor in dict.fromkeys(row.get("processor") for row in rows):
@@ -127,7 +134,7 @@ def _ratios_by_size(rows: Sequence[dict], column: str, sizes: Sequence[int], few
 
 
 def _trial_means(ratios: dict[int, dict[int, float]]) -> list[float]:
-    """The mean over the numbers of pairs, of each trial that all of them have."""
+    """Mean over the numbers of pairs, for each trial that all of them have."""
     trials = sorted(set.intersection(*map(set, ratios.values()))) if ratios else []
     return [fmean(of_trials[trial] for of_trials in ratios.values()) for trial in trials]
 

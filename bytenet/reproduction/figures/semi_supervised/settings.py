@@ -1,4 +1,4 @@
-"""Beyond the thesis: what each setting of semi-supervised training does to ByteNet on Synthetic Digits."""
+"""Beyond the thesis: effect of each setting of semi-supervised training on Synthetic Digits."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +9,15 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Sca
 from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences, student_t
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.engine.verdict_text import interval_text
-from bytenet.reproduction.figures.semi_supervised.grid_runs import TRIALS, Cell, final_values, grid_run, thesis_rows
+from bytenet.reproduction.figures.semi_supervised.grid_runs import (
+    TRIALS,
+    Cell,
+    final_values,
+    grid_run,
+    seconds_of_steps,
+    thesis_rows,
+)
+from bytenet.reproduction.figures.shared.cells import integer_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.shared.plots import SMALL, handles_of, legend_below, new_figure, save
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
@@ -17,20 +25,20 @@ from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 _PLAIN, _NONE = "plain", "no unlabelled text"
 _THESIS = "the thesis's settings"
 
-# Not the test set of the grid: what is found here decides on settings.
+# Not the test set of the grid, because these results decide on settings.
 _VALIDATION_SEED = 12
 
 
 @dataclass(frozen=True)
 class _Variant:
-    """A way to train that differs from the plain one.
+    """A way to train that differs from the plain way.
 
     Attributes:
-        settings: in which it differs.
-        started: whether it begins with the translators that were trained without unlabelled text.
-        against: what it is compared with.
-        cost: times that of the training of the grid that it changes, about.
-        of: the settings of the grid that it changes.
+        settings: settings that differ.
+        started: whether it starts from the translators trained without unlabelled text.
+        against: label of the way with which it is compared.
+        cost: approximate cost relative to the training of the grid that it changes.
+        of: settings of that training, a key of `SETTINGS`.
     """
 
     settings: tuple[str, ...]
@@ -48,12 +56,12 @@ VARIANTS = {
     "whole weight from the first step": _Variant(("semi_supervised.ramp_steps=0",)),
     "beam 1": _Variant(("semi_supervised.beam_size=1",), cost=0.75),
     "beam 10": _Variant(("semi_supervised.beam_size=10",), cost=1.3),
-    "16 texts a step": _Variant(("semi_supervised.batch_size=16",), cost=1.25),  # as many as pairs, not half as many
-    # With the defaults no two hypotheses are the same: what would write nothing is not searched.
+    "16 texts a step": _Variant(("semi_supervised.batch_size=16",), cost=1.25),  # as many as pairs, not half
+    # With the defaults, no two hypotheses are equal, because the search skips symbols that write nothing.
     f"same hypotheses merged, {_THESIS}": _Variant(("semi_supervised.duplicates=merge",), against=_THESIS, of="thesis"),
     "batch statistics in the search": _Variant(("semi_supervised.batch_norm_statistics=batch",)),
     _BOTH_SIDES: _Variant(("semi_supervised.target_weight=0.2",), cost=1.6),
-    # Of source text alone only the backward translator would learn so.
+    # With source text alone, back-translation would only train the backward translator.
     _BACK_TRANSLATION: _Variant(
         (
             "semi_supervised.target_weight=0.2",
@@ -96,7 +104,7 @@ def _run(label: str, scale: Scale) -> TrainingRun:
         variant.of, cell, scale, _name(label), (f"data.validation_seed={_VALIDATION_SEED}", *variant.settings),
         starts if variant.started else (),
     )  # fmt: skip
-    return replace(run, cost=variant.cost * run.cost)
+    return replace(run, cost=variant.cost * (run.cost or 1.0))
 
 
 def _name(label: str) -> str:
@@ -110,16 +118,16 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 def _measure(work: Work) -> Table:
     """Rows of `run`, `trial`, `misclassification` and `loss` (nats a symbol) on validation pairs, and times.
 
-    `seconds` has all of a training, compiling too; `steps` times `step_ms` is what its steps alone take.
+    `seconds` is the whole training with compilation. `steps` times `step_ms` is the time of its steps alone.
     """
     rows: Table = []
     for label in _labels(work.scale):
         for trial, folder in work.finished(_run(label, work.scale)):
-            found = final_values(folder.path)
+            values = final_values(folder.path)
             rows.append(
                 {
                     "run": label, "trial": trial, **greedy_scores(folder, _VALIDATION_SEED, work.scale),
-                    "seconds": found["seconds"], "steps": found["step"], "step_ms": found["step_ms"],
+                    "seconds": values["seconds"], "steps": values["step"], "step_ms": values["step_ms"],
                     "processor": folder.environment()["machine"]["processor"],
                 }
             )  # fmt: skip
@@ -127,9 +135,11 @@ def _measure(work: Work) -> Table:
 
 
 def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
-    """By trial and processor, what the steps took, those of the translators it started from too."""
+    """Time of the steps by trial and processor. It includes the translators from which a training started."""
     own = {
-        (row["trial"], row["processor"]): row["steps"] * row["step_ms"] / 1000 for row in table if row["run"] == label
+        (integer_in(row, "trial"), text_in(row, "processor")): seconds_of_steps(row)
+        for row in table
+        if row["run"] == label
     }
     if label not in VARIANTS or not VARIANTS[label].started:
         return own
@@ -138,7 +148,7 @@ def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     for label, against in {_PLAIN: _NONE, **{label: one.against for label, one in _variants(scale).items()}}.items():
         values = by_trial(table, "misclassification", run=label)
         others = by_trial(table, "misclassification", run=against)
@@ -154,22 +164,22 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         times = paired(_seconds_of_steps(table, label), _seconds_of_steps(table, against))
         if times:
             notes.append(f"its steps take {fmean(own / other for own, other in times.values()):.2f} times as long")
-        found.append(
+        verdicts.append(
             Verdict(
                 quantity=f"validation misclassification, {label} minus {against}", printed="not tried",
                 measured=fmean(differences), interval=student_t(differences), seeds=len(differences),
                 note="; ".join(notes),
             )
         )  # fmt: skip
-    return found
+    return verdicts
 
 
-# The thesis's, of the pairs, text and weight that are compared here; on its own test set.
+# The thesis's cell with the same pairs, text and weight. It was scored on the thesis's own test set.
 _THESIS_CELL = Cell(128, 1024, 0.2)
 
 
 def _plot(table: Table, path: Path) -> None:
-    labels = list(dict.fromkeys(row["run"] for row in table))
+    labels = texts_in(table, "run")
     figure = new_figure(1.6 + 0.42 * len(labels))
     axes = figure.subplots()
     for place, label in enumerate(labels):

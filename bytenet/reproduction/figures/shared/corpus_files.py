@@ -31,18 +31,20 @@ def shuffled(pairs: Pairs, seed: int = 1) -> Pairs:
 
 
 def number_words(num_train: int = 24, num_validation: int = 8) -> tuple[Pairs, Pairs]:
-    """Generated training and validation pairs, which stand in for a corpus where only the code is tried."""
+    """Generated training and validation pairs, which replace a corpus in smoke tests."""
     settings = (f"data.num_train={num_train}", f"data.num_validation={num_validation}")
     corpus = read_corpus(load_config("numbers", settings).data)
+    if corpus.validation is None:
+        raise ValueError("The corpus `numbers` has no validation pairs.")
     return corpus.train, corpus.validation
 
 
 def as_files(folder: Path, train: Pairs, validation: Pairs) -> list[str]:
-    """Save the pairs, and give the settings that name the files.
+    """Save pairs as files and return the settings that name the files.
 
     Args:
-        folder: for the files.
-        train, validation: German to English, or whatever the experiment translates.
+        folder: gets the files.
+        train, validation: pairs of the direction that the experiment translates.
 
     Returns:
         `section.key=value` of `data.corpus` and the four paths.

@@ -8,6 +8,7 @@ import numpy as np
 
 from bytenet.evaluation import smooth
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.plots import SMALL, shown_name
 from bytenet.reproduction.figures.shared.thesis_curves import KINDS, Published
 
@@ -17,17 +18,17 @@ from bytenet.reproduction.figures.shared.curves import series
 
 SPLITS = ("train", "test")
 SPLIT_NAMES = {"train": "training pairs", "test": "test pairs"}
-NOTE_HEIGHT = 0.1  # of the y-axis, for each value that is written at its top
+NOTE_HEIGHT = 0.1  # fraction of the y-axis for each value written at its top
 LABELS = {
     "sentence_cross_entropy": "cross entropy, nats a sentence",
     "misclassification": "misclassification rate",
     "bleu": "BLEU, 0 to 100",
 }
 WORDS = {"sentence_cross_entropy": "cross entropy", "misclassification": "misclassification rate", "bleu": "BLEU"}
-_MARGIN = 0.03  # of the y-axis, so that curves at its ends are not hidden by the frame
+_MARGIN = 0.03  # fraction of the y-axis; without it the frame would hide curves at 0
 FAR = 3
-_STEEP = 20  # times the middle value: above that an axis is logarithmic
-"""A value of the thesis so many times our highest does not stretch the axis; it is written at its top."""
+"""A value of the thesis above `FAR` times our highest value is written at the top of the axis, not drawn."""
+_STEEP = 20  # the axis is logarithmic if the highest value is above this many times the median
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Panel:
 
     Attributes:
         measure: "sentence_cross_entropy", "misclassification" or "bleu".
-        limits: of the y-axis; None for what the values need.
-        clip: values above it are drawn at it; None for no such limit.
+        limits: limits of the y-axis; None fits them to the values.
+        clip: larger values are drawn at this height; None clips nothing.
     """
 
     measure: str
@@ -47,7 +48,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Line:
-    """A curve of a panel: the run and the split it is of, and how it is drawn."""
+    """A curve of a panel: its run, its split, its label and its colour."""
 
     run: str
     split: str
@@ -56,8 +57,8 @@ class Line:
 
 
 def columns_of(table: Table, colour_by: str) -> dict[str, list[Line]]:
-    """By the titles of the columns, the lines of each of their panels."""
-    runs = list(dict.fromkeys(row["run"] for row in table))
+    """The lines of each column of panels, by the title of the column."""
+    runs = texts_in(table, "run")
     if colour_by == "split":
         return {
             shown_name(run): [Line(run, split, SPLIT_NAMES[split], f"C{place}") for place, split in enumerate(SPLITS)]
@@ -70,7 +71,7 @@ def columns_of(table: Table, colour_by: str) -> dict[str, list[Line]]:
 
 
 def draw_lines(axes: "Axes", table: Table, lines: Sequence[Line], panel: Panel, alpha: float) -> float:
-    """Our curves; returns their highest value."""
+    """Draw our curves and return their highest value."""
     highest = 0.0
     for line in lines:
         curves = [
@@ -103,14 +104,15 @@ def draw_published(axes: "Axes", one: Published, colour: str) -> None:
 
 
 def raw_values(axes: "Axes") -> list[np.ndarray]:
-    """The values of the curves that are drawn."""
-    return [np.asarray(line.get_ydata(), float) for line in axes.lines if len(line.get_ydata()) > 2]
+    """The y-values of all drawn curves."""
+    drawn = [np.asarray(line.get_ydata(), float) for line in axes.lines]
+    return [values for values in drawn if len(values) > 2]
 
 
 def set_limits(axes: "Axes", panel: Panel, num_notes: int, middle: float) -> None:
-    """Those of the y-axis of a row, with room for `num_notes` lines at the top.
+    """Set the limits of a row's y-axis, with room for `num_notes` lines at the top.
 
-    Where the highest value is many times the middle one, as in SELU's first steps, the axis is logarithmic above 10.
+    The axis is logarithmic above 10 if the highest value is many times the median, as in the first steps of SELU.
     """
     low, high = panel.limits or (0.0, axes.get_ylim()[1])
     if panel.limits is None and high > _STEEP * max(middle, 1.0):
@@ -123,9 +125,9 @@ def set_limits(axes: "Axes", panel: Panel, num_notes: int, middle: float) -> Non
     axes.tick_params(labelleft=True)
 
 
-def write_above(axes: "Axes", known: Sequence[tuple[Published, str]]) -> None:
-    """Values that are above the axis."""
-    for place, (one, colour) in enumerate(known):
+def write_above(axes: "Axes", values: Sequence[tuple[Published, str]]) -> None:
+    """Write the values that are above the axis at its top."""
+    for place, (one, colour) in enumerate(values):
         text = f"▲ {one.full_text}"
         height = 0.98 - 0.09 * place
         axes.text(0.015, height, text, color=colour, transform=axes.transAxes, va="top", fontsize=SMALL)
@@ -136,7 +138,7 @@ def draw_epochs(grid: np.ndarray, table: Table) -> None:
 
     for axes in grid.flat:
         if axes.axison:
-            for epoch in range(1, int(max(row["epoch"] for row in table)) + 1):
+            for epoch in range(1, int(max(number_in(row, "epoch") for row in table)) + 1):
                 axes.axvline(epoch, color="grey", linewidth=0.5, alpha=0.4, zorder=0)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

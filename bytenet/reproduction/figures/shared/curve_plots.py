@@ -1,4 +1,4 @@
-"""Pictures of training curves: ours, raw and smoothed, and beside them what is known of the thesis's."""
+"""Pictures of training curves: our raw and smoothed curves, and the known values of the thesis's curves."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -39,19 +39,19 @@ def plot_curves(
     epoch_lines: bool = False,
     published: Sequence[Published] = (),
 ) -> None:
-    """Draw curves into a PNG file: a row a measure; thin the raw values, thick the smoothed ones.
+    """Draw curves into a PNG file: one row per measure, raw values as thin lines, smoothed values as thick lines.
 
-    Where all values of a panel are 0, words stand in its place.
+    A panel with only zeros is replaced by a sentence.
 
     Args:
-        table: of `collect_curves`.
-        path: of the picture.
+        table: result of `collect_curves`.
+        path: the picture.
         panels: the measures.
-        alpha: of the smoothing, the thesis's "forget factor".
-        colour_by: "split": a column of panels a run, train and test in two colours. "run": a column a split, and
-            the runs in colours.
-        epoch_lines: draw a line where each epoch ends.
-        published: what is known of the thesis's curves.
+        alpha: weight of the newest value in the smoothing, the thesis's "forget factor".
+        colour_by: "split" makes one column of panels per run, with training and test in two colours. "run" makes one
+            column per split, with the runs in different colours.
+        epoch_lines: draw a line at the end of each epoch.
+        published: known values of the thesis's curves.
     """
     columns = columns_of(table, colour_by)
     figure = new_figure(1.3 + 2.3 * len(panels), width=8.0 if len(columns) > 1 else 6.4)
@@ -70,15 +70,15 @@ def plot_curves(
 
 
 def _colours(one: Published, panel: Panel, lines: Sequence[Line]) -> list[str]:
-    """Those of the lines of a panel that a value of the thesis belongs to: one, or none."""
+    """The colour of the line to which a value of the thesis belongs, as a list of one or no colour."""
     if one.measure != panel.measure:
         return []
-    found = [line.colour for line in lines if one.run in (None, line.run) and one.split in (None, line.split)]
-    return ["black"] * bool(found) if one.kind == "baseline" else found[:1]
+    colours = [line.colour for line in lines if one.run in (None, line.run) and one.split in (None, line.split)]
+    return ["black"] * bool(colours) if one.kind == "baseline" else colours[:1]
 
 
 def all_zero(table: Table, lines: Sequence[Line], measure: str) -> bool:
-    """Whether a panel of these lines would show nothing but 0."""
+    """Whether all values of these lines are 0."""
     return not any(values.any() for line in lines for _, values in curves_of(table, line, measure))
 
 
@@ -90,21 +90,21 @@ def _draw_row(
     alpha: float,
     published: Sequence[Published],
 ) -> set[str]:
-    """The panels of a measure; returns the kinds of the thesis's values that are drawn in them."""
+    """Draw the panels of a measure. Returns the kinds of the thesis's values drawn in them."""
     drawn, notes = [], []
     for axes, lines in zip(row, columns, strict=True):
-        known = [(one, colour) for one in published for colour in _colours(one, panel, lines)]
+        values = [(one, colour) for one in published for colour in _colours(one, panel, lines)]
         if all_zero(table, lines, panel.measure):
-            _say_zero(axes, lines, panel, [one for one, _ in known])
+            _say_zero(axes, lines, panel, [one for one, _ in values])
             continue
         highest = draw_lines(axes, table, lines, panel, alpha)
-        far = [one.value > FAR * highest for one, _ in known]
-        near = [pair for pair, is_far in zip(known, far, strict=True) if not is_far]
+        far = [one.value > FAR * highest for one, _ in values]
+        near = [pair for pair, is_far in zip(values, far, strict=True) if not is_far]
         for one, colour in near:
             draw_published(axes, one, colour)
         drawn.append((axes, near))
-        notes.append([pair for pair, is_far in zip(known, far, strict=True) if is_far])
-    # Not before all of the row is drawn, as its axes share their limits.
+        notes.append([pair for pair, is_far in zip(values, far, strict=True) if is_far])
+    # After the whole row is drawn, because its panels share their limits.
     if drawn:
         middle = np.median([np.median(values) for axes, _ in drawn for values in raw_values(axes)])
         set_limits(drawn[0][0], panel, max(map(len, notes)), float(middle))
@@ -114,19 +114,19 @@ def _draw_row(
     return {one.kind for _, near in drawn for one, _ in near}
 
 
-def _say_zero(axes: "Axes", lines: Sequence[Line], panel: Panel, known: Sequence[Published]) -> None:
-    """What is known in place of a panel of zeros."""
+def _say_zero(axes: "Axes", lines: Sequence[Line], panel: Panel, published: Sequence[Published]) -> None:
+    """Write a sentence in place of a panel of zeros, with the thesis's values."""
     axes.set_axis_off()
     splits = " and ".join(dict.fromkeys(SPLIT_NAMES[line.split] for line in lines))
-    told = [f"{WORDS[panel.measure]} on {splits} is 0 throughout"]
-    for run, values in groupby(known, key=lambda one: one.run):
-        told.append(f"{shown_name(run)} in the thesis:" if run else "in the thesis:")
-        told.append(", ".join(one.full_text.removeprefix("thesis, ") for one in values))
-    axes.text(0.5, 0.5, "\n".join(told), transform=axes.transAxes, ha="center", va="center", fontsize=SMALL)
+    text = [f"{WORDS[panel.measure]} on {splits} is 0 throughout"]
+    for run, values in groupby(published, key=lambda one: one.run):
+        text.append(f"{shown_name(run)} in the thesis:" if run else "in the thesis:")
+        text.append(", ".join(one.full_text.removeprefix("thesis, ") for one in values))
+    axes.text(0.5, 0.5, "\n".join(text), transform=axes.transAxes, ha="center", va="center", fontsize=SMALL)
 
 
 def _handles(table: Table, lines: Sequence[Line], kinds: set[str]) -> Iterator[tuple[str, Any]]:
-    """Label and sample of what the legend explains: the colours, thin and thick, the thesis's kinds of values."""
+    """Labels and handles of the legend: colours, thin and thick lines, kinds of the thesis's values."""
     from matplotlib.lines import Line2D
 
     for line in lines:

@@ -1,4 +1,4 @@
-"""Training curves of finished runs, as tables, and what can be read off them."""
+"""Tables of training curves of finished runs, and values read off them."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
@@ -6,11 +6,12 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.csv_log import read_csv_log
-from bytenet.reproduction.engine.experiment import Table, Work
+from bytenet.reproduction.engine.experiment import Row, Table, Work
+from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
 
-#: What a run has to measure on the way for its curves to be drawn.
+#: Settings with which a run records its curves during training.
 WATCHED = ("evaluation.continuous_every_seconds=null", "evaluation.continuous_train=true")
 
 
@@ -18,9 +19,9 @@ def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Se
     """The curves of finished trainings.
 
     Args:
-        work: where they are.
-        labelled: the runs by the names that the picture gives them.
-        measures: which columns of `continuous.csv`.
+        work: finds the finished trainings.
+        labelled: runs by their names in the picture.
+        measures: columns of `continuous.csv`.
 
     Returns:
         Rows of `run`, `seed`, `epoch` (a fraction), `train_<measure>` and `test_<measure>`.
@@ -31,7 +32,7 @@ def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Se
             values = read_csv_log(folder.path / "continuous.csv")
             of_epoch = steps_per_epoch(folder)
             for index, step in enumerate(values["step"]):
-                row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
+                row: Row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
                 for measure in measures:
                     row[f"train_{measure}"] = values[f"train_{measure}"][index]
                     row[f"test_{measure}"] = values[measure][index]
@@ -46,36 +47,36 @@ def steps_per_epoch(folder: RunFolder) -> float:
 
 
 def series(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """By seed, epochs and values of a column of a run."""
-    found = {}
-    for seed in sorted({row["seed"] for row in table if row["run"] == run}):
+    """Epochs and values of a column of a run, by seed."""
+    curves = {}
+    for seed in sorted({integer_in(row, "seed") for row in table if row["run"] == run}):
         rows = [row for row in table if row["run"] == run and row["seed"] == seed]
-        found[seed] = (np.array([row["epoch"] for row in rows]), np.array([row[column] for row in rows], float))
-    return found
+        curves[seed] = (np.array([row["epoch"] for row in rows]), np.array([row[column] for row in rows], float))
+    return curves
 
 
 def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[float]:
-    """Where the curves end: by seed, the mean over the last `share` of the points.
+    """Where the curves end: the mean over the last `share` of the points, one value per seed.
 
-    The thesis's curves were read so after their smoothing, which hardly matters for as many points as it had; here it
-    would bring in the beginning of the training.
+    The ends of the thesis's curves were read after smoothing. The thesis has many points, so this makes little
+    difference. Our curves have few points, and smoothing would bring in the beginning of the training.
     """
     curves = series(table, run, column).values()
     return [fmean(values[-max(1, round(share * len(values))) :]) for _, values in curves]
 
 
 def first_values(table: Table, run: str, column: str) -> list[float]:
-    """By seed, the value before the first step; nothing for curves that begin later."""
+    """The value before the first step, one per seed. Curves that begin later are left out."""
     return [float(values[0]) for epochs, values in series(table, run, column).values() if epochs[0] == 0]
 
 
 SPIKE = 5.0
-"""A loss so many times the median of its curve is a spike."""
+"""A loss above this many times the median of its curve is a spike."""
 NOT_LEARNT = 2.0
-"""A model whose loss is so many times ByteNet's has not learned."""
+"""A model with a loss above this many times the loss of ByteNet has not learned."""
 
 
 def worst_spikes(table: Table, run: str, column: str) -> list[float]:
-    """By seed, the highest value over the median, in the second half of the curve."""
+    """Highest value over the median in the second half of the curve, one per seed."""
     late = [values[len(values) // 2 :] for _, values in series(table, run, column).values()]
     return [float(values.max() / np.median(values)) for values in late]

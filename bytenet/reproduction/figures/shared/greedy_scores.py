@@ -1,4 +1,4 @@
-"""Scores of a finished training on Synthetic Digits, translated greedily as the thesis did."""
+"""Scores of a finished training on Synthetic Digits, with greedy decoding as in the thesis."""
 
 import math
 from typing import TYPE_CHECKING
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 def greedy_scores(folder: "RunFolder", seed: int, scale: Scale) -> dict[str, float]:
-    """How a finished training does on the thesis's 1,024 sequences of a seed, see `greedy_scores_on`."""
+    """Scores of a finished training on the 1,024 sequences of a seed, as in the thesis. See `greedy_scores_on`."""
     from bytenet.datasets.corpora.digits import digits
 
     return greedy_scores_on(folder, digits(seed, 16 if scale == "smoke" else 1024), f"seed {seed}")
 
 
 def greedy_scores_on(folder: "RunFolder", pairs: "Pairs", name: str) -> dict[str, float]:
-    """How a finished training does on pairs, translated greedily.
+    """Scores of a finished training on pairs, with greedy decoding.
 
     Args:
-        folder: of the training.
-        pairs: at least one.
-        name: of the pairs.
+        folder: run folder of the training.
+        pairs: at least one pair.
+        name: name of the pairs.
 
     Returns:
         `misclassification` (mean over sentences) and `loss` (nats a character).

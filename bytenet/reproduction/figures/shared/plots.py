@@ -1,4 +1,4 @@
-"""What the pictures of the experiments share: size, names, legends, and values written beside the axes."""
+"""Shared by all pictures: size, names, legends, and values written beside the axes."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 8.0
-"""Inches; with `DPI`, pages show it nearly as it is, so that its letters can be read."""
+"""Inches. Pages show a picture of this width and `DPI` almost unscaled, so the text stays readable."""
 DPI = 120
 SMALL = 9
-"""Points; the size of legends and of values beside axes."""
+"""Font size of legends and of values beside the axes, in points."""
 
 _NAMES = {
     "bytenet": "ByteNet",
@@ -23,17 +23,17 @@ _NAMES = {
     "code": "here, its code's first weights",
     "default": "here, our defaults",
 }
-_LETTER, _HANDLE = 0.56, 4.2  # widths in a legend, in sizes of its letters
+_LETTER, _HANDLE = 0.56, 4.2  # widths in a legend, in font sizes
 
 
 def shown_name(run: str) -> str:
-    """What a picture calls a run or settings of the data: "bytenet, all shuffled" is "ByteNet, all shuffled"."""
+    """The name of a run or setting in pictures: "bytenet, all shuffled" becomes "ByteNet, all shuffled"."""
     first, comma, rest = run.partition(", ")
     return _NAMES.get(first, first) + comma + rest
 
 
 def new_figure(height: float, width: float = WIDTH) -> "Figure":
-    """An empty figure of so many inches that finds room for its labels."""
+    """An empty figure, size in inches, whose layout makes room for its labels."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -45,21 +45,21 @@ def save(figure: "Figure", path: Path) -> None:
 
 
 def handles_of(all_axes: Sequence["Axes"]) -> dict[str, Any]:
-    """The labelled things of axes by their labels, each label once."""
-    found: dict[str, Any] = {}
+    """Legend handles of all axes by label, each label once."""
+    handles: dict[str, Any] = {}
     for axes in all_axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    return found
+            handles.setdefault(label, handle)
+    return handles
 
 
 def legend_below(figure: "Figure", handles: Mapping[str, Any], title: str | None = None) -> None:
-    """A legend below all axes, where it covers nothing, in as many columns as fit.
+    """Draw a legend below all axes, in as many columns as fit.
 
     Args:
-        figure: it is added to.
-        handles: by their labels.
-        title: of the legend.
+        figure: gets the legend.
+        handles: legend handles by label.
+        title: title of the legend.
     """
     inches = (_LETTER * max(map(len, handles)) + _HANDLE) * SMALL / 72
     columns = max(1, min(len(handles), int(figure.get_figwidth() / inches)))
@@ -70,14 +70,14 @@ def legend_below(figure: "Figure", handles: Mapping[str, Any], title: str | None
 
 
 def write_beside(axes: "Axes", values: Sequence[tuple[float, str, str]], gap: float = 0.085) -> None:
-    """Write values to the right of axes at their heights, moved apart where they would cover each other.
+    """Write values to the right of the axes at their heights. Texts that would overlap are moved apart.
 
-    To be called once the limits of the y-axis stand.
+    Set the limits of the y-axis before calling this.
 
     Args:
-        axes: they are written beside.
-        values: y, text and colour of each.
-        gap: least distance of two texts, as a part of the height of the axes.
+        axes: the values are written beside them.
+        values: y, text and colour of each value.
+        gap: smallest distance between two texts, as a fraction of the height of the axes.
     """
     values = sorted(values)
     to_axes = axes.transData + axes.transAxes.inverted()
@@ -87,13 +87,13 @@ def write_beside(axes: "Axes", values: Sequence[tuple[float, str, str]], gap: fl
 
 
 def _apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Rising heights, moved up where the one below is nearer than `gap`, and all down where the highest is above 1."""
-    found: list[float] = []
+    """Move sorted heights at least `gap` apart: first upwards, then down again so that none is above 1."""
+    raised: list[float] = []
     for height in heights:
-        found.append(max(height, found[-1] + gap) if found else height)
-    return [min(height, 1 - gap * above) for above, height in zip(reversed(range(len(found))), found, strict=True)]
+        raised.append(max(height, raised[-1] + gap) if raised else height)
+    return [min(height, 1 - gap * above) for above, height in zip(reversed(range(len(raised))), raised, strict=True)]
 
 
 def number(value: float) -> str:
-    """A value as pictures write it: "0.01", "7.6", "75,000"."""
+    """Format a value for pictures: "0.01", "7.6", "75,000"."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:g}"

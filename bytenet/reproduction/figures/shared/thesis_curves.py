@@ -1,8 +1,10 @@
-"""What is known of the curves of the thesis's figures: what its text says, and what can be read off its pictures."""
+"""Known values of the curves in the thesis's figures, from its text or read off its pictures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.figures.shared.plots import number
 
 
@@ -11,13 +13,13 @@ class Published:
     """A value of the thesis's curves.
 
     Attributes:
-        measure: as of a `Panel`.
+        measure: as in `Panel`.
         split: "train" or "test"; None for both.
         value: nats a sentence, a rate from 0 to 1, or BLEU from 0 to 100.
-        high: the upper end where the thesis has a range that starts at `value`.
-        kind: what it is of the curve.
-        epoch: where it is, of a "point".
-        run: whose curve it belongs to, as in the data; None for all runs.
+        high: upper end if the thesis has a range that starts at `value`.
+        kind: which value of the curve it is.
+        epoch: place of a "point".
+        run: the run with this curve, as named in the data; None for all runs.
     """
 
     measure: str
@@ -35,13 +37,13 @@ class Published:
 
     @property
     def full_text(self) -> str:
-        """The same with what it is."""
+        """The value with its kind."""
         if self.kind == "point":
             return f"thesis, by epoch {self.epoch:g}: {self.text}"
         return f"{KINDS[self.kind][0]}: {self.text}"
 
 
-#: By kind, what a legend calls it and how it is drawn.
+#: Label and style of each kind.
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "end": ("thesis, end of its curve", {"linestyle": "--"}),
     "least": ("thesis, least of its curve", {"linestyle": ":"}),
@@ -52,64 +54,33 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-_LOSS, _BLEU, _ERROR = "sentence_cross_entropy", "bleu", "misclassification"
+Curves = dict[str, tuple[Published, ...]]
+"""Values of curves by variant of the model."""
 
 
-def _of(run: str, *values: Published) -> tuple[Published, ...]:
-    return tuple(replace(value, run=run) for value in values)
+def _read(experiment: str) -> Curves:
+    curves = thesis_numbers("curves")[experiment]
+    return {variant: tuple(Published(**value) for value in values) for variant, values in curves.items()}
 
 
-#: On Synthetic Digits, by variant.
-DIGITS = {
-    "bytenet": (
-        Published(_ERROR, "test", 0.30),
-        Published(_ERROR, "train", 0.01),
-        Published(_ERROR, None, 0.51, kind="baseline"),
-        Published(_LOSS, "test", 7.6),
-    ),
-    "simplified": (Published(_ERROR, "test", 0.23),),
-    "selu": (Published(_ERROR, "test", 0.39), Published(_LOSS, "test", 103, kind="first")),
-}
+def _with_run(curves: Curves) -> Curves:
+    """The same values with the variant as the run, for experiments whose runs are named by variant."""
+    return {variant: tuple(replace(value, run=variant) for value in values) for variant, values in curves.items()}
 
+
+#: On Synthetic Digits, by variant, the same for all runs of the variant.
+DIGITS = _read("digits")
 #: Of models that learn NewsTest 2014 by heart, by variant.
-MEMORISED = {
-    "bytenet": _of(
-        "bytenet",
-        Published(_BLEU, "train", 100),
-        Published(_BLEU, "test", 0),
-        Published(_LOSS, "train", 0),
-        Published(_LOSS, "test", 600),
-        Published(_LOSS, "test", 120, kind="least"),
-    ),
-    "no_norm": _of("no_norm", Published(_BLEU, "train", 77, high=82), Published(_LOSS, "train", 1.5)),
-    "selu": _of(
-        "selu",
-        Published(_BLEU, "train", 100),
-        Published(_BLEU, "train", 100, kind="point", epoch=130),
-        Published(_LOSS, None, 75_000, high=89_000, kind="first"),
-    ),
-    "simplified": _of(
-        "simplified", Published(_BLEU, "train", 100), Published(_BLEU, "train", 100, kind="point", epoch=60)
-    ),
-}
-
+MEMORISED = _with_run(_read("memorised"))
 #: On Europarl, by variant.
-EUROPARL = {
-    "bytenet": _of(
-        "bytenet",
-        Published(_BLEU, "train", 25),
-        Published(_BLEU, "test", 5.1),
-        Published(_BLEU, "test", 7.44, kind="beam"),
-        Published(_LOSS, "train", 59),
-        Published(_LOSS, "test", 136),
-    ),
-    "simplified": _of(
-        "simplified",
-        Published(_BLEU, "train", 17.5),
-        Published(_BLEU, "test", 2.7),
-        Published(_BLEU, "test", 0.55, kind="beam"),
-        Published(_LOSS, "train", 78),
-        Published(_LOSS, "test", 337),
-    ),
-    "selu": _of("selu", Published(_BLEU, "train", 5.7), Published(_BLEU, "test", 0.4)),
-}
+EUROPARL = _with_run(_read("europarl"))
+
+
+def published_value(values: Sequence[Published], measure: str, split: str, kind: str = "end") -> Published:
+    """The value of a kind that the thesis shows of a curve.
+
+    Raises:
+        ValueError: there is no such value, or more than one.
+    """
+    (value,) = (one for one in values if (one.kind, one.measure) == (kind, measure) and one.split in (None, split))
+    return value

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.theory.densities import _columns
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
-_ALPHA, _LAMBDA = 1.6732632423, 1.0507009873
+_ALPHA, _LAMBDA = (thesis_numbers("selu")[name] for name in ("alpha", "lambda"))
 
 
 def _measure_activations(work: Work) -> Table:
@@ -34,12 +35,12 @@ def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
     x, relu, selu = _columns(table).values()
     slope = float(selu[-1] / x[-1])
-    limit = float(selu[0] / (np.exp(x[0]) - 1))  # minus the value that it falls to
+    limit = float(selu[0] / (np.exp(x[0]) - 1))  # minus the value that SELU approaches
     weights = norm.pdf(x)
     mean = np.trapezoid(selu * weights, x)
     variance = np.trapezoid((selu - mean) ** 2 * weights, x)
     drift = float(max(abs(mean), abs(variance - 1)))
-    # ReLU(3 x) on the points whose threefold is on the axis.
+    # ReLU(3 x) at the points x for which 3 x is on the axis.
     tripled = {sign: np.interp(sign * 3 * x[400:601], x, relu) - sign * 3 * relu[400:601] for sign in (1, -1)}
     gaps = {sign: float(np.abs(values).max()) for sign, values in tripled.items()}
     return [

@@ -8,6 +8,7 @@ import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.figures.shared.cells import text_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.theory.invariances import _VARIABLES
 from bytenet.reproduction.figures.theory.needs import COMPUTED
@@ -20,11 +21,11 @@ def _normal_label(mean: float, deviation: float) -> str:
 
 
 def _densities(parameters: Sequence[tuple[float, float]], standardise: bool) -> Table:
-    """Densities by formula, and shares of random numbers below each x.
+    """Densities by formula, and the share of random numbers below each x.
 
     Args:
         parameters: means and standard deviations.
-        standardise: give the sigmoid what the project's batch normalisation makes of the numbers.
+        standardise: normalise the numbers with the project's batch normalisation before the sigmoid.
 
     Returns:
         Rows of `input`, `variable` ("z", "sigmoid", or "normalised sigmoid"), `x`, `density` and `sampled_below`.
@@ -76,7 +77,7 @@ def _groups(table: Table, *keys: str) -> Iterator[tuple[tuple, dict[str, np.ndar
 
 
 def _largest_gap(columns: Mapping[str, np.ndarray]) -> float:
-    """Kolmogorov's distance between formula and random numbers, over the range of x."""
+    """Kolmogorov distance between the formula and the random numbers, over the range of x."""
     from scipy.integrate import cumulative_trapezoid
 
     by_formula = cumulative_trapezoid(columns["density"], columns["x"], initial=0)
@@ -85,19 +86,19 @@ def _largest_gap(columns: Mapping[str, np.ndarray]) -> float:
 
 
 def _measure_normalised(work: Work) -> Table:
-    """Before and after."""
+    """The densities without normalisation, then the normalised ones."""
     before, after = (_densities([(1, 1), (0, 2)], standardise=standardise) for standardise in (False, True))
     return before + [row for row in after if row["variable"] != "z"]
 
 
 def _shift(table: Table, variable: str) -> float:
-    """Kolmogorov's distance between what N(1, 1) and N(0, 2) become, by their random numbers."""
+    """Kolmogorov distance between the transformed random numbers of N(1, 1) and N(0, 2)."""
     labels = _normal_label(1, 1), _normal_label(0, 2)
     first, second = (_columns(table, input=label, variable=variable)["sampled_below"] for label in labels)
     return float(np.abs(first - second).max())
 
 
-# Two samples of 200,000 stray further apart by chance less than once in a hundred times.
+# Two samples of 200,000 numbers differ by more than this with a probability below 0.01.
 _CLOSE = 0.0052
 _BETWEEN = "sigmoid of N(1, 1) and of N(0, 2): Kolmogorov distance"
 
@@ -135,7 +136,7 @@ def _plot_densities(table: Table, path: Path) -> None:
     figure = new_figure(1.4 + 1.6 * len(inputs))
     grid = figure.subplots(len(inputs), 1, sharex=True, sharey=True)
     for axes, label in zip(grid, inputs, strict=True):
-        shown = dict.fromkeys(row["variable"] for row in table if row["input"] == label)
+        shown = dict.fromkeys(text_in(row, "variable") for row in table if row["input"] == label)
         for colour, variable in enumerate(shown):
             columns = _columns(table, input=label, variable=variable)
             superseded = variable == "sigmoid" and "normalised sigmoid" in shown
@@ -159,8 +160,9 @@ EXPERIMENTS = (
     Experiment(
         name="fig-2.4.1",
         title="Densities of normal inputs and of their sigmoids",
-        thesis="Three normal distributions, as three pairs of weight and bias give them, and what a sigmoid makes of "
-        "them: when weights change, the distribution of activations does, the internal covariate shift.",
+        thesis="Three normal distributions, given by three pairs of weight and bias, and the distributions of their "
+        "sigmoids. When the weights change, so does the distribution of activations. This is the internal covariate "
+        "shift.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=lambda work: _densities([(0, 1), (1, 1), (0, 2)], standardise=False),
@@ -170,7 +172,8 @@ EXPERIMENTS = (
     Experiment(
         name="fig-2.4.2",
         title="Densities of normal inputs and of their sigmoids after batch normalisation",
-        thesis="Two of the distributions of figure 2.4.1; normalised first, both give the same activations.",
+        thesis="Two of the distributions of figure 2.4.1. If they are normalised first, both give the same "
+        "activations.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_normalised,

@@ -2,34 +2,24 @@
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
 _VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
 _TABLE = "improving-convergence-speed.tex:132"
-_INVARIANT = {
-    ("batch", "weight matrix re-scaling"): True,
-    ("batch", "weight matrix re-centring"): False,
-    ("batch", "dataset re-scaling"): True,
-    ("batch", "dataset re-centring"): True,
-    ("layer", "weight matrix re-scaling"): True,
-    ("layer", "weight matrix re-centring"): True,
-    ("layer", "dataset re-scaling"): True,
-    ("layer", "dataset re-centring"): False,
-    # Named in the caption:
-    ("batch", "weight vector re-scaling"): True,
-    ("layer", "single case re-scaling"): True,
-}
-# Rounding to float32 changes the output by 1e-6 of itself.
+_INVARIANT: dict[str, dict[str, bool]] = thesis_numbers("invariances")
+# Rounding to float32 changes the output by a relative 1e-6.
 _UNCHANGED = 1e-4
 
 
 def _measure_invariances(work: Work) -> Table:
     """Normalise `data @ weights`, change one of them, normalise again.
 
-    Re-centring is meant as by Ba et al. 2016: of the weights, one vector is added to the incoming weights of all
-    units alike; of the data, one vector is added to all cases alike.
+    Re-centring is defined as in Ba et al. 2016. Re-centring the weights adds one vector to the incoming weights of
+    every unit. Re-centring the data adds one vector to every case.
     """
     import keras
 
@@ -65,28 +55,28 @@ def _measure_invariances(work: Work) -> Table:
 
 
 def _invariance_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    found = []
+    verdicts = []
     for row in table:
-        printed = _INVARIANT.get((row["normalisation"], row["change"]))
-        change = float(row["relative_change_of_output"])
+        printed = _INVARIANT[text_in(row, "normalisation")].get(text_in(row, "change"))
+        change = number_in(row, "relative_change_of_output")
         quantity = f"{row['normalisation']} normalisation, {row['change']}: relative change of the output"
         if printed is None:
             verdict = "invariant" if change < _UNCHANGED else "not invariant"
-            found.append(Verdict(quantity=quantity, printed="", measured=change, note=verdict))
+            verdicts.append(Verdict(quantity=quantity, printed="", measured=change, note=verdict))
             continue
         holds = (change < _UNCHANGED) == printed
         printed_text = "invariant" if printed else "not invariant"
-        found.append(statement(quantity, printed_text, holds, change, contradicts=not holds, source=_TABLE))
-    return found
+        verdicts.append(statement(quantity, printed_text, holds, change, contradicts=not holds, source=_TABLE))
+    return verdicts
 
 
 EXPERIMENTS = (
     Experiment(
         name="tab-2.4.1",
-        title="To what batch and layer normalisation are invariant",
-        thesis="Batch normalisation to all but re-centring of the weight matrix, layer normalisation to all but "
-        "re-centring of the dataset; moreover batch normalisation to re-scaling of one weight vector, layer "
-        "normalisation to re-scaling of a single case.",
+        title="Invariances of batch and layer normalisation",
+        thesis="Batch normalisation is invariant to all changes but re-centring of the weight matrix, layer "
+        "normalisation to all but re-centring of the dataset. Batch normalisation is also invariant to re-scaling of "
+        "one weight vector, and layer normalisation to re-scaling of a single case.",
         needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_invariances,

@@ -1,4 +1,4 @@
-"""Figures 3.3.5, 3.4.2 and 3.5.4: how many sentence pairs a second the three models train on."""
+"""Figures 3.3.5, 3.4.2 and 3.5.4: training speed of the three models, in sentence pairs per second."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -20,9 +20,9 @@ from bytenet.reproduction.figures.time.speed_verdicts import (
 )
 
 BATCH_SIZE = 16
-"""Sentence pairs a device, as in the thesis."""
+"""Sentence pairs per device, as in the thesis."""
 _SETTINGS = ("model.settings=thesis", "training.loss=sentence", "training.clip_norm=null")
-_TIME = {
+_TIME: dict[Scale, str] = {
     "smoke": "40 s",
     "cpu": "4 min for all three, up to 8 GB; two logical CPUs for 4 GPUs, random sentences of 100 characters",
     "thesis": "4 GPUs; not measured",
@@ -41,11 +41,11 @@ class _Size:
     """What is measured at a scale.
 
     Attributes:
-        length: ids of every sentence on both sides.
-        devices: counts of them.
-        turns: of each case.
-        seconds_a_turn: about how long one takes, at least a step.
-        settings: of the models, for what is not the thesis's.
+        length: ids per sentence, on both sides.
+        devices: the two numbers of devices.
+        turns: turns per case.
+        seconds_a_turn: approximate length of a turn, which has at least one step.
+        settings: settings of the models that differ from the thesis's.
     """
 
     length: int
@@ -60,22 +60,22 @@ _SIZES: dict[Scale, _Size] = {
         10, (1, 2), turns=3, seconds_a_turn=0, settings=("model.dim=8", "model.num_sets=1", "model.dilations=[1]")
     ),
     "cpu": _Size(100, (1, 2), turns=8, seconds_a_turn=0),
-    "thesis": _Size(152, (1, 4), turns=30, seconds_a_turn=20),  # the mean length of its padded batches of NewsTest 2014
+    "thesis": _Size(152, (1, 4), turns=30, seconds_a_turn=20),  # mean length of its padded batches of NewsTest 2014
 }
 
 
 def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
     """Train the models, each on one device and on several, in turns of a few steps on random sentences.
 
-    To be called in a process in which TensorFlow has not started, since only then can it split a CPU into devices.
+    Call this in a process that has not started TensorFlow. TensorFlow can only split a CPU into devices at its start.
 
     Args:
-        scale: how much of it.
-        variants: of the model.
+        scale: decides the size of the measurement.
+        variants: variants of the model.
 
     Returns:
-        A row for each turn of each case; turns of one number are next to each other in time. Elapsed are the seconds
-        in which the case itself was trained.
+        One row per turn and case. Turns with the same number are next to each other in time. `elapsed_seconds` counts
+        only the time in which the case itself was trained.
     """
     from bytenet.config import load_config
     from bytenet.memory_allocator import keep_freed_memory
@@ -105,13 +105,13 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
 
 @cache
 def _measured(scale: Scale) -> Table:
-    """One measurement for the three figures, if they are made together."""
+    """The measurement, made once for all three figures."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         try:
             return pool.submit(measure_in_turns, scale, tuple(LABELS)).result()
         except BrokenProcessPool:
             raise InputError(
-                "The process that measures the speed was ended, perhaps for want of memory: it needs up to 8 GB."
+                "The process that measures the speed ended early. It needs up to 8 GB of memory: free some, try again."
             ) from None
 
 

@@ -1,11 +1,12 @@
-"""The picture of the speed of training."""
+"""The picture of the training speed."""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytenet.evaluation import smooth
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save, write_beside
 
 if TYPE_CHECKING:
@@ -20,32 +21,33 @@ from bytenet.reproduction.figures.time.speed_verdicts import (
 )
 
 ALPHA = 0.1
-"""Of the smoothing."""
+"""Weight of the newest value in the smoothing."""
 
 
 def plot_rates(table: Table, path: Path) -> None:
-    """Draw observations a second against time, a panel for each number of devices: thin each turn, thick smoothed.
+    """Draw observations per second against time, one panel per number of devices.
 
-    Dashed are the thesis's rates on its cards. The axis is logarithmic, as cards and processors are far apart.
+    Thin lines are the turns, thick lines are smoothed, dashed lines are the thesis's rates on its cards. The axis is
+    logarithmic, because GPUs and CPUs differ by orders of magnitude.
     """
     from matplotlib.lines import Line2D
 
-    counts, models = device_counts(table), list(dict.fromkeys(row["model"] for row in table))
+    counts, models = device_counts(table), texts_in(table, "model")
     figure = new_figure(3.8)
     row = figure.subplots(1, len(counts), squeeze=False, sharey=True)[0]
-    for axes, devices, cards, theirs in zip(row, counts, THESIS_CARDS, _rates_by_cards(models), strict=True):
+    for axes, devices, cards, printed in zip(row, counts, THESIS_CARDS, _rates_by_cards(models), strict=True):
         axes.set(yscale="log", xlabel="seconds of the model's training")
         for model in models:
             _draw_rates(axes, table, model, devices)
-            axes.axhline(theirs[model], color=_colour(model), linestyle="--", linewidth=1.1)
+            axes.axhline(printed[model], color=_colour(model), linestyle="--", linewidth=1.1)
         axes.set(xlim=(0, None))
         plural = "s" if cards > 1 else ""
         axes.set_title(f"here {devices_text(table, devices)}; thesis {cards} Titan X card{plural}", fontsize="medium")
         axes.grid(alpha=0.3, which="both")
     _label_rates(row[0])
-    for axes, theirs in zip(row, _rates_by_cards(models), strict=True):
-        write_beside(axes, [(rate, f"{rate:g}", _colour(model)) for model, rate in theirs.items()])
-    styles = {
+    for axes, printed in zip(row, _rates_by_cards(models), strict=True):
+        write_beside(axes, [(rate, f"{rate:g}", _colour(model)) for model, rate in printed.items()])
+    styles: dict[str, dict[str, Any]] = {
         "each turn": {"linewidth": 0.8, "alpha": 0.6}, "smoothed": {"linewidth": 1.8},
         "thesis, once warm (cards of 2017)": {"linewidth": 1.1, "linestyle": "--"},
     }  # fmt: skip
@@ -55,7 +57,7 @@ def plot_rates(table: Table, path: Path) -> None:
 
 
 def _rates_by_cards(models: Sequence[str]) -> list[dict[str, float]]:
-    """The thesis's, for each of `THESIS_CARDS`, by model."""
+    """The thesis's rates by model, one dict for each of `THESIS_CARDS`."""
     return [{model: THESIS_RATES[model][place] for model in models} for place in range(len(THESIS_CARDS))]
 
 
@@ -67,7 +69,7 @@ def _draw_rates(axes: "Axes", table: Table, model: str, devices: int) -> None:
 
 
 def _label_rates(axes: "Axes") -> None:
-    """Plain numbers on the logarithmic axis."""
+    """Label the logarithmic axis with plain numbers."""
     from matplotlib.ticker import NullFormatter
 
     low, high = axes.get_ylim()
@@ -78,5 +80,5 @@ def _label_rates(axes: "Axes") -> None:
 
 
 def _colour(model: str) -> str:
-    """Of a model, the same in all three figures."""
+    """Colour of a model, the same in all three figures."""
     return f"C{list(LABELS).index(model)}"

@@ -6,96 +6,99 @@ from statistics import fmean
 
 import numpy as np
 
+from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.figures.shared.cells import integer_in, text_in
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
 
-# Sentence pairs a second of the thesis, where its curves settle, on one card and on four.
-THESIS_CARDS = (1, 4)
-THESIS_RATES = {"bytenet": (18.5, 55.7), "simplified": (23.9, 66.6), "selu": (107.6, 128.0)}
+#: The thesis's numbers of cards, and its sentence pairs a second on each of them by model.
+THESIS_CARDS: list[int] = thesis_numbers("speed")["cards"]
+THESIS_RATES: dict[str, list[float]] = thesis_numbers("speed")["rates"]
 
 
 def rates(table: Table, model: str, devices: int) -> np.ndarray:
-    """Observations a second of each turn."""
+    """Observations per second of each turn."""
     return np.array([
         row["observations_a_second"] for row in table if (row["model"], row["devices"]) == (model, devices)
     ])  # fmt: skip
 
 
 def device_counts(table: Table) -> list[int]:
-    return sorted({row["devices"] for row in table})
+    return sorted({integer_in(row, "devices") for row in table})
 
 
 def of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
-    """The verdict on the mean of values that are the turns of a single measurement."""
-    told = f"the interval is over {len(values)} turns of one measurement"
-    note = f"{verdict.note}; {told}" if verdict.note else told
+    """The verdict with the interval of `values`, which are the turns of a single measurement."""
+    about_interval = f"the interval is over {len(values)} turns of one measurement"
+    note = f"{verdict.note}; {about_interval}" if verdict.note else about_interval
     return replace(verdict, interval=student_t(values), seeds=1, note=note)
 
 
 def _compare_mean(quantity: str, printed: float, values: Sequence[float], note: str = "") -> Verdict:
-    """Compare a value of which more is better; within a tenth it agrees, however much the turns differ."""
+    """Compare the mean of the turns. It agrees within a tenth of the printed value, whatever their spread."""
     return of_turns(compare(quantity, printed, [fmean(values)], tolerance=0.1 * printed, note=note), values)
 
 
 def _judged(table: Table, verdict: Verdict) -> Verdict:
-    """The verdict, which is none on CPUs: the thesis's statements are on GPUs."""
+    """The verdict on GPUs; no claim on CPUs, because the thesis's statements are about GPUs."""
     return verdict.unjudged("CPUs, not GPUs") if table[0]["kind"] == "CPU" else verdict
 
 
 def rate_verdicts(table: Table, model: str) -> list[Verdict]:
-    """The thesis's rates beside ours; cards and processors do not compare, so nothing is claimed."""
-    found = []
+    """Our rates beside the thesis's, without a claim: different hardware cannot be compared."""
+    verdicts = []
     for devices, cards, printed in zip(device_counts(table), THESIS_CARDS, THESIS_RATES[model], strict=True):
-        ours = list(rates(table, model, devices))
+        measured = list(rates(table, model, devices))
         verdict = Verdict(
             quantity=f"{LABELS[model]}, observations a second, {devices_text(table, devices)}",
-            printed=printed, measured=fmean(ours),
+            printed=printed, measured=fmean(measured),
             note="another machine" + ("" if devices == cards else f"; the thesis's are {cards} cards"),
         )  # fmt: skip
-        found.append(of_turns(verdict, ours))
-    return found
+        verdicts.append(of_turns(verdict, measured))
+    return verdicts
 
 
 def efficiency_verdict(table: Table, model: str) -> Verdict:
-    """How much of several devices comes out, 1 if they are as many times as fast as one."""
+    """Parallel efficiency: the speed of several devices over that many times the speed of one."""
     one, several = device_counts(table)
     single, together = THESIS_RATES[model]
-    ours = list(rates(table, model, several) / (several * rates(table, model, one)))
+    measured = list(rates(table, model, several) / (several * rates(table, model, one)))
     quantity = f"{LABELS[model]}, speed of {several} devices over {several} times that of one"
     printed = together / (THESIS_CARDS[1] * single)
     if table[0]["kind"] != "CPU":
-        return _compare_mean(quantity, printed, ours)
+        return _compare_mean(quantity, printed, measured)
     note = f"{several} logical CPUs share the same cores, so more than about 1/{several} is not possible"
-    return of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(ours), note=note), ours)
+    return of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note), measured)
 
 
 def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
-    """How many times ByteNet's rate a model reaches, turn by turn, on one device and on several."""
-    found = []
-    for devices, theirs, base in zip(device_counts(table), THESIS_RATES[model], THESIS_RATES["bytenet"], strict=True):
-        ours = list(rates(table, model, devices) / rates(table, "bytenet", devices))
+    """The rate of a model over the rate of ByteNet, turn by turn, on one device and on several."""
+    verdicts = []
+    for devices, printed, base in zip(device_counts(table), THESIS_RATES[model], THESIS_RATES["bytenet"], strict=True):
+        measured = list(rates(table, model, devices) / rates(table, "bytenet", devices))
         quantity = f"{LABELS[model]}'s rate over ByteNet's, {devices_text(table, devices)}"
         more = "; devices exchange the statistics of a batch here, and the thesis's did not" if devices > 1 else ""
-        found.append(_judged(table, _compare_mean(quantity, theirs / base, ours, note + more)))
-    return found
+        verdicts.append(_judged(table, _compare_mean(quantity, printed / base, measured, note + more)))
+    return verdicts
 
 
 def devices_text(table: Table, devices: int) -> str:
-    kind = {"CPU": "logical CPU"}.get(table[0]["kind"], table[0]["kind"])
+    kind = text_in(table[0], "kind")
+    kind = "logical CPU" if kind == "CPU" else kind
     return f"{devices} {kind}{'s' if devices > 1 else ''}"
 
 
 def bytenet_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    """Of figure 3.3.5."""
+    """Verdicts of figure 3.3.5."""
     return [*rate_verdicts(table, "bytenet"), efficiency_verdict(table, "bytenet")]
 
 
 def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    """Of figure 3.4.2."""
-    weights = {row["model"]: row["weights"] for row in table}
+    """Verdicts of figure 3.4.2."""
+    weights = {row["model"]: integer_in(row, "weights") for row in table}
     share = weights["simplified"] / weights["bytenet"]
     note = f"it has {share:.3f} of ByteNet's weights; how far that becomes time depends on what else a step costs"
     faster = list(rates(table, "simplified", 1) / rates(table, "bytenet", 1) - 1)
@@ -123,16 +126,16 @@ _ARTEFACT = (
 
 
 def selu_verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    """Of figure 3.5.4."""
-    found = []
+    """Verdicts of figure 3.5.4."""
+    verdicts = []
     for devices in device_counts(table):
-        ours = list(rates(table, "selu", devices) / rates(table, "bytenet", devices))
-        holds = fmean(ours) >= 2
+        measured = list(rates(table, "selu", devices) / rates(table, "bytenet", devices))
+        holds = fmean(measured) >= 2
         verdict = statement(
             f"SELU ByteNet's rate over ByteNet's, {devices_text(table, devices)}, by the text",
-            "at least twice as fast", holds, fmean(ours), note="" if holds else _ARTEFACT,
+            "at least twice as fast", holds, fmean(measured), note="" if holds else _ARTEFACT,
             contradicts=table[0]["kind"] != "CPU" and scale != "smoke" and not holds,
             source="result-selu-bytenet.tex:64",
         )  # fmt: skip
-        found.append(_judged(table, of_turns(verdict, ours)))
-    return [*found, *ratio_verdicts(table, "selu", _ARTEFACT), efficiency_verdict(table, "selu")]
+        verdicts.append(_judged(table, of_turns(verdict, measured)))
+    return [*verdicts, *ratio_verdicts(table, "selu", _ARTEFACT), efficiency_verdict(table, "selu")]

@@ -1,4 +1,4 @@
-"""Traces as tables, and tables as timelines."""
+"""Tables of traces, and timelines read back from tables."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -11,17 +11,18 @@ from bytenet.profiling.traces.grouping import LEVELS
 from bytenet.profiling.traces.intervals import union_seconds
 from bytenet.profiling.traces.plots import Span, Timeline
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in, text_in, texts_in
 
 MOST_ROWS = 3000
-"""Rectangles of a raw picture; more cannot be told apart."""
+"""Most rectangles in a raw picture; nobody could tell more of them apart."""
 _COMMUNICATION = "communication"
 _SHARED_STATISTICS = "Devices exchange the statistics of a batch here; the thesis's did not"
 
 
 def timeline_table(shown: Timeline) -> Table:
-    """A row for each rectangle, at most `MOST_ROWS`; and in each what holds for the step or the device.
+    """One row per rectangle, at most `MOST_ROWS`. Each row repeats the values of its step and device.
 
-    A device counts as busy where it does anything but communicate: to exchange is mostly to wait for each other.
+    A device is busy if it does anything but communicate. Devices that communicate mostly wait for each other.
     """
     working: dict[str, list[Span]] = {span.device: [] for span in shown.spans}
     for span in shown.spans:
@@ -46,21 +47,30 @@ def busy_ms(spans: Sequence[Span]) -> float:
 
 
 def timeline_of(table: Table) -> Timeline:
-    """What `timeline_table` was made of."""
-    spans = [Span(*(row[column] for column in Span._fields)) for row in table]
-    return Timeline(table[0]["step"], table[0]["step_ms"], spans, table[0]["threads_left_out"])
+    """The timeline from which `timeline_table` made the table."""
+    spans = [
+        Span(
+            text_in(row, "device"), text_in(row, "thread"), number_in(row, "start_ms"), number_in(row, "duration_ms"),
+            text_in(row, "kind"),
+        )
+        for row in table
+    ]  # fmt: skip
+    first = table[0]
+    return Timeline(
+        integer_in(first, "step"), number_in(first, "step_ms"), spans, integer_in(first, "threads_left_out")
+    )
 
 
 def thinned(spans: Sequence[Span], milliseconds: float, most: int = MOST_ROWS) -> list[Span]:
-    """Spans that look the same in a picture, but not more than `most`.
+    """At most `most` spans that look the same in a picture.
 
-    Time is cut into equal pieces, short enough to be seen only as one; what a thread does most of in a piece it does
-    all of it.
+    Time is cut into equal pieces that are too short to be seen. Each piece of a thread gets the kind that takes most of
+    its time.
 
     Args:
-        spans: of one step, in order.
-        milliseconds: of the step.
-        most: spans to leave; above the number of threads.
+        spans: spans of one step, in order.
+        milliseconds: length of the step.
+        most: number of spans to keep; above the number of threads.
     """
     pieces = 16384
     kept = list(spans)
@@ -79,7 +89,7 @@ def _in_pieces(spans: Sequence[Span], width: float, pieces: int) -> list[Span]:
         for piece in range(first, last + 1):
             inside = min(end, (piece + 1) * width) - max(span.start_ms, piece * width)
             time[kinds.index(span.kind), piece] += inside
-    found = []
+    thinned_spans = []
     for (device, thread), time in times.items():
         time[0] = width - time.sum(axis=0)
         winner = time.argmax(axis=0)
@@ -87,12 +97,12 @@ def _in_pieces(spans: Sequence[Span], width: float, pieces: int) -> list[Span]:
         for start, end in pairwise(bounds):
             if winner[start]:
                 kind = kinds[winner[start]]
-                found.append(Span(device, thread, float(start * width), float((end - start) * width), kind))
-    return found
+                thinned_spans.append(Span(device, thread, float(start * width), float((end - start) * width), kind))
+    return thinned_spans
 
 
 def grouped_table(result: Breakdown) -> Table:
-    """A row for each device and combination of groups, seconds of an average step."""
+    """One row per device and combination of groups, in seconds of an average step."""
     return [
         {
             "device": device.device,
@@ -107,21 +117,23 @@ def grouped_table(result: Breakdown) -> Table:
 
 
 def devices_of(table: Table) -> list[DeviceTime]:
-    """The devices that `grouped_table` was made of, without their threads and single operations."""
-    found = []
-    for name in dict.fromkeys(row["device"] for row in table):
+    """The devices from which `grouped_table` made the table, without their threads and operations."""
+    devices = []
+    for name in texts_in(table, "device"):
         rows = [row for row in table if row["device"] == name]
-        busy = sum(row["seconds"] for row in rows)
+        busy = sum(number_in(row, "seconds") for row in rows)
         groups = [
             GroupTime(
-                tuple(row[level] for level in LEVELS), row["seconds"], row["seconds"] / busy, row["summed_seconds"], 0
+                tuple(text_in(row, level) for level in LEVELS), number_in(row, "seconds"),
+                number_in(row, "seconds") / busy, number_in(row, "summed_seconds"), 0,
             )
             for row in rows
-        ]
-        found.append(DeviceTime(name, busy, max(0.0, rows[0]["step_seconds"] - busy), 0.0, groups, []))
-    return found
+        ]  # fmt: skip
+        idle = max(0.0, number_in(rows[0], "step_seconds") - busy)
+        devices.append(DeviceTime(name, busy, idle, 0.0, groups, []))
+    return devices
 
 
 def models_devices(names: Sequence[str]) -> list[str]:
-    """Those that the model is on: where there are GPUs, the CPU only feeds them."""
+    """The devices of the model. If there are GPUs, the CPU only feeds them."""
     return [name for name in names if name.startswith("GPU")] or list(names)

@@ -9,7 +9,7 @@ from bytenet.reproduction.figures.time.trace_tables import _COMMUNICATION, _SHAR
 
 
 def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
-    """Compares how much of the time of both passes is the backward one's."""
+    """Compares the backward pass's share of the time of both passes."""
 
     def judge(devices: list[DeviceTime]) -> Verdict:
         seconds = _seconds(devices, "pass")
@@ -23,24 +23,24 @@ def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
 
 
 def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
-    """Judges whether `part` of the blocks takes the most time; `printed` says so in words."""
+    """Judges whether `part` of the blocks takes the most time, as the thesis says with `printed`."""
 
     def judge(devices: list[DeviceTime]) -> Verdict:
         seconds = _seconds(devices, "part")
         busy = sum(seconds.values())
         seconds.pop("other", None)
-        largest = max(seconds, key=seconds.get)
-        told = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
+        largest = max(seconds, key=seconds.__getitem__)
+        shares = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
         return statement(
             "the part of the blocks that takes longest", printed, largest == part, largest,
-            note=f"shares of the busy time without communication: {told}. {_SHARED_STATISTICS}",
+            note=f"shares of the busy time without communication: {shares}. {_SHARED_STATISTICS}",
         )  # fmt: skip
 
     return judge
 
 
 def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTime]], Verdict]:
-    """Measures the time of one part of the blocks over that of another; `printed` is what the thesis says of it."""
+    """Measures the time of one part of the blocks over another. `printed` is the thesis's statement about it."""
 
     def judge(devices: list[DeviceTime]) -> Verdict:
         seconds = _seconds(devices, "part")
@@ -53,7 +53,7 @@ def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTi
 
 
 def _seconds(devices: list[DeviceTime], level: str) -> dict[str, float]:
-    """Of all devices, by the groups of a level; communication left out."""
+    """Seconds of all devices by the groups of a level, without communication."""
     sums: dict[str, float] = defaultdict(float)
     for device in devices:
         for group in device.level(level, "kind"):

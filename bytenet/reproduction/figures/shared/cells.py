@@ -1,0 +1,48 @@
+"""Cells of result tables with a type: what a CSV file holds is a number or a text."""
+
+from collections.abc import Iterable, Mapping
+
+from bytenet.errors import InputError
+
+Cell = float | int | str
+
+
+def number_in(row: Mapping[str, Cell], column: str) -> float:
+    """The number of a cell.
+
+    Raises:
+        InputError: the cell holds a text.
+    """
+    value = row[column]
+    if isinstance(value, str):
+        raise InputError(f"A result has {value!r} in its column {column!r}, where a number belongs. Measure it again.")
+    return value
+
+
+def integer_in(row: Mapping[str, Cell], column: str) -> int:
+    """The whole number of a cell.
+
+    Raises:
+        InputError: the cell holds a text or a fraction.
+    """
+    value = number_in(row, column)
+    if value != int(value):
+        raise InputError(f"A result has {value!r} in its column {column!r}, where a whole number belongs.")
+    return int(value)
+
+
+def text_in(row: Mapping[str, Cell], column: str) -> str:
+    """The text of a cell.
+
+    Raises:
+        InputError: the cell holds a number.
+    """
+    value = row[column]
+    if not isinstance(value, str):
+        raise InputError(f"A result has {value!r} in its column {column!r}, where a text belongs. Measure it again.")
+    return value
+
+
+def texts_in(rows: Iterable[Mapping[str, Cell]], column: str) -> list[str]:
+    """The different texts of a column, in the order in which they first appear."""
+    return list(dict.fromkeys(text_in(row, column) for row in rows))

@@ -1,0 +1,24 @@
+"""Cells of result tables as one type."""
+
+import pytest
+
+from bytenet.errors import InputError
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in, text_in, texts_in
+
+ROW = {"loss": 0.5, "trial": 3, "epoch": 2.0, "run": "selu", "empty": ""}
+
+
+def test_cells_keep_their_values():
+    assert number_in(ROW, "loss") == 0.5
+    assert [integer_in(ROW, column) for column in ("trial", "epoch")] == [3, 2]
+    assert text_in(ROW, "run") == "selu"
+    assert texts_in([{"run": "b"}, {"run": "a"}, {"run": "b"}], "run") == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("read", "column"),
+    [(number_in, "run"), (number_in, "empty"), (integer_in, "loss"), (integer_in, "run"), (text_in, "trial")],
+)
+def test_a_cell_of_another_type_is_an_error_that_names_its_column(read, column):
+    with pytest.raises(InputError, match=f"'{column}'"):
+        read(ROW, column)
