@@ -184,7 +184,7 @@ class RunFolder:
             )
         import keras
 
-        import bytenet.models  # noqa: F401 - registers the classes that the file names
+        import bytenet.models  # noqa: F401 - registers the classes of all models
 
         try:
             model = keras.models.load_model(self.model_path, compile=False)

@@ -1,8 +1,15 @@
-"""Translation models; each keeps the promise of `TranslationModel`."""
+"""Translation models, one module a family. Each keeps the promise of `TranslationModel`."""
 
+import importlib
+
+from bytenet.config.families import family_configs
 from bytenet.models.attention import AttentionModel
 from bytenet.models.bytenet import ByteNet
 from bytenet.models.registry import build_model, model_class
 from bytenet.models.translation_model import TranslationModel
 
 __all__ = ["AttentionModel", "ByteNet", "TranslationModel", "build_model", "model_class"]
+
+# Keras can load a saved model only after the import of the module that registers its class.
+for _family in family_configs():
+    importlib.import_module(f"bytenet.models.{_family}")
