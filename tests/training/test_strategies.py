@@ -6,6 +6,10 @@ import sys
 
 import pytest
 
+from bytenet.config import load_config
+from bytenet.errors import InputError
+from bytenet.training.tasks import make_task, task
+
 LOSSES = ("sentence", "character")
 OPTIMISERS = ("flat adam", "keras adam", "nesterov")
 COMPARE = """
@@ -123,3 +127,18 @@ def test_the_gradient_is_clipped_as_a_whole_and_the_weights_are_averaged(report,
     assert two == pytest.approx(one, rel=1e-5)
     assert report[optimiser]["average_difference"] < 1e-5
     assert report[optimiser]["average_change"] > 1e-5
+
+
+def test_devices_are_made_before_the_corpus_is_read(monkeypatch):
+    """Reading text may start TensorFlow, and then no logical devices can be made."""
+    calls = []
+
+    def read_corpus(data):
+        calls.append("corpus")
+        raise InputError("no corpus")
+
+    monkeypatch.setattr(task, "make_strategy", lambda devices: calls.append("devices"))
+    monkeypatch.setattr(task, "read_corpus", read_corpus)
+    with pytest.raises(InputError, match="no corpus"):
+        make_task(load_config("numbers"))
+    assert calls == ["devices", "corpus"]

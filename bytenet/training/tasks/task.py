@@ -92,13 +92,14 @@ class Task(ABC):
     def __init__(self, config: Config):
         check_optimizer(config.training)
         self.config = config
+        set_up_keras(config)
+        # Before the corpus: reading text may start TensorFlow, and then it is too late to make logical devices.
+        self.strategy = self._make_strategy()
         corpus = read_corpus(config.data)
         num_read = len(corpus.train)
         self.corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
         self.left_out = num_read - len(self.corpus.train)
         self.vocabulary = Vocabulary.from_pairs(self.corpus.train, config.data)
-        set_up_keras(config)
-        self.strategy = self._make_strategy()
         sides: dict[Side, list[str]] = {"source": self.corpus.train.source, "target": self.corpus.train.target}
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
         self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, self.replicas)

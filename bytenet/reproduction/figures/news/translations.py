@@ -16,7 +16,7 @@ from bytenet.reproduction.figures.shared.corpus_files import number_words
 
 if TYPE_CHECKING:
     from bytenet.evaluation import Comparison
-    from bytenet.evaluation.compare import Measure
+    from bytenet.evaluation.comparison import Measure
 
 Model = Literal["bytenet", "simplified"]
 
