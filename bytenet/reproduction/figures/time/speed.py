@@ -94,8 +94,9 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
     device = (replica_devices(max(size.devices)) or ("CPU",))[0]
     return [
         {
-            "model": cost.variant, "devices": cost.replicas, "kind": device.partition(":")[0], "dim": cost.dim,
-            "weights": cost.trainable_parameters, "batch_size": cost.batch_size, "length": cost.length,
+            "model": cost.variant, "devices": cost.replicas, "kind": device.partition(":")[0],
+            "dim": "" if cost.dim is None else cost.dim, "weights": cost.trainable_parameters,
+            "batch_size": cost.batch_size, "length": cost.length,
             "turn": turn, "elapsed_seconds": sum(cost.turns[:turn]) * cost.steps_a_turn,
             "observations_a_second": cost.batch_size / cost.turns[turn - 1],
         }
