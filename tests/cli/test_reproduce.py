@@ -56,7 +56,7 @@ PARTLY = Experiment(
 def small_registry(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     known = [FIGURE, TABLE]
-    for module in ("registry", "pages.page"):
+    for module in ("registry", "pages.write_pages"):
         monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: known)
     return known
 
@@ -186,8 +186,8 @@ def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
         result = invoke(reproduce, "fig-1.1.3", *options, "--page", tmp_path / "page.md")
         record.write_text(json.dumps(json.loads(record.read_text()) | {"git_commit": f"commit of {place}"}))
     assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",1,1.0\n"one",3,3.0\n'
-    assert "fig-1.1.3: kept 1 of the results that were there" in result.stderr.split("\n")
-    assert "- joined with results of: commit of here on " in (tmp_path / CHAPTER).read_text(encoding="utf-8")
+    assert "fig-1.1.3: kept 1 of the earlier results" in result.stderr.split("\n")
+    assert ": commit of here on " in (tmp_path / CHAPTER).read_text(encoding="utf-8")
 
 
 @pytest.mark.usefixtures("partly_trained")
@@ -202,8 +202,8 @@ def test_a_part_is_measured_without_training(invoke, tmp_path):
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path, "--page", page)
     chapter = (tmp_path / CHAPTER).read_text(encoding="utf-8")
     part, whole = (chapter.partition(f"## {name}: ")[2] for name in ("fig-1.1.3", "fig-1.1.1"))
-    assert "trainings finished so far: 1 of 3" in part
-    assert "trainings finished so far" not in whole.partition("## fig-1.1.3")[0]
+    assert ": 1 of 3\n" in part
+    assert "1 of 3" not in whole.partition("## fig-1.1.3")[0]
     # Drawn again, it is still known for a part.
     invoke(reproduce, "fig-1.1.3", "--plot-only", "--out", tmp_path)
     assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
