@@ -1,8 +1,8 @@
-"""The experiments of the thesis: what regenerates each figure and table, and how it is judged.
+"""The experiments that reproduce the figures and tables of the thesis.
 
-Every figure and table is an `Experiment` of the registry. Its trainings are runs as `bytenet train` makes them, shared
-between the figures that show the same run; what they measured becomes a CSV file, from which the picture and the
-verdict follow without training again.
+Each figure or table is an `Experiment` in the registry. Its trainings are ordinary runs of `bytenet train`, and figures
+that show the same run share it. The measurements are saved as CSV. Picture and verdicts follow from this file, without
+training again.
 """
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work

@@ -10,31 +10,32 @@ from bytenet.reproduction.engine.experiment import Experiment
 
 
 def all_experiments() -> list[Experiment]:
-    """Every experiment: sections first, then appendices, then what has no number in the thesis."""
+    """All experiments: first of the sections, then of the appendices, then those without a number in the thesis."""
     modules = pkgutil.walk_packages(figures.__path__, f"{figures.__name__}.")
     experiments = [
         experiment
         for module in modules
         for experiment in getattr(importlib.import_module(module.name), "EXPERIMENTS", ())
     ]
-    return sorted(experiments, key=lambda experiment: _place(experiment.name))
+    return sorted(experiments, key=lambda experiment: _position(experiment.name))
 
 
 def find_experiment(name: str) -> Experiment:
-    """The experiment of a name such as "fig-3.3.1".
+    """The experiment with a name such as "fig-3.3.1", in any case.
 
     Raises:
-        ConfigError: there is none; the message gives the nearest name.
+        ConfigError: there is none. The message suggests the nearest name.
     """
-    known = {experiment.name: experiment for experiment in all_experiments()}
-    if name.lower() in known:
-        return known[name.lower()]
-    near = difflib.get_close_matches(name.lower(), known, n=1)
+    by_name = {experiment.name: experiment for experiment in all_experiments()}
+    if name.lower() in by_name:
+        return by_name[name.lower()]
+    near = difflib.get_close_matches(name.lower(), by_name, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    raise ConfigError(f"{name!r} is no figure or table here.{hint} `bytenet reproduce --list` shows them all.")
+    raise ConfigError(f"{name!r} is not a figure or table here.{hint} `bytenet reproduce --list` lists them all.")
 
 
-def _place(name: str) -> tuple:
+def _position(name: str) -> tuple[int | str, ...]:
+    """The sort key of a name."""
     kind, _, number = name.partition("-")
     if kind not in ("fig", "tab"):
         return (2, name)

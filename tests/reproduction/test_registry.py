@@ -53,7 +53,7 @@ def test_names_are_found_whatever_their_case():
 
 @pytest.mark.parametrize(("name", "hint"), [("fig-3.31", "Did you mean fig-3.3.1?"), ("nothing", "")])
 def test_an_unknown_name_gets_the_nearest_one(name, hint):
-    with pytest.raises(ConfigError, match=f"'{name}' is no figure or table here") as error:
+    with pytest.raises(ConfigError, match=f"'{name}' is not a figure or table here") as error:
         find_experiment(name)
     assert hint in str(error.value)
     assert "bytenet reproduce --list" in str(error.value)

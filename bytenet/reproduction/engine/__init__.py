@@ -1,1 +1,1 @@
-"""What an experiment is, how it is run, and how its results are judged and kept."""
+"""An experiment: what it is, how it runs, and how its results are judged and saved."""

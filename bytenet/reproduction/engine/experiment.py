@@ -1,9 +1,9 @@
-"""What an experiment is: the trainings it needs, the data it makes of them, its picture and its verdict."""
+"""An experiment: its trainings, its data, its picture and its verdicts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.errors import InputError
 from bytenet.reproduction.engine.verdict import Evidence, Verdict
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 Scale = Literal["smoke", "cpu", "thesis"]
 SCALES: tuple[Scale, ...] = ("smoke", "cpu", "thesis")
 
-Row = dict[str, float | int | str]
+Row = dict[str, Any]
+"""One row of data, by column. A cell is an int, a float or a str: only its column says which, so it is `Any`."""
 Table = list[Row]
-"""Rows with the same columns; what is kept as CSV."""
+"""Rows with the same columns. They are saved as CSV."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What an experiment takes.
+    """What an experiment requires.
 
     Attributes:
-        corpus: the text, "" where there is none.
-        time: by scale, in words: "10 s", "25 min", "3.8 days on 4 GPUs (the thesis)".
+        corpus: the name of its text, or "" for none.
+        time: its duration at each scale, in words: "10 s", "25 min", "3.8 days on 4 GPUs (the thesis)".
     """
 
     corpus: str = ""
@@ -35,11 +36,11 @@ class Needs:
 
 @dataclass(frozen=True)
 class Basis:
-    """What the results of an experiment rest on at a scale.
+    """What the results of an experiment rest on.
 
     Attributes:
-        evidence: the kind.
-        size: of data and model, in a few words.
+        evidence: the kind of evidence.
+        size: size of data and model, in a few words.
     """
 
     evidence: Evidence
@@ -48,12 +49,12 @@ class Basis:
 
 @dataclass(frozen=True)
 class Work:
-    """What `Experiment.measure` works with.
+    """The input of `Experiment.measure`.
 
     Attributes:
-        scale: of the experiment.
-        seeds: of every training, 1 to n.
-        runs: the folder of all finished trainings.
+        scale: the scale of the experiment.
+        seeds: the seeds of every training, 1 to n.
+        runs: folder of all run folders.
         say: prints a line of progress.
     """
 
@@ -63,19 +64,20 @@ class Work:
     say: Callable[[str], None] = lambda line: None
 
     def folders(self, run: TrainingRun) -> "list[RunFolder]":
-        """The folders of a finished training, one a seed."""
+        """The run folders of a finished training, one for each seed."""
         from bytenet.run_folder import RunFolder
 
         return [RunFolder.open(run_folder_of(run, seed, self.runs)) for seed in self.seeds]
 
     def finished(self, run: TrainingRun) -> "list[tuple[int, RunFolder]]":
-        """The seeds of a training that are finished, with their folders: all, unless a part is measured.
+        """The finished seeds of a training and their run folders.
 
-        What was trained with other settings is another training; it is told and left out.
+        These are all seeds, unless only a part of the trainings is measured. A training with other settings is
+        reported and left out.
         """
         from bytenet.run_folder import RunFolder
 
-        found = []
+        finished = []
         for seed in self.seeds:
             training = Training.make(run, seed, self.runs)
             try:
@@ -84,8 +86,8 @@ class Work:
                 self.say(f"left out: {error}")
                 continue
             if is_finished:
-                found.append((seed, RunFolder.open(training.folder)))
-        return found
+                finished.append((seed, RunFolder.open(training.folder)))
+        return finished
 
 
 def _no_runs(scale: Scale) -> list[TrainingRun]:
@@ -94,26 +96,27 @@ def _no_runs(scale: Scale) -> list[TrainingRun]:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A figure or table.
+    """A figure or a table.
 
     Attributes:
-        name: as on the command line: "fig-3.3.1", "tab-3.3.1".
+        name: its name on the command line, such as "fig-3.3.1" or "tab-3.3.1".
         title: what it shows.
         thesis: what the thesis shows there or says about it, in our words.
-        needs: what it takes.
-        basis: what its results rest on at the scale "cpu". At "thesis" trainings are of the same size.
-        measure: makes the data, once `runs` are finished.
-        verdicts: compares data with what the thesis printed; sees nothing but the data.
-        plot: draws the data into a PNG file, with the thesis's axes; None for tables, which are their own picture.
-        beside: names of other experiments whose data `verdicts` and `plot` compare with, as a third argument: a dict of
-            tables by name, empty ones for experiments without data.
-        runs: the trainings at a scale. Runs of one name are the same run, whichever experiment asks for them.
-        seeds: number of trainings of each run, by scale, unless the user says otherwise; 1 where not given.
-        labels: of each of `runs`, in order, the columns that say which it is in the data, where `trial` is the seed.
-            Where given, `measure` makes a row a training, and also of a part of them, those that `Work.finished` gives.
-        one_seed: whether it shows a single training, whatever the user says.
-        is_thesis: whether the thesis has it; what it does not have differs from it in nothing.
-        differs: where an experiment without trainings differs from the thesis's, by scale.
+        needs: what it requires.
+        basis: what its results rest on at the scale "cpu". At "thesis" the trainings have the size of the thesis's.
+        measure: makes the data when `runs` are finished.
+        verdicts: compares the data with the numbers of the thesis. It gets nothing but the data.
+        plot: draws the data into a PNG file, with the axes of the thesis. None: a table, which needs no picture.
+        beside: names of other experiments. `verdicts` and `plot` get their data as a third argument: a dict of tables
+            by name, where an experiment without data has an empty table.
+        runs: the trainings at a scale. Runs with the same name are the same run in every experiment.
+        seeds: number of trainings of each run, by scale, unless the user gives another; 1 for a missing scale.
+        labels: for each of `runs`, in order, the columns of the data that identify it. The column `trial` is the seed.
+            With labels, `measure` makes one row for each training that `Work.finished` returns. So it can also measure
+            a part of the trainings.
+        one_seed: whether it shows a single training, even if the user asks for more seeds.
+        is_thesis: whether the thesis has this experiment. Otherwise there are no differences from the thesis.
+        differs: for an experiment without trainings, the differences from the thesis's, by scale.
     """
 
     name: str
@@ -138,7 +141,21 @@ class Experiment:
             return Basis("trained, same size")
         return self.basis
 
+    def num_seeds(self, scale: Scale, asked: int | None = None) -> int:
+        """Number of trainings of each run.
+
+        Args:
+            scale: the scale.
+            asked: the number that the user gave, or None.
+        """
+        return 1 if self.one_seed else asked or self.seeds.get(scale, 1)
+
+    def command(self, scale: Scale, seeds: int) -> str:
+        """The command line that makes its results."""
+        command = f"bytenet reproduce {self.name} --scale {scale}"
+        return f"{command} --seeds {seeds}" if self.runs(scale) else command
+
     @property
     def in_part(self) -> bool:
-        """Whether it shows something before all its trainings are finished."""
+        """Whether it can show something before all its trainings are finished."""
         return self.labels is not None

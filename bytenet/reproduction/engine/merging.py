@@ -1,4 +1,4 @@
-"""Results of trainings made in several places or sessions, put together."""
+"""Joins the results of trainings that were made on several machines or in several sessions."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,44 +14,49 @@ from bytenet.reproduction.jobs.training_run import TrainingRun, unique_runs
 
 @dataclass(frozen=True)
 class EarlierResults:
-    """What earlier calls left of an experiment that shows a part of its trainings.
+    """The saved results of an experiment that can be measured in part.
 
     Attributes:
-        rows: by name and seed of the training that they are of.
-        facts: of the record.
+        rows: one for each training, by the name and the seed of the training.
+        facts: the facts of the record.
     """
 
     rows: Mapping[tuple[str, int], Row] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def places(self, environment: Mapping[str, Any], own: Table, joined: Table) -> dict[str, Any]:
-        """Where results were made: the environment of this call, and `joined_with`, those of others, oldest first.
+    def provenance(self, environment: Mapping[str, Any], measured: Table, joined: Table) -> dict[str, Any]:
+        """Where joined results were made.
 
         Args:
-            environment: `versions`, `git_commit` and `machine`.
-            own: rows that were measured in it.
+            environment: `versions`, `git_commit` and `machine` of this call.
+            measured: the rows that this call measured.
             joined: all rows.
+
+        Returns:
+            The environment of the newest rows. `joined_with` lists commit and machine of the other rows, oldest first.
         """
-        if len(joined) == len(own):
+        if len(joined) == len(measured):
             return dict(environment)
-        if not own:
-            environment = {key: self.facts[key] for key in environment}
-        before = [*self.facts.get("joined_with", ()), _place(self.facts)]
-        others = [place for number, place in enumerate(before) if place not in before[:number]]
-        others = [place for place in others if place != _place(environment)]
-        return environment | ({"joined_with": others} if others else {})
+        newest = dict(environment) if measured else {key: self.facts[key] for key in environment}
+        earlier = [*self.facts.get("joined_with", ()), _origin(self.facts)]
+        others = [origin for number, origin in enumerate(earlier) if origin not in earlier[:number]]
+        others = [origin for origin in others if origin != _origin(newest)]
+        return newest | ({"joined_with": others} if others else {})
 
 
-def _place(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _origin(facts: Mapping[str, Any]) -> dict[str, Any]:
     return {key: facts[key] for key in ("git_commit", "machine")}
 
 
 def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
-    """The results that are there; empty where there are none.
+    """Read the saved results of an experiment.
+
+    Returns:
+        The results; empty if there are none.
 
     Raises:
-        InputError: some are of other trainings than the experiment's, or nothing tells of which; or the files are not
-            as they were written.
+        InputError: some rows belong to other trainings than the experiment's; the record is missing; or a file is
+            damaged.
     """
     if not files.data.is_file():
         return EarlierResults()
@@ -62,52 +67,62 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"{files.data} is not as `bytenet reproduce` wrote it.") from error
     if record is None:
-        raise InputError(f"{files.record} is missing, which tells with what settings {files.data} was made.")
+        raise InputError(f"{files.record} is missing. It has the settings that {files.data} was made with.")
     _, facts = record
     changed = _changes(experiment.runs(files.scale), facts.get("settings"))
-    name_of = _names(experiment, files.scale)
+    run_name = _run_namer(experiment, files.scale)
     rows: dict[tuple[str, int], Row] = {}
-    others: dict[str, None] = {}
+    foreign: dict[str, None] = {}
     for row, trial in zip(table, trials, strict=True):
-        name = name_of(row)
+        name = run_name(row)
         if name is None:
-            others[" ".join(map(str, row.values()))] = None
+            foreign[" ".join(map(str, row.values()))] = None
         elif name in changed:
-            others[f"{name} ({changed[name]})"] = None
+            foreign[f"{name} ({changed[name]})"] = None
         else:
             rows[name, trial] = row
-    if others:
+    if foreign:
         raise InputError(
-            f"{files.data} has rows of other trainings than {experiment.name} has now: {'; '.join(others)}. Take them "
-            "out of the file, and they are made again; or give another --out."
+            f"{files.data} has rows of other trainings than {experiment.name} has now: {'; '.join(foreign)}. Remove "
+            "these rows, and they are made again; or give another --out."
         )
     return EarlierResults(rows, facts)
 
 
 def join(experiment: Experiment, scale: Scale, table: Table, earlier: EarlierResults) -> Table:
-    """The rows of now and, of other trainings, the earlier ones; in the order of the experiment's runs.
+    """Join new rows with the earlier rows of other trainings.
+
+    Args:
+        experiment: the experiment.
+        scale: its scale.
+        table: the new rows.
+        earlier: the earlier results.
+
+    Returns:
+        One row for each training, in the order of the experiment's runs, then by seed.
 
     Raises:
-        InputError: they do not have the same columns.
+        InputError: new and earlier rows have different columns.
     """
-    name_of = _names(experiment, scale)
-    places = {run.name: place for place, run in enumerate(experiment.runs(scale))}
-    rows = {**earlier.rows, **{(name_of(row), row["trial"]): row for row in table}}
+    run_name = _run_namer(experiment, scale)
+    positions: dict[str | None, int] = {run.name: position for position, run in enumerate(experiment.runs(scale))}
+    rows: dict[tuple[str | None, int], Row] = dict(earlier.rows.items())
+    rows |= {(run_name(row), row["trial"]): row for row in table}
     columns = {tuple(row) for row in rows.values()}
     if len(columns) > 1:
         raise InputError(
-            f"The results of {experiment.name} that are there have other columns than this version's: "
+            f"The earlier results of {experiment.name} have other columns than the new ones: "
             f"{' and '.join(', '.join(one) for one in sorted(columns))}. Give another --out."
         )
-    return [rows[name, trial] for name, trial in sorted(rows, key=lambda key: (places[key[0]], key[1]))]
+    return [rows[name, trial] for name, trial in sorted(rows, key=lambda key: (positions[key[0]], key[1]))]
 
 
 def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
-    """With what the runs, and those that they start from, are trained with seed 1, ready for JSON.
+    """The settings of runs, and of the runs that they start from, for seed 1, ready for JSON.
 
     Returns:
-        `common`, the settings in which they do not differ, by dotted key; and `runs`, by name, the others. Where files
-        lie is left out.
+        `common`: the settings that all runs share, by dotted key. `runs`: the other settings of each run, by its name.
+        Paths are left out.
     """
     each = {run.name: run.settings_without_paths(seed=1) for run in unique_runs(runs)}
     first = next(iter(each.values()))
@@ -121,28 +136,30 @@ def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
 
 
 def _changes(runs: Sequence[TrainingRun], recorded: dict[str, Any] | None) -> dict[str, str]:
-    """By name, why a run is not the one that was recorded; settings that are new since then count as their default."""
+    """Why runs differ from the recorded ones, by name. A setting that was not recorded counts as its default."""
     if recorded is None:
         return {run.name: "its settings were not recorded" for run in runs}
     defaults, changed = json.loads(json.dumps(Config().settings())), {}
-    for run in unique_runs(runs):  # what one starts from stands before it
+    for run in unique_runs(runs):  # each stands behind the runs that it starts from
         if run.name not in recorded["runs"]:
             changed[run.name] = "it was not recorded"
             continue
         before, now = recorded["common"] | recorded["runs"][run.name], run.settings_without_paths(seed=1)
-        told = [
+        reasons = [
             f"{key} was {before.get(key, defaults.get(key))!r} and is {now.get(key)!r}"
             for key in before.keys() | now.keys()
             if before.get(key, defaults.get(key)) != now.get(key)
         ]
-        told += [f"it starts from {start.run.name}" for start in run.starts if start.run.name in changed]
-        if told:
-            changed[run.name] = ", ".join(sorted(told))
+        reasons += [f"it starts from {start.run.name}" for start in run.starts if start.run.name in changed]
+        if reasons:
+            changed[run.name] = ", ".join(sorted(reasons))
     return changed
 
 
-def _names(experiment: Experiment, scale: Scale) -> Callable[[Row], str | None]:
-    """What gives the name of the run that a row is of, None where it is of none."""
+def _run_namer(experiment: Experiment, scale: Scale) -> Callable[[Row], str | None]:
+    """A function that gives the name of the run of a row, or None if no run fits."""
+    if experiment.labels is None:
+        raise ValueError(f"{experiment.name} has no labels, so its rows do not belong to single trainings.")
     labels = experiment.labels(scale)
     names = {tuple(label.values()): run.name for label, run in zip(labels, experiment.runs(scale), strict=True)}
     return lambda row: names.get(tuple(row.get(column) for column in labels[0]))

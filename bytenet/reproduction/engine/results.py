@@ -1,4 +1,4 @@
-"""The files that an experiment leaves: data, picture and verdict."""
+"""The result files of an experiment: data, picture, and verdicts."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from bytenet.files import write_text_atomic
 from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.verdict import Verdict
 
-_INTEGER = re.compile("0|-?[1-9][0-9]*")  # "007" is a text
+_INTEGER = re.compile("0|-?[1-9][0-9]*")  # so "007" is text
 _FLOAT = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]+)?(e[-+][0-9]+)?|inf)|nan")
 
 
@@ -22,9 +22,9 @@ class ResultFiles:
     """Paths of the results of an experiment at a scale.
 
     Attributes:
-        folder: of all results.
-        name: of the experiment.
-        scale: of this run of it.
+        folder: folder of all results.
+        name: name of the experiment.
+        scale: its scale.
     """
 
     folder: Path
@@ -43,7 +43,7 @@ class ResultFiles:
 
     @property
     def record(self) -> Path:
-        """The JSON file of verdicts and settings."""
+        """The JSON file of the verdicts and of the facts of how they were made."""
         return self._path("json")
 
     def _path(self, suffix: str) -> Path:
@@ -51,17 +51,17 @@ class ResultFiles:
 
 
 def write_table(path: Path, table: Table) -> None:
-    """Save rows as CSV; numbers to six digits, texts in quotes.
+    """Save rows as CSV, with floats rounded to six digits and texts in quotes.
 
     Raises:
-        InputError: there are no rows, or they differ in columns.
+        InputError: there are no rows, or they have different columns.
     """
     if not table:
         raise InputError(f"There is nothing to write to {path}: the experiment measured nothing.")
     if any(row.keys() != table[0].keys() for row in table):
         raise InputError(f"Not all rows for {path} have the columns {', '.join(table[0])}.")
     text = io.StringIO()
-    # All texts in quotes: csv itself would leave out those of a carriage return.
+    # All texts in quotes. By itself, csv does not quote a carriage return.
     writer = csv.DictWriter(text, list(table[0]), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writeheader()
     for row in table:
@@ -74,10 +74,10 @@ def _rounded(value: float | int | str) -> float | int | str:
 
 
 def read_table(path: Path) -> Table:
-    """Read what `write_table` wrote; cells that look like numbers are numbers.
+    """Read a table that `write_table` wrote. Cells that look like numbers become numbers.
 
     Raises:
-        MissingFileError: there is no such file.
+        MissingFileError: the file does not exist.
     """
     if not path.is_file():
         raise MissingFileError(f"{path} is missing: run the experiment at this scale first, without --plot-only.")
@@ -92,16 +92,19 @@ def _value(text: str) -> float | int | str:
 
 
 def write_record(files: ResultFiles, verdicts: list[Verdict], facts: dict[str, Any]) -> None:
-    """Save the verdicts, and the facts of how they came about."""
+    """Save the verdicts and the facts of how they were made."""
     record = {**facts, "verdicts": [asdict(verdict) for verdict in verdicts]}
     write_text_atomic(files.record, json.dumps(record, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_record(files: ResultFiles) -> tuple[list[Verdict], dict[str, Any]] | None:
-    """The verdicts and facts of a result; None where there is none.
+    """The verdicts and facts of a result.
+
+    Returns:
+        Verdicts and facts; None if there is no record.
 
     Raises:
-        InputError: the file is not as `write_record` wrote it.
+        InputError: the file is damaged.
     """
     if not files.record.is_file():
         return None

@@ -1,4 +1,4 @@
-"""What the thesis printed beside what was measured."""
+"""A comparison of a number or a statement of the thesis with our measurement."""
 
 import statistics
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ Evidence = Literal[
     "measured, other hardware",
     "not possible here",
 ]
-"""What a result rests on. "rescored": the author's own translations; "counted": the corpus itself; "computed":
-formulas and layers without training."""
+"""The kinds of evidence. "rescored": the author's own translations; "counted": the corpus itself; "computed": formulas
+and layers without training."""
 FEWEST_FOR_SPREAD = 5
-"""Fewer trainings than these say too little about where one more could lie."""
+"""With fewer trainings it is too uncertain where one more training could lie."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,21 +40,21 @@ class Verdict:
     """One comparison of the verdict table.
 
     Attributes:
-        quantity: what is compared.
-        printed: the thesis's value or statement.
-        measured: ours.
-        interval: 95 % interval of `measured`, Student's t of the mean over seeds unless the note says otherwise; None
-            for a single seed.
+        quantity: the compared quantity.
+        printed: the value or statement of the thesis.
+        measured: our value.
+        interval: 95 % interval of `measured`: Student's t for the mean over seeds, unless the note says otherwise.
+            None for a single seed.
         seeds: number of trainings behind `measured`.
-        outcome: "agrees" or "not reproduced" for a value that was to come out again; "same score" or "other score"
-            where the author's own translations were scored; "better", "worse" or "no difference" for settings of ours
-            that are not the thesis's; "shown" or "not shown" for a statement; "no claim" where nothing can be judged.
-        note: what else the reader should know.
-        contradicts: whether this contradicts what the thesis says. The page lists such verdicts as findings.
-        qualifies: whether this puts a result of the thesis in another light without contradicting its words. The page
+        outcome: "agrees" or "not reproduced" for a value with the thesis's settings; "same score" or "other score" for
+            the author's own translations; "better", "worse" or "no difference" for settings that are not the thesis's;
+            "shown" or "not shown" for a statement; "no claim" if nothing can be judged.
+        note: more that the reader should know.
+        contradicts: whether this contradicts the thesis. The page lists such verdicts as findings.
+        qualifies: whether this changes the meaning of a result without contradicting the words of the thesis. The page
             lists such verdicts, too.
-        source: where the thesis says it, "file.tex:line" of its LaTeX; a finding needs one.
-        evidence: what it rests on, where that is not the experiment's own evidence.
+        source: place in the thesis's LaTeX, "file.tex:line". A finding needs one.
+        evidence: the kind of evidence. None: the evidence of the experiment.
     """
 
     quantity: str
@@ -69,12 +69,16 @@ class Verdict:
     source: str = ""
     evidence: Evidence | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if (self.contradicts or self.qualifies) and not self.source:
             raise ValueError(f"{self.quantity!r} is a finding on the thesis but names no line of it.")
 
     def unjudged(self, why: str) -> "Verdict":
-        """The same numbers without a judgement, because of other hardware or another size."""
+        """The same numbers without a judgement.
+
+        Args:
+            why: the reason, such as other hardware. It comes first in the note.
+        """
         note = f"{why}; {self.note}" if self.note else why
         return replace(self, outcome="no claim", contradicts=False, note=note)
 
@@ -94,22 +98,26 @@ def compare(
     """Compare the thesis's single value with ours over seeds.
 
     The value agrees if it is within `tolerance` of our mean. With at least `FEWEST_FOR_SPREAD` seeds it also agrees if
-    it could be one more training of ours (95 %). With two seeds or more, but fewer than that, nothing else is claimed.
+    it could be one more training of ours (95 %). With fewer seeds, but at least two, a value that does not agree gives
+    "no claim".
 
     Args:
-        quantity: what it is.
-        printed: the thesis's.
-        values: ours, one a seed.
-        tolerance: how exactly the thesis's value can be read, or how near a single training should come.
-        limits: of the values; intervals are cut there.
-        lower_is_better: for settings that are not the thesis's, which difference is an improvement; None where the
-            value was to come out again.
-        evidence: where it is not the experiment's; "rescored" changes the words of the outcome.
-        note, contradicts, source: of the verdict.
+        quantity: the compared quantity.
+        printed: the value of the thesis.
+        values: our values, one for each seed.
+        tolerance: the precision of the thesis's value, or the accepted distance of a single training.
+        limits: smallest and largest possible value. Intervals end there.
+        lower_is_better: for settings that are not the thesis's: whether a lower value is an improvement. None: the
+            settings are the thesis's.
+        evidence: evidence of the verdict. "rescored" changes the words of the outcome.
+        note: note of the verdict.
+        contradicts: whether the verdict contradicts the thesis.
+        source: place in the thesis's LaTeX.
     """
     mean = statistics.fmean(values)
     has_spread = len(values) >= FEWEST_FOR_SPREAD
-    low, high = clip(next_value(values), limits) if has_spread else (mean, mean)
+    interval = clip(next_value(values), limits) if has_spread else None
+    low, high = interval or (mean, mean)
     agrees = min(low, mean - tolerance) <= printed <= max(high, mean + tolerance)
     if evidence == "rescored":
         outcome: Outcome = "same score" if agrees else "other score"
@@ -137,17 +145,19 @@ def statement(
     contradicts: bool = False,
     source: str = "",
 ) -> Verdict:
-    """Judge a statement of the thesis: whether the effect shows in our data.
+    """Judge a statement of the thesis.
 
     Args:
-        quantity: what it is about.
+        quantity: the quantity that decides it.
         printed: the statement.
-        holds: whether it shows.
-        measured: the number or words that decide it.
-        values: the number of each seed, for the interval.
-        limits: of the values; the interval is cut there.
-        seeds: how many there are, where they have no number each; None is one for each of `values`.
-        note, contradicts, source: of the verdict.
+        holds: whether our data show it.
+        measured: our value, as a number or in words.
+        values: our value for each seed, for the interval.
+        limits: smallest and largest possible value. The interval ends there.
+        seeds: number of seeds. None: the number of `values`.
+        note: note of the verdict.
+        contradicts: whether the verdict contradicts the thesis.
+        source: place in the thesis's LaTeX.
     """
     return Verdict(
         quantity=quantity, printed=printed, measured=measured, interval=clip(student_t(values), limits),
@@ -165,16 +175,18 @@ def difference(
     note: str = "",
     source: str = "",
 ) -> Verdict:
-    """Judge a statement on two sets of trainings by Welch's interval of the difference of their means.
+    """Judge a statement on two sets of trainings, A and B, by Welch's interval of the difference of their means.
 
     Args:
-        quantity: what is compared, "A minus B".
+        quantity: the compared quantity, "A minus B".
         printed: the statement.
-        values: of A, one a seed.
-        others: of B.
-        claim: what the statement says of A. "lower" and "higher" are shown only if the whole interval says so.
-            "similar" is not shown if the interval leaves out 0; else nothing is claimed, as no difference was found.
-        note, source: of the verdict; the note begins with both means.
+        values: the values of A, one for each seed.
+        others: the values of B.
+        claim: what the statement says of A. "lower" and "higher" are shown only if the whole interval agrees.
+            "similar" is not shown if 0 lies outside the interval. Otherwise there is no claim, because no difference
+            was found.
+        note: note of the verdict. Both means stand before it.
+        source: place in the thesis's LaTeX.
     """
     interval = difference_of_means(values, others)
     outcome: Outcome = "no claim"

@@ -1,1 +1,1 @@
-"""The pages of the reproduction: conclusions, verdicts, figures by chapter, differences from the thesis."""
+"""Pages of Markdown on the results: an overview, the conclusions of the thesis, and a page for each chapter."""

@@ -1,30 +1,40 @@
 """The page of a chapter: its figures and tables."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bytenet.markdown import cell, code, table
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.results import read_table
-from bytenet.reproduction.engine.runner import reproduce_command
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.engine.verdict_text import interval_text, number_text
 from bytenet.reproduction.pages.chapters import Chapter
-from bytenet.reproduction.pages.result import Result, heading
+from bytenet.reproduction.pages.published_result import PublishedResult, heading
 
-_MOST_ROWS = 12
-_LONGEST_CELL = 160
+_MAX_ROWS = 12
+_MAX_CELL_CHARACTERS = 160
 
 
-def chapter_page(chapter: Chapter, results: Sequence[Result], path: Path, folder: Path, common: dict[str, str]) -> str:
-    overview = relative(path, folder)
-    sections = [f"# {chapter.title}", f"All verdicts, and how to read them: [{path.name}]({overview})."]
+def chapter_page(
+    chapter: Chapter, results: Sequence[PublishedResult], overview: Path, folder: Path, common: Mapping[str, str]
+) -> str:
+    """The page of a chapter, as Markdown.
+
+    Args:
+        chapter: the chapter.
+        results: its results.
+        overview: path of the overview page.
+        folder: folder of the page and of the results.
+        common: the conditions that the overview lists. Sections only list others.
+    """
+    link = f"[{overview.name}]({relative(overview, folder)})"
+    sections = [f"# {chapter.title}", f"All verdicts, and how to read them, are in {link}."]
     sections += [_section(result, folder, common) for result in results]
     return "\n\n".join(sections) + "\n"
 
 
-def _section(result: Result, folder: Path, common: dict[str, str]) -> str:
+def _section(result: PublishedResult, folder: Path, common: Mapping[str, str]) -> str:
     experiment, files = result.experiment, result.files
     parts = [f"## {heading(experiment)}", f"*The thesis:* {experiment.thesis}"]
     if experiment.plot is None:
@@ -33,9 +43,8 @@ def _section(result: Result, folder: Path, common: dict[str, str]) -> str:
         parts.append(f"![{experiment.title}]({relative(files.picture, folder)})")
     if result.verdicts:
         parts.append(_short_verdicts(result.verdicts))
-    basis = experiment.basis_at(result.scale)
-    facts = {"evidence": f"{basis.evidence}; size: {basis.size}"}
-    facts["command"] = code(reproduce_command(experiment, result.scale, result.num_seeds))
+    facts = {"evidence": f"{result.basis.evidence}; size: {result.basis.size}"}
+    facts["command"] = code(experiment.command(result.scale, result.num_seeds))
     facts |= {label: value for label, value in result.conditions.items() if value != common.get(label)}
     facts["data"] = f"[{files.data.name}]({relative(files.data, folder)})"
     if result.settings:
@@ -58,14 +67,15 @@ def _short_verdicts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _data_table(rows: Table) -> str:
-    shown = table(
+    text = table(
         [cell(name) for name in rows[0]],
-        ([cell(number_text(value), _LONGEST_CELL) for value in row.values()] for row in rows[:_MOST_ROWS]),
+        ([cell(number_text(value), _MAX_CELL_CHARACTERS) for value in row.values()] for row in rows[:_MAX_ROWS]),
     )
-    if len(rows) > _MOST_ROWS:
-        shown += f"\n\nThe first {_MOST_ROWS} of {len(rows)} rows."
-    return shown
+    if len(rows) > _MAX_ROWS:
+        text += f"\n\nThese are the first {_MAX_ROWS} of {len(rows)} rows."
+    return text
 
 
 def relative(path: Path, folder: Path) -> str:
+    """The path relative to a folder, for a link."""
     return Path(os.path.relpath(path, folder)).as_posix()

@@ -1,4 +1,4 @@
-"""The chapters of the thesis, as the pages that its figures and tables are shown on."""
+"""The chapters of the thesis. Each has a page with its figures and tables."""
 
 import re
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ class Chapter:
 
     Attributes:
         title: heading of the page.
-        file_name: of the page.
-        pattern: what matches the names of its experiments, a regular expression.
+        file_name: name of its file.
+        pattern: regular expression for the names of its experiments.
     """
 
     title: str
@@ -32,5 +32,5 @@ CHAPTERS = (
 
 
 def chapter_of(name: str) -> Chapter:
-    """The first chapter whose pattern matches the name of an experiment."""
+    """The chapter of an experiment: the first one whose pattern matches its name."""
     return next(chapter for chapter in CHAPTERS if re.fullmatch(chapter.pattern, name))

@@ -1,10 +1,11 @@
-"""The conclusions of the thesis, and whether they stand: the first table of the page on all results.
+"""The conclusions of the thesis, and whether they stand.
 
-`conclusions.yaml` holds a judgement on each conclusion, and the verdicts that it rests on with the outcomes they had.
-When new data change such an outcome, the table says that the conclusion has to be judged again.
+`conclusions.yaml` has a judgement on each conclusion, and the outcomes of the verdicts that the judgement rests on. If
+new data change such an outcome, the pages say that the conclusion has to be judged again.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Literal
 
@@ -14,12 +15,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bytenet.errors import InputError
 from bytenet.markdown import cell, table
 from bytenet.reproduction.data import read_data
+from bytenet.reproduction.engine.number_format import number_text
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
-from bytenet.reproduction.engine.verdict_text import number_text
 from bytenet.reproduction.pages.differences import source_links
 from bytenet.reproduction.registry import find_experiment
 
 _FILE = "conclusions.yaml"
+NOT_JUDGED = "to be judged"
+"""Replaces a judgement if verdicts that it rests on are missing or have changed."""
 
 
 class Conclusion(BaseModel):
@@ -27,11 +30,12 @@ class Conclusion(BaseModel):
 
     Attributes:
         claim: the conclusion, in our words.
-        source: "file.tex:line" of the thesis's LaTeX, several after each other.
+        source: places in the thesis's LaTeX, "file.tex:line", separated by ", ".
         stands: whether it stands in this reproduction.
-        because: why, in a sentence or two. `{0}` is the measured value of the first verdict below, `{1}` of the next.
-        rests_on: by experiment and quantity, the outcome of the verdicts that the judgement rests on.
-        evidence: the kind of evidence, where it is not that of the experiments.
+        because: the reason, in a sentence or two. `{0}` is the measured value of the first verdict in `rests_on`, `{1}`
+            of the second.
+        rests_on: the verdicts that the judgement rests on: their outcomes, by experiment and quantity.
+        evidence: the kind of evidence. "": the evidence of the experiments.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -44,12 +48,29 @@ class Conclusion(BaseModel):
     evidence: str = ""
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """A conclusion with its judgement on the present results.
+
+    Attributes:
+        conclusion: the conclusion.
+        stands: whether it stands, or `NOT_JUDGED`.
+        because: the reason, with its numbers. If it is not judged: what has changed.
+        evidence: the kinds of evidence, separated by "; ".
+    """
+
+    conclusion: Conclusion
+    stands: str
+    because: str
+    evidence: str
+
+
 @cache
 def read_conclusions() -> tuple[Conclusion, ...]:
-    """All conclusions, in the thesis's order.
+    """All conclusions, in the order of the thesis.
 
     Raises:
-        InputError: the file is not as it should be.
+        InputError: the file has an unknown or a missing key, or a wrong value.
     """
     text = read_data(_FILE)
     try:
@@ -58,57 +79,84 @@ def read_conclusions() -> tuple[Conclusion, ...]:
         raise InputError(f"{_FILE}: {error}") from error
 
 
-def conclusions_table(verdicts: Mapping[str, Sequence[Verdict]], links: Mapping[str, str]) -> str:
-    """The conclusions as a table of Markdown; without any results, nothing.
+def judge_conclusions(verdicts: Mapping[str, Sequence[Verdict]]) -> list[Judgement]:
+    """The judgements on all conclusions.
 
     Args:
-        verdicts: of the results at hand, by experiment.
-        links: to the experiments' sections, by experiment.
+        verdicts: the verdicts of the present results, by experiment.
+
+    Returns:
+        One judgement for each conclusion; none without any results.
     """
-    if not verdicts:
+    return [_judge(conclusion, verdicts) for conclusion in read_conclusions()] if verdicts else []
+
+
+def _judge(conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]]) -> Judgement:
+    """Fill in the numbers; or list what is missing or has changed since the judgement."""
+    basis: list[tuple[str, Verdict]] = []
+    changes: list[str] = []
+    for name, outcomes in conclusion.rests_on.items():
+        by_quantity = {verdict.quantity: verdict for verdict in verdicts.get(name, ())}
+        for quantity, outcome in outcomes.items():
+            verdict = by_quantity.get(quantity)
+            if verdict is None:
+                changes.append(f"no result of {name}, {quantity}")
+            elif verdict.outcome != outcome:
+                changes.append(f"{name}, {quantity}: {verdict.outcome}, was {outcome}")
+            else:
+                basis.append((name, verdict))
+    if changes:
+        return Judgement(conclusion, NOT_JUDGED, "; ".join(changes), conclusion.evidence)
+    because = conclusion.because.format(*(number_text(verdict.measured) for _, verdict in basis))
+    kinds = [verdict.evidence or find_experiment(name).basis_at("cpu").evidence for name, verdict in basis]
+    return Judgement(conclusion, conclusion.stands, because, conclusion.evidence or "; ".join(dict.fromkeys(kinds)))
+
+
+def conclusions_summary(judgements: Sequence[Judgement]) -> str:
+    """The number of conclusions that stand, and the claims of those that do or do not, as Markdown."""
+    if not judgements:
+        return ""
+    labels = {
+        "yes": "stand",
+        "in part": "stand in part",
+        "no": "do not stand",
+        "open": "are open",
+        NOT_JUDGED: NOT_JUDGED,
+    }
+    claims = {
+        stands: [judgement.conclusion.claim for judgement in judgements if judgement.stands == stands]
+        for stands in labels
+    }
+    counts = ", ".join(f"{len(claims[stands])} {label}" for stands, label in labels.items() if claims[stands])
+    parts = [
+        f"We judged {len(judgements)} conclusions of the thesis: {counts}. The reasons are in the table below. A "
+        "conclusion is open if nothing that we could measure decides it."
+    ]
+    for stands, title in (("yes", "These stand:"), ("in part", "These stand in part:"), ("no", "These do not stand:")):
+        if claims[stands]:
+            parts += [title, "\n".join(f"- {cell(claim)}" for claim in claims[stands])]
+    return "\n\n".join(parts)
+
+
+def conclusions_table(judgements: Sequence[Judgement], links: Mapping[str, str]) -> str:
+    """The judgements as a table of Markdown; "" without any.
+
+    Args:
+        judgements: the judgements.
+        links: links to the sections of the experiments, by experiment.
+    """
+    if not judgements:
         return ""
     header = ("the thesis concludes", "does it stand?", "evidence", "what we measured", "figures", "LaTeX")
-    return table(header, (_row(conclusion, verdicts, links) for conclusion in read_conclusions()))
-
-
-def _row(
-    conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]], links: Mapping[str, str]
-) -> tuple[str, ...]:
-    stands, because, kinds = f"**{conclusion.stands}**", conclusion.because, [conclusion.evidence]
-    found = _verdicts_of(conclusion, verdicts)
-    changes = [change for *_, change in found if change]
-    if changes:
-        stands, because = NOT_JUDGED, "; ".join(changes)
-    else:
-        because = because.format(*(number_text(verdict.measured) for _, verdict, _ in found))
-        if not conclusion.evidence:
-            kinds = [verdict.evidence or find_experiment(name).basis_at("cpu").evidence for name, verdict, _ in found]
-    return (
-        cell(conclusion.claim),
-        stands,
-        "; ".join(dict.fromkeys(kinds)),
-        cell(because),
-        ", ".join(links.get(name, name) for name in conclusion.rests_on),
-        source_links(conclusion.source),
+    rows = (
+        (
+            cell(judgement.conclusion.claim),
+            judgement.stands if judgement.stands == NOT_JUDGED else f"**{judgement.stands}**",
+            judgement.evidence,
+            cell(judgement.because),
+            ", ".join(links.get(name, name) for name in judgement.conclusion.rests_on),
+            source_links(judgement.conclusion.source),
+        )
+        for judgement in judgements
     )
-
-
-NOT_JUDGED = "to be judged"
-"""Stands in place of a judgement whose verdicts are missing or have changed."""
-
-
-def _verdicts_of(
-    conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]]
-) -> list[tuple[str, Verdict | None, str]]:
-    """Of each verdict that a conclusion rests on: experiment, verdict, and what has changed since the judgement."""
-    found = []
-    for name, outcomes in conclusion.rests_on.items():
-        of_experiment = {verdict.quantity: verdict for verdict in verdicts.get(name, ())}
-        for quantity, outcome in outcomes.items():
-            verdict = of_experiment.get(quantity)
-            if verdict is None:
-                change = f"no result of {name}, {quantity}"
-            else:
-                change = "" if verdict.outcome == outcome else f"{name}, {quantity}: {verdict.outcome}, was {outcome}"
-            found.append((name, verdict, change))
-    return found
+    return table(header, rows)

@@ -1,11 +1,11 @@
-"""Where the thesis's text, the thesis's code and this code differ, as a page of Markdown.
+"""The differences between the thesis's text, the thesis's code and this code, as a page of Markdown.
 
-The rows stand in differences.yaml, which explains their keys.
+The rows are in differences.yaml, which explains their keys.
 """
 
+import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any
 
@@ -26,13 +26,22 @@ Filled = Annotated[str, Field(min_length=1)]
 
 @_checked
 class LatexFile:
-    """A file of the thesis, and the commit whose lines are counted."""
+    """A LaTeX file of the thesis.
+
+    Attributes:
+        folder: its folder in the thesis's repository.
+        commit: the commit whose lines are counted.
+    """
 
     folder: Filled
     commit: Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
 
     def address(self, name: str) -> str:
-        """Where the file is shown, as it was at the commit."""
+        """The address of the file at the commit.
+
+        Args:
+            name: its name.
+        """
         return f"{THESIS_REPOSITORY}/blob/{self.commit}/{self.folder}/{name}"
 
 
@@ -42,11 +51,11 @@ class Difference:
 
     Attributes:
         where: section, equation, figure or table of the thesis.
-        thesis: what its text says; None where it says nothing.
-        source: file and line of that text, several with ", " between them.
-        code: what its code does or its data show; None where it does as the text, or has nothing to say.
+        thesis: what its text says. None: nothing.
+        source: file and line of that text, several separated by ", ".
+        code: what its code does or its data show. None: the same as the text, or nothing.
         here: what this project does.
-        settings: what decides it: dotted keys, or "preset NAME".
+        settings: the settings that change it: dotted keys, or "preset NAME".
     """
 
     where: Filled
@@ -58,15 +67,15 @@ class Difference:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The places in LaTeX, one by one: "result-setup.tex:5"."""
+        """The places in the LaTeX, such as "result-setup.tex:5"."""
         return tuple(self.source.split(", ")) if self.source else ()
 
     @model_validator(mode="after")
     def _check(self) -> "Difference":
         if (self.thesis is None) != (self.source is None):
-            raise ValueError("thesis and source go together: what the thesis says, and where in its LaTeX")
+            raise ValueError("thesis and source belong together: what the thesis says, and where in its LaTeX")
         if self.thesis is None and self.code is None:
-            raise ValueError("a row needs thesis or code, or there is nothing to differ from")
+            raise ValueError("a row needs thesis or code; otherwise there is no difference")
         for source in self.sources:
             if not _SOURCE.fullmatch(source):
                 raise ValueError(f'source {source!r} is not of the form "result-setup.tex:5, conclusion.tex:12"')
@@ -75,7 +84,12 @@ class Difference:
 
 @_checked
 class Differences:
-    """All that differences.yaml holds."""
+    """The content of differences.yaml.
+
+    Attributes:
+        files: the LaTeX files, by name.
+        sections: the rows, by subject.
+    """
 
     files: dict[str, LatexFile]
     sections: dict[str, tuple[Difference, ...]]
@@ -87,10 +101,10 @@ class Differences:
 
     @property
     def sources(self) -> list[str]:
-        """The places in LaTeX that any row names, each once, by file in the order of `files` and by line."""
-        found = {source for row in self.rows for source in row.sources}
+        """All places in the LaTeX, each once, in the order of `files` and then of the lines."""
+        places = {source for row in self.rows for source in row.sources}
         order = list(self.files)
-        return sorted(found, key=lambda source: (order.index(source.partition(":")[0]), int(source.partition(":")[2])))
+        return sorted(places, key=lambda source: (order.index(source.partition(":")[0]), int(source.partition(":")[2])))
 
     @model_validator(mode="after")
     def _check(self) -> "Differences":
@@ -107,8 +121,11 @@ class Differences:
 def parse_differences(text: str) -> Differences:
     """Read and check the rows.
 
+    Args:
+        text: the content of differences.yaml.
+
     Raises:
-        ValueError: if a key is unknown or missing, or a value is not what it should be; says where.
+        ValueError: a key is unknown or missing, or a value is wrong. The message says where.
     """
     try:
         return TypeAdapter(Differences).validate_python(yaml.safe_load(text))
@@ -119,8 +136,9 @@ def parse_differences(text: str) -> Differences:
 def _problem(error: Mapping[str, Any]) -> str:
     *place, key = map(str, error["loc"]) if error["loc"] else ("page",)
     if error["type"] == "unexpected_keyword_argument":
-        known = fields(Difference if "sections" in place else LatexFile if "files" in place else Differences)
-        return f"{'.'.join(place) or 'page'}: unknown key {key!r}; known are {', '.join(one.name for one in known)}"
+        model = Difference if "sections" in place else LatexFile if "files" in place else Differences
+        keys = ", ".join(inspect.signature(model).parameters)
+        return f"{'.'.join(place) or 'page'}: unknown key {key!r}; the keys are {keys}"
     return f"{'.'.join((*place, key))}: {error['msg']}"
 
 
@@ -134,33 +152,33 @@ def source_links(source: str) -> str:
     """Links to lines of the thesis's LaTeX.
 
     Args:
-        source: "result-setup.tex:5", several with ", " between them.
+        source: places such as "result-setup.tex:5", separated by ", ".
 
     Raises:
-        KeyError: for a file that is not under `files` of differences.yaml.
+        KeyError: a file is not under `files` in differences.yaml.
     """
     return ", ".join(f"[{place}]({_address(differences(), place)})" for place in source.split(", "))
 
 
 def differences_page() -> str:
-    """The page, in Markdown: a table for each subject."""
-    found = differences()
-    sections = [_INTRODUCTION, _files(found)]
-    for subject, rows in found.sections.items():
+    """The page, as Markdown, with a table for each subject."""
+    content = differences()
+    sections = [_INTRODUCTION, _files(content)]
+    for subject, rows in content.sections.items():
         header = ("where in the thesis", "thesis's text", "thesis's code and data", "this code", "setting")
         sections.append(f"## {subject}\n\n{table(header, map(_cells, rows))}")
-    sections.append("\n".join(f"[{source}]: {_address(found, source)}" for source in found.sources))
+    sections.append("\n".join(f"[{source}]: {_address(content, source)}" for source in content.sources))
     return "\n\n".join(sections) + "\n"
 
 
-def _files(found: Differences) -> str:
-    rows = [(f"[{name}]({file.address(name)})", f"`{file.commit[:10]}`") for name, file in found.files.items()]
+def _files(content: Differences) -> str:
+    rows = [(f"[{name}]({file.address(name)})", f"`{file.commit[:10]}`") for name, file in content.files.items()]
     return f"{_ABOUT_LINES}\n\n{table(('LaTeX file', 'commit'), rows)}"
 
 
-def _address(found: Differences, source: str) -> str:
+def _address(content: Differences, source: str) -> str:
     name, _, line = source.partition(":")
-    return f"{found.files[name].address(name)}?plain=1#L{line}"
+    return f"{content.files[name].address(name)}?plain=1#L{line}"
 
 
 def _cells(row: Difference) -> tuple[str, ...]:
@@ -174,25 +192,25 @@ def _setting(setting: str) -> str:
 
 _INTRODUCTION = f"""# The thesis's text, its code, and this code
 
-Andreas Madsen's thesis (2017) says one thing, the code behind it sometimes does another, and this project sometimes
-does a third. This page lists the differences. The thesis's figures and tables are beside ours in
-[reproduction.md](reproduction.md). Which settings help is in [settings.md](settings.md).
+This page lists the differences between the text of Andreas Madsen's thesis (2017), the code of the thesis, and this
+project. [reproduction.md](reproduction.md) compares the thesis's figures and tables with ours.
+[settings.md](settings.md) says which settings help.
 
 How to read a row:
 
 - "thesis's text": what the text says. "–": it says nothing.
 - "thesis's code and data": what the code does, or what the author's data and figures show. "–": the same as the text,
   or nothing.
-- "this code": what this project does. What we only conclude or suppose stands here, and says so.
-- "setting": what changes it. "-": nothing does.
-- "eq. 3.5.2" is an equation, "3.5.2" a section. Both are numbered as in the thesis's PDF.
+- "this code": what this project does. Our own conclusions and guesses are also here, marked as ours.
+- "setting": the setting that changes it. "-": no setting does.
+- "eq. 3.5.2" is an equation, "3.5.2" a section. Both have the numbers of the thesis's PDF.
 
-`model.settings: thesis` gives the network the choices of the thesis's code, all at once: `model.mask_padding`,
-`model.initializer`, `model.norm_epsilon`, `model.batch_norm_momentum` and `model.length_rule`. It also lets the
-searches write any symbol. The preset `digits-thesis` does the same for a whole run.
+`model.settings: thesis` sets all these choices of the thesis's code at once: `model.mask_padding`,
+`model.initializer`, `model.norm_epsilon`, `model.batch_norm_momentum` and `model.length_rule`. With it, the searches
+may also write any symbol. The preset `digits-thesis` does the same for a whole run.
 
 The thesis and its code: <{THESIS_REPOSITORY}>. Paths that begin with `code/` are in that repository."""
 
-_ABOUT_LINES = """Below each place stands the line of its LaTeX, such as result-setup.tex:5. Lines are counted in
-these versions, the last ones that we could read. A few sentences may have been polished later. In section 2.2 the
-numbers of the last equations are lower by one in the PDF than in this LaTeX, so there must be a later version."""
+_ABOUT_LINES = """Below each place is the line of its LaTeX, such as result-setup.tex:5. The lines are counted in these
+versions, the last ones that we could read. A few sentences may have changed later. In section 2.2 the numbers of the
+last equations are lower by one in the PDF than in this LaTeX, so there must be a later version."""

@@ -151,7 +151,7 @@ def test_results_of_other_settings_are_refused_and_named(place, tmp_path, monkey
     place("here")
     before = rows(tmp_path)
     monkeypatch.setitem(RUNS, "large", replace(TWO, settings=("model.dim=8",)))
-    with pytest.raises(InputError, match=r"sizes-cpu\.csv has .* now: two \(model\.dim was 6 and is 8\)\. Take them"):
+    with pytest.raises(InputError, match=r"sizes-cpu\.csv has .* now: two \(model\.dim was 6 and is 8\)\. Remove"):
         place("there", join_earlier=True)
     monkeypatch.setitem(RUNS, "large", TWO)
     monkeypatch.delitem(RUNS, "small")

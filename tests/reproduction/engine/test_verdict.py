@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, difference_of_means, holm, next_value, student_t
 from bytenet.reproduction.engine.verdict import compare, difference, statement
-from bytenet.reproduction.engine.verdict_text import interval_text, number_text
 
 # Mean 3 and standard deviation sqrt(2.5); Student's t of 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]

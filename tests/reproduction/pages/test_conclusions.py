@@ -1,10 +1,19 @@
 """The judgements on the thesis's conclusions are held to the verdicts that they rest on."""
 
+import re
+
 import pytest
 
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.pages import conclusions
-from bytenet.reproduction.pages.conclusions import Conclusion, conclusions_table, read_conclusions
+from bytenet.reproduction.pages.conclusions import (
+    NOT_JUDGED,
+    Conclusion,
+    conclusions_summary,
+    conclusions_table,
+    judge_conclusions,
+    read_conclusions,
+)
 from bytenet.reproduction.pages.differences import source_links
 from bytenet.reproduction.registry import all_experiments
 
@@ -21,9 +30,14 @@ VERDICTS = [
 
 @pytest.fixture
 def one(monkeypatch):
-    """A function that gives the table of one conclusion."""
+    """A function that gives the table with one conclusion."""
     monkeypatch.setattr(conclusions, "read_conclusions", lambda: (CONCLUSION,))
-    return lambda verdicts: conclusions_table({"fig-3.3.1": verdicts, "fig-2.2.1": []}, {"fig-3.3.1": "[fig-3.3.1](x)"})
+
+    def conclusion_table(verdicts):
+        judgements = judge_conclusions({"fig-3.3.1": verdicts, "fig-2.2.1": []})
+        return conclusions_table(judgements, {"fig-3.3.1": "[fig-3.3.1](x)"})
+
+    return conclusion_table
 
 
 def test_a_row_has_the_numbers_the_evidence_and_the_place(one):
@@ -37,23 +51,46 @@ def test_a_row_has_the_numbers_the_evidence_and_the_place(one):
 @pytest.mark.parametrize("verdicts", [VERDICTS[:1], []])
 def test_a_missing_verdict_leaves_the_conclusion_to_be_judged(one, verdicts):
     row = one(verdicts).split("\n")[-1]
-    assert "| to be judged | " in row
-    assert "no result of fig-3.3.1, first" in row
+    assert f"| {NOT_JUDGED} | " in row
+    assert "fig-3.3.1, first" in row
     assert "in part" not in row
 
 
 def test_an_outcome_that_changed_asks_for_another_judgement(one):
     changed = Verdict(quantity="first", printed=0.3, measured=0.5, outcome="not reproduced")
     row = one([VERDICTS[0], changed]).split("\n")[-1]
-    assert "| to be judged | " in row
-    assert "fig-3.3.1, first: not reproduced, was agrees" in row
+    assert f"| {NOT_JUDGED} | " in row
+    for part in ("fig-3.3.1, first", "not reproduced", "agrees"):
+        assert part in row
+
+
+def test_the_summary_counts_the_judgements_and_lists_what_stands(monkeypatch):
+    conclusions_ = [
+        CONCLUSION.model_copy(update={"claim": f"Claim of {stands} {number}.", "stands": stands, "rests_on": {}})
+        for stands, count in (("yes", 4), ("no", 2), ("open", 3))
+        for number in range(count)
+    ]
+    conclusions_ = [one.model_copy(update={"because": "So it is."}) for one in conclusions_] + [CONCLUSION]
+    monkeypatch.setattr(conclusions, "read_conclusions", lambda: conclusions_)
+    summary = conclusions_summary(judge_conclusions({"fig-3.3.1": VERDICTS}))
+    first, *rest = summary.split("\n\n")
+    assert re.findall(r"\d+", first) == ["10", "4", "1", "2", "3"]  # all, yes, in part, no, open
+    listed = [line.removeprefix("- ") for part in rest for line in part.split("\n") if line.startswith("- ")]
+    assert listed == [
+        *(f"Claim of yes {number}." for number in range(4)), "It learns.",
+        *(f"Claim of no {number}." for number in range(2)),
+    ]  # fmt: skip
+
+
+def test_without_results_nothing_is_judged():
+    assert judge_conclusions({}) == []
+    assert conclusions_summary([]) == conclusions_table([], {}) == ""
 
 
 def test_each_conclusion_names_experiments_and_fills_its_numbers():
     names = {experiment.name for experiment in all_experiments()}
-    found = read_conclusions()
-    assert len(found) >= 15
-    for conclusion in found:
+    assert len(read_conclusions()) >= 15
+    for conclusion in read_conclusions():
         assert set(conclusion.rests_on) <= names
         assert conclusion.rests_on or conclusion.evidence, "what does it rest on?"
         number = sum(map(len, conclusion.rests_on.values()))

@@ -6,9 +6,9 @@ from statistics import fmean
 from textwrap import fill
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences, student_t
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.engine.verdict_text import interval_text
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     TRIALS,
     Cell,

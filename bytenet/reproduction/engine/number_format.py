@@ -1,8 +1,8 @@
-"""Numbers of verdicts as people read them."""
+"""Numbers as text for people."""
 
 
 def number_text(value: float | str) -> str:
-    """Three or so digits; whole numbers whole; texts as they are."""
+    """A number with about three digits. Whole numbers and texts stay as they are."""
     if isinstance(value, str):
         return value
     if float(value).is_integer() and abs(value) < 1e6:
@@ -11,5 +11,5 @@ def number_text(value: float | str) -> str:
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:
-    """ "low to high", or nothing."""
+    """An interval as "low to high", or "" for None."""
     return "" if interval is None else f"{number_text(interval[0])} to {number_text(interval[1])}"

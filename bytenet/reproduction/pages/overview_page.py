@@ -1,0 +1,173 @@
+"""The overview of all results: what stands, how to run it again, the findings, and all verdicts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from bytenet.markdown import anchor, cell, table
+from bytenet.reproduction.engine.experiment import Experiment
+from bytenet.reproduction.engine.number_format import interval_text, number_text
+from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
+from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
+from bytenet.reproduction.pages.differences import source_links
+from bytenet.reproduction.pages.published_result import TRAININGS, PublishedResult
+
+CONTRADICTIONS = "Findings that contradict the thesis"
+QUALIFICATIONS = "Findings that qualify its results"
+"""Headings of the two lists of findings."""
+
+
+def overview_page(
+    experiments: Sequence[Experiment], results: Sequence[PublishedResult], common: Mapping[str, str], folder: str
+) -> str:
+    """The page, as Markdown.
+
+    Args:
+        experiments: all experiments, in the order of the page.
+        results: the results of those that have one, in the same order.
+        common: the conditions that most results share.
+        folder: path from the page to the pages of the chapters, with a slash at the end.
+    """
+    judgements = judge_conclusions({result.experiment.name: result.verdicts for result in results})
+    sections = [
+        "# Reproduction of the thesis",
+        _introduction(len(results), len(experiments)),
+        "## What stands",
+        conclusions_summary(judgements),
+        _findings_summary(results),
+        _COMMANDS,
+        "## The conclusions of the thesis",
+        conclusions_table(judgements, {result.experiment.name: result.link(folder) for result in results}) or _NONE,
+        f"## {CONTRADICTIONS}",
+        _findings(results, folder, "contradicts"),
+        f"## {QUALIFICATIONS}",
+        _findings(results, folder, "qualifies"),
+        "## Figures and tables, by chapter",
+        _chapter_list(results, folder),
+        "## How to read the verdicts",
+        _EXPLANATION,
+        "## All verdicts",
+        _conditions_text(results, common, folder),
+        _verdict_table(experiments, results, folder),
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _introduction(num_results: int, num_experiments: int) -> str:
+    return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
+results: its figures, its tables and its conclusions. {num_results} of {num_experiments} figures and tables have a
+result. We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and
+narrower models. [thesis-and-code.md](thesis-and-code.md) lists the differences between the thesis's text, its code and
+this code."""
+
+
+_COMMANDS = """## Run it again
+
+```
+bytenet reproduce --list                      # all figures and tables, what they need, how long they take
+bytenet reproduce fig-3.3.1 --scale cpu       # trains, then saves data, picture and verdicts in reproduction/
+```
+
+`--out docs/reproduction --page docs/reproduction.md` replaces the published results and writes these pages again."""
+_NONE = "None so far."
+_EXPLANATION = """- **Size** and **evidence** say what a number rests on.
+  - "trained, same size": the thesis's data, width and epochs.
+  - "trained, smaller": fewer pairs and a narrower model. Its values cannot equal the thesis's, so only effects are
+    judged.
+  - "trained, beyond the thesis": experiments that the thesis does not have.
+  - "rescored": our metrics on the author's own translations. No model of ours is involved.
+  - "counted": the corpus itself.
+  - "computed": formulas, or layers without training.
+  - "measured, other hardware": times on two CPU cores. The thesis had GPUs.
+- **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
+  Intervals of rates end at 0 and 1.
+- **Verdict** on a value: "agrees" or "not reproduced". The thesis's value comes from one training. It agrees if it lies
+  where one more of our trainings (at least five) would lie with 95 % probability, or if it is no farther away than a
+  plot can be read. For rescored translations, the verdict is "same score" or "other score". For our settings that are
+  not the thesis's, it is "better", "worse" or "no difference".
+- **Verdict** on a statement: "shown" or "not shown".
+- "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
+  with.
+- **Commit** is the version that measured the results. "commits of the trainings" are the versions that trained. Results
+  from before this was recorded do not name them. A "+" marks a working tree with changes."""
+
+
+def _findings_summary(results: Sequence[PublishedResult]) -> str:
+    verdicts = [verdict for result in results for verdict in result.verdicts]
+    contradictions = sum(verdict.contradicts for verdict in verdicts)
+    qualifications = sum(verdict.qualifies for verdict in verdicts)
+    return (
+        f"Of {len(verdicts)} single comparisons, {contradictions} [contradict the thesis](#{anchor(CONTRADICTIONS)}) "
+        f"and {qualifications} [qualify its results](#{anchor(QUALIFICATIONS)})."
+    )
+
+
+def _chapter_list(results: Sequence[PublishedResult], folder: str) -> str:
+    chapters = [chapter for chapter in CHAPTERS if any(chapter_of(one.experiment.name) is chapter for one in results)]
+    return "\n".join(f"- [{chapter.title}]({folder}{chapter.file_name})" for chapter in chapters) or _NONE
+
+
+def _findings(results: Sequence[PublishedResult], folder: str, kind: Literal["contradicts", "qualifies"]) -> str:
+    lines = []
+    for result in results:
+        for verdict in result.verdicts:
+            if getattr(verdict, kind):
+                evidence: list[str] = [result.evidence_of(verdict)]
+                if verdict.interval is not None:
+                    evidence.append(f"95 % interval {interval_text(verdict.interval)}")
+                if seeds := result.seeds_text(verdict):
+                    evidence.append(f"{seeds} seed{'' if seeds == '1' else 's'}")
+                note = f"; {cell(verdict.note)}" if verdict.note else ""
+                lines.append(
+                    f"- {result.link(folder)}, {cell(verdict.quantity)}: the thesis says {_quoted(verdict.printed)} "
+                    f"({source_links(verdict.source)}); measured {cell(number_text(verdict.measured))} "
+                    f"({', '.join(evidence)}){note}."
+                )
+    return "\n".join(lines) or _NONE
+
+
+def _quoted(printed: float | str) -> str:
+    return f"“{cell(printed)}”" if isinstance(printed, str) else number_text(printed)
+
+
+def _conditions_text(results: Sequence[PublishedResult], common: Mapping[str, str], folder: str) -> str:
+    lines = []
+    if in_part := [result.link(folder) for result in results if TRAININGS in result.conditions]:
+        lines.append(f"These have a part of their trainings so far: {', '.join(in_part)}.")
+    if common:
+        lines += ["Unless a section says otherwise, these are the conditions:", table(("", ""), common.items())]
+    return "\n\n".join(lines)
+
+
+def _verdict_table(experiments: Sequence[Experiment], results: Sequence[PublishedResult], folder: str) -> str:
+    header = (
+        "", "quantity", "thesis", "measured", "95 % interval over seeds", "seeds", "size", "evidence", "verdict",
+    )  # fmt: skip
+    rows = {result.experiment.name: _verdict_rows(result, folder) for result in results}
+    return table(
+        header,
+        (row for experiment in experiments for row in rows.get(experiment.name, [_missing_row(experiment)])),
+    )
+
+
+def _verdict_rows(result: PublishedResult, folder: str) -> list[tuple[str, ...]]:
+    basis = result.basis
+    if not result.verdicts:
+        title = cell(result.experiment.title)
+        return [(result.link(folder), title, "", "", "", "", basis.size, basis.evidence, "no claim")]
+    return [
+        (
+            result.link(folder), cell(verdict.quantity), cell(number_text(verdict.printed)),
+            cell(number_text(verdict.measured)), interval_text(verdict.interval), result.seeds_text(verdict),
+            basis.size, result.evidence_of(verdict),
+            f"**{verdict.outcome}**" + (f": {cell(verdict.note)}" if verdict.note else ""),
+        )
+        for verdict in result.verdicts
+    ]  # fmt: skip
+
+
+def _missing_row(experiment: Experiment) -> tuple[str, ...]:
+    needs = f"needs {experiment.needs.corpus or 'no corpus'}"
+    needs += "".join(
+        f"; {scale}: {experiment.needs.time[scale]}" for scale in ("cpu", "thesis") if scale in experiment.needs.time
+    )
+    return (experiment.name, cell(experiment.title), "", "", "", "", "", "", f"not run: {cell(needs)}")

@@ -1,0 +1,131 @@
+"""`bytenet reproduce` with an experiment that has trainings; no training really happens here."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bytenet.cli.reproduce import reproduce
+from bytenet.errors import InputError
+from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun
+
+CHAPTER = "beyond-the-thesis.md"
+RUN = TrainingRun("one", "digits", ("model.dim=4",))
+
+
+def draw(table, path):
+    path.write_text(f"{len(table)} rows", encoding="utf-8")
+
+
+def count_finished(work):
+    return [{"run": "one", "trial": trial, "value": float(trial)} for trial, _ in work.finished(RUN)]
+
+
+PARTLY = Experiment(
+    name="fig-1.1.3", title="Many trainings", thesis="x", needs=Needs(), basis=Basis("computed"),
+    measure=count_finished, plot=draw, runs=lambda scale: [RUN], seeds={"cpu": 3},
+    labels=lambda scale: [{"run": "one"}],
+)  # fmt: skip
+WHOLE = [
+    replace(PARTLY, name="fig-1.1.1", measure=lambda work: [{"value": 1}], runs=lambda scale: [], labels=None),
+    replace(PARTLY, name="tab-1.1.1", measure=lambda work: [{"value": 1}], runs=lambda scale: [], labels=None),
+]  # without trainings
+
+
+@pytest.fixture(autouse=True)
+def small_registry(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    experiments = [*WHOLE, PARTLY]
+    for module in ("registry", "pages.write_pages"):
+        monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: experiments)
+    return experiments
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def finish(runs, seed, run=RUN):
+    """What a training of `RUN` leaves."""
+    folder = runs / "cpu" / "one" / f"seed-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yaml").write_text(run.config(seed).to_yaml(), encoding="utf-8")
+    (folder / "vocabulary.json").touch()
+    (folder / "finished").touch()
+
+
+def test_a_failed_training_fails_its_experiment_alone(invoke, monkeypatch, tmp_path):
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {"one": "no disk"})
+    with pytest.raises(InputError, match=r"fig-1\.1\.3 failed: no disk `--partial` measures the other trainings\."):
+        invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
+    assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
+
+
+def test_a_failed_seed_does_not_fail_what_does_without_it(small_registry, invoke, monkeypatch, tmp_path):
+    one = replace(PARTLY, name="tab-1.1.2", labels=None, plot=None, one_seed=True)
+    several = replace(one, name="tab-1.1.3", one_seed=False)
+    small_registry[:] = [one, several]
+
+    def train_all(trainings, seeds, runs, *_):
+        finish(runs.parent, 1)
+        return {"one": "seed 2: no disk"} if len(seeds) > 1 else {}
+
+    monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", train_all)
+    with pytest.raises(InputError, match=r"^tab-1\.1\.3 failed: seed 2: no disk$"):
+        invoke(reproduce, "--all", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    assert files(tmp_path / "out") == ["tab-1.1.2-cpu.csv", "tab-1.1.2-cpu.json"]
+
+
+def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
+    invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
+    record = tmp_path / "fig-1.1.3-cpu.json"
+    for place, seed in (("here", 3), ("there", 1)):
+        finish(tmp_path / place, seed)
+        options = ("--partial", "--join", "--runs", tmp_path / place, "--out", tmp_path)
+        result = invoke(reproduce, "fig-1.1.3", *options, "--page", tmp_path / "page.md")
+        record.write_text(json.dumps(json.loads(record.read_text()) | {"git_commit": f"commit of {place}"}))
+    assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",1,1.0\n"one",3,3.0\n'
+    assert "fig-1.1.3: kept 1 of the earlier results" in result.stderr.split("\n")
+    assert ": commit of here on " in (tmp_path / CHAPTER).read_text(encoding="utf-8")
+
+
+def test_a_part_is_measured_without_training(invoke, tmp_path):
+    finish(tmp_path / "runs", seed=2)
+    result = invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path)
+    assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",2,2.0\n'
+    assert (tmp_path / "fig-1.1.3-cpu.png").read_text() == "1 rows"
+    assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
+    assert result.stderr.splitlines()[0] == "fig-1.1.3: 1 of 3 trainings are finished"
+    page = tmp_path / "page.md"
+    invoke(reproduce, "fig-1.1.1", "--out", tmp_path, "--page", page)
+    chapter = (tmp_path / CHAPTER).read_text(encoding="utf-8")
+    part, whole = (chapter.partition(f"## {name}: ")[2] for name in ("fig-1.1.3", "fig-1.1.1"))
+    assert ": 1 of 3\n" in part
+    assert "1 of 3" not in whole.partition("## fig-1.1.3")[0]
+    # Drawn again, it is still known for a part.
+    invoke(reproduce, "fig-1.1.3", "--plot-only", "--out", tmp_path)
+    assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
+
+
+def test_all_that_can_be_measured_in_part_is(invoke, tmp_path):
+    finish(tmp_path / "runs", seed=1)
+    invoke(reproduce, "--all", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    assert {name.partition("-cpu")[0] for name in files(tmp_path / "out")} == {"fig-1.1.3"}
+
+
+def test_what_cannot_be_measured_in_part_is_told(invoke, tmp_path):
+    with pytest.raises(
+        InputError, match=r"None of the trainings of fig-1.1.3 in .*runs/cpu is finished with these settings"
+    ):
+        invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    assert files(tmp_path / "out") == []
+
+
+def test_trainings_with_other_settings_are_left_out_of_a_part_and_told(invoke, tmp_path):
+    finish(tmp_path / "runs", 1)
+    finish(tmp_path / "runs", 2, TrainingRun("one", "digits", ("model.dim=6",)))
+    arguments = ("--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
+    told = invoke(reproduce, "fig-1.1.3", *arguments).stderr
+    assert "left out: " in told
+    assert "seed-2 was trained with other settings: model.dim was 6 and is 4" in told
+    assert json.loads((tmp_path / "out" / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"

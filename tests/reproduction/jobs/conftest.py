@@ -1,0 +1,96 @@
+"""A stand-in for the processes that train."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.reproduction.jobs.scheduler import train_all
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process that does its work when it is waited for."""
+
+    work: Callable[[], int]
+
+    def wait(self):
+        return self.work()
+
+    def terminate(self):
+        """It ends by itself."""
+
+
+class Trainer:
+    """Takes the place of `bytenet train`: saves the configuration and notes what it was called with.
+
+    Attributes:
+        calls: configuration, run folder and environment of each.
+        most_at_once: how many calls overlapped.
+        failing: name of a run that fails.
+        barrier: calls wait here for each other.
+    """
+
+    def __init__(self):
+        self.calls = []
+        self.most_at_once = 0
+        self.failing = None
+        self.barrier = threading.Barrier(1)
+        self._running = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, command, stdout, stderr, env, process_group, pass_fds):
+        assert command[:4] == [sys.executable, "-m", "bytenet", "train"]
+        assert command[5::2] == ["--run"] or command[5:] == ["--run", command[6], "--resume"]
+        assert stderr == subprocess.STDOUT
+        # The process holds the training, should the one that asked for it die.
+        assert [os.readlink(f"/proc/self/fd/{number}") for number in pass_fds] == [f"{command[6]}.lock"]
+        return Process(partial(self._train, command[4], Path(command[6]), stdout, env))
+
+    def _train(self, settings, folder, output, env):
+        with self._lock:
+            self._running += 1
+            self.most_at_once = max(self.most_at_once, self._running)
+            self.calls.append((load_config(settings), folder, env))
+        self.barrier.wait(timeout=60)
+        time.sleep(0.02)
+        output.write("epoch 1\n")
+        with self._lock:
+            self._running -= 1
+        if folder.parent.name == self.failing:
+            output.write("Error: the disk is full.\n\n")
+            return 1
+        folder.mkdir(parents=True)
+        (folder / "config.yaml").write_text(self.calls[-1][0].to_yaml(), encoding="utf-8")
+        return 0
+
+    @property
+    def folders(self):
+        return [folder for _, folder, _ in self.calls]
+
+
+@pytest.fixture
+def trainer(monkeypatch):
+    trainer = Trainer()
+    monkeypatch.setattr("bytenet.reproduction.jobs.worker_processes.subprocess.Popen", trainer)
+    return trainer
+
+
+@pytest.fixture
+def train(trainer, tmp_path):
+    """A function that trains runs in `tmp_path`, and returns the failures or, without any, the printed lines."""
+
+    def train_runs(*runs, seeds=(1,), jobs=1, folder=tmp_path):
+        lines = []
+        failed = train_all(runs, seeds, folder, jobs, lines.append)
+        return failed or lines
+
+    return train_runs

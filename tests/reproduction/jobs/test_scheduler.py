@@ -1,0 +1,158 @@
+"""Trainings are done once, in order, side by side, with a log each; no training really happens here."""
+
+import os
+import re
+import signal
+import threading
+from contextlib import nullcontext
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.errors import InputError
+from bytenet.reproduction.jobs.scheduler import num_cores, times_of, train_all
+from bytenet.reproduction.jobs.training_run import Start, TrainingRun, run_folder_of
+
+RUN = TrainingRun("one", "digits", ("model.dim=4",))
+
+
+def test_every_training_has_its_settings_seed_folder_and_log(train, trainer, tmp_path):
+    said = train(RUN, seeds=(1, 2))
+    assert trainer.folders == [tmp_path / "one" / "seed-1", tmp_path / "one" / "seed-2"]
+    for seed, (config, folder, environment) in enumerate(trainer.calls, start=1):
+        assert config == load_config("digits", ["model.dim=4", f"training.seed={seed}"])
+        assert folder == run_folder_of(RUN, seed, tmp_path)
+        assert folder.with_suffix(".log").read_text() == "epoch 1\n"
+        assert environment["TF_NUM_INTRAOP_THREADS"] == str(num_cores())
+    assert said[0].startswith("2 trainings to do, 1 at a time")
+    assert [line.rpartition(":")[0] for line in said[1:]] == ["[1/2] one, seed 1", "[2/2] one, seed 2"]
+
+
+def test_seeds_come_before_runs_and_the_first_of_a_name_counts(train, trainer):
+    train(RUN, TrainingRun("two", "digits"), TrainingRun("one", "multi30k"), seeds=(1, 2))
+    assert [f"{folder.parent.name} {folder.name}" for folder in trainer.folders] == [
+        "one seed-1", "two seed-1", "one seed-2", "two seed-2",
+    ]  # fmt: skip
+    assert trainer.calls[0][0].model.dim == 4
+
+
+def test_what_is_finished_is_not_trained_again(train, trainer):
+    train(RUN)
+    assert train(RUN) == []
+    train(RUN, TrainingRun("two", "digits"), seeds=(1, 2))
+    assert len(trainer.calls) == 4
+
+
+def test_what_was_stopped_is_trained_again(train, trainer):
+    train(RUN)
+    folder = trainer.folders[0]
+    (folder / "finished").unlink()
+    (folder / "config.yaml").unlink()
+    folder.rmdir()
+    train(RUN)
+    assert len(trainer.calls) == 2
+
+
+def test_text_that_is_not_to_be_had_fails_its_run_alone(train, trainer):
+    def prepare(folder):
+        raise InputError("no such corpus")
+
+    failed = train(TrainingRun("one", "digits", prepare=prepare), TrainingRun("two", "digits"))
+    assert failed == {"one": "no such corpus"}
+    assert [folder.parent.name for folder in trainer.folders] == ["two"]
+
+
+def test_a_failure_tells_its_last_line_and_keeps_no_other_from_training(train, trainer):
+    trainer.failing = "two"
+    runs = [TrainingRun(name, "digits") for name in ("one", "two", "three")]
+    failed = train(*runs)
+    assert re.search(r"train .*two/seed-1.* failed: Error: the disk is full\. \(the whole output is in", failed["two"])
+    assert [folder.parent.name for folder in trainer.folders] == ["one", "two", "three"]
+    # What went well is kept, what failed is tried again.
+    trainer.failing = None
+    train(*runs)
+    names = [folder.parent.name for folder in trainer.folders]
+    assert (names.count("one"), names.count("two")) == (1, 2)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_as_many_at_once_as_asked_for(train, trainer, jobs, tmp_path):
+    trainer.barrier = threading.Barrier(jobs)
+    train(RUN, seeds=range(1, 7), jobs=jobs)
+    assert trainer.most_at_once == jobs
+    threads = {environment["OMP_NUM_THREADS"] for _, _, environment in trainer.calls}
+    assert threads == {str(max(1, num_cores() // jobs))}
+    times = times_of(tmp_path / "one" / "seed-1")
+    assert (times["side_by_side"], times["threads"]) == (jobs, max(1, num_cores() // jobs))
+    assert times["seconds"] > 0
+
+
+def test_one_training_has_all_cores_however_many_were_allowed_at_once(train, trainer):
+    said = train(RUN, jobs=3)
+    assert said[0].startswith("1 trainings to do, 1 at a time")
+    assert times_of(trainer.folders[0])["side_by_side"] == 1
+    environment = trainer.calls[0][2]
+    assert environment["OMP_NUM_THREADS"] == str(num_cores())
+    assert environment["CUDA_VISIBLE_DEVICES"] == ""
+
+
+def test_prepared_files_are_settings(train, trainer, tmp_path):
+    def prepare(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "train.txt").write_text("a\n", encoding="utf-8")
+        return ["data.corpus=files", *(f"data.train_{side}={folder / 'train.txt'}" for side in ("source", "target"))]
+
+    run = TrainingRun("one", "digits", prepare=prepare)
+    train(run)
+    assert trainer.calls[0][0].data.train_source == str(tmp_path / "one" / "train.txt")
+    assert run.config(seed=1).data.corpus == "digits"
+    assert train(run) == []
+
+
+def test_the_seed_decides_what_the_run_says(train, trainer):
+    run = TrainingRun("one", "digits", by_seed=lambda seed: (f"data.train_seed={10 * seed}", "training.seed=7"))
+    train(run, seeds=(1, 2))
+    assert [(config.data.train_seed, config.training.seed) for config, _, _ in trainer.calls] == [(10, 7), (20, 7)]
+
+
+def test_how_long_is_left_is_told_by_cost(train, monkeypatch):
+    # Two hours of a day are gone when the first is done, that of an eighth of the cost.
+    clock = iter([0.0] * 4 + [7200.0] * 100)
+    monkeypatch.setattr("bytenet.reproduction.jobs.scheduler.time.monotonic", lambda: next(clock))
+    said = train(TrainingRun("one", "digits", cost=1.0), TrainingRun("two", "digits", cost=7.0))
+    assert said[1].endswith("s, about 14 h 0 min left")
+    assert said[2].endswith(" s")
+
+
+def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(trainer, tmp_path):
+    start = TrainingRun("start", "digits", ("training.epochs=1",))
+    two = TrainingRun("two", "digits", starts=(Start("semi_supervised.start_forward", start),))
+    runs, seeds = [RUN, two], (1, 2, 3)
+    assert train_all(runs, seeds, tmp_path, 1, lambda line: None, wanted=()) == {}
+    assert trainer.folders == []
+    train_all(runs, seeds, tmp_path, 1, lambda line: None, wanted={("one", 2), ("two", 1)})
+    assert {f"{folder.parent.name} {folder.name}" for folder in trainer.folders} == {
+        "one seed-2", "start seed-1", "two seed-1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ignored", "sent", "stops"),
+    [(signal.SIGINT, signal.SIGTERM, True), (signal.SIGHUP, signal.SIGHUP, False)],
+    ids=["SIGTERM, begun by a script with &", "terminal closed, begun with nohup"],
+)
+def test_in_the_background_what_is_meant_for_it_stops_it(trainer, ignored, sent, stops, tmp_path):
+    runs = [RUN, TrainingRun("two", "digits", ("model.dim=8",))]
+
+    def send(line):
+        if line.startswith("[1/"):
+            os.kill(os.getpid(), sent)
+
+    before = signal.signal(ignored, signal.SIG_IGN)
+    try:
+        with pytest.raises(KeyboardInterrupt) if stops else nullcontext():
+            train_all(runs, (1,), tmp_path, 1, send)
+    finally:
+        signal.signal(ignored, before)
+    assert stops or len(trainer.calls) == 2
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

@@ -1,0 +1,108 @@
+"""What was trained with other settings, text or start models is refused; no training really happens here."""
+
+import re
+import shutil
+from dataclasses import replace
+
+from bytenet.reproduction.jobs.training_run import Start, TrainingRun, unique_runs
+
+RUN = TrainingRun("one", "digits", ("model.dim=4",))
+
+
+def test_other_settings_are_refused_and_named(train, trainer):
+    train(RUN)
+    failed = train(TrainingRun("one", "digits", ("model.dim=6",)), TrainingRun("two", "digits"))
+    assert list(failed) == ["one"]
+    assert re.search(r"one/seed-1 was trained with other settings: model\.dim was 4 and is 6\.", failed["one"])
+    assert [folder.parent.name for folder in trainer.folders] == ["one", "two"]
+
+
+def test_what_was_stopped_does_not_go_on_with_other_settings(train, trainer):
+    train(RUN)
+    (trainer.folders[0] / "finished").unlink()
+    failed = train(replace(RUN, settings=(*RUN.settings, "training.learning_rate=0.5")))
+    assert re.search(
+        r"one/seed-1 was trained with other settings: training\.learning_rate was .* and is 0\.5", failed["one"]
+    )
+    assert len(trainer.calls) == 1
+
+
+def test_other_text_is_refused(train):
+    def prepare(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "train.txt").write_text(text, encoding="utf-8")
+        return ["data.corpus=files", *(f"data.train_{side}={folder / 'train.txt'}" for side in ("source", "target"))]
+
+    run = TrainingRun("one", "digits", prepare=prepare)
+    text = "a\n"
+    train(run)
+    text = "b\n"
+    assert "its text was different" in train(run)["one"]
+
+
+FIRST = TrainingRun("first", "digits")
+FURTHER = TrainingRun(
+    "further", "digits",
+    starts=(
+        Start("semi_supervised.start_forward", FIRST), Start("semi_supervised.start_backward", FIRST, "backward"),
+    ),
+)  # fmt: skip
+
+
+def test_what_a_run_starts_from_is_trained_before_with_the_same_seed(train, trainer, tmp_path):
+    train(FURTHER, seeds=(1, 2), jobs=2)
+    names = [f"{folder.parent.name} {folder.name}" for folder in trainer.folders]
+    for seed in (1, 2):
+        assert names.index(f"first seed-{seed}") < names.index(f"further seed-{seed}")
+        config = trainer.calls[names.index(f"further seed-{seed}")][0]
+        first = tmp_path / "first" / f"seed-{seed}"
+        assert config.semi_supervised.start_forward == str(first)
+        assert config.semi_supervised.start_backward == str(first / "backward")
+    assert len(names) == 4
+
+
+def test_a_run_fails_with_what_it_starts_from_and_others_do_not(train, trainer, tmp_path):
+    trainer.failing = "first"
+    failed = train(FURTHER, TrainingRun("other", "digits"))
+    assert list(failed) == ["first", "further"]
+    assert "the disk is full" in failed["first"]
+    assert failed["further"] == f"it starts from {tmp_path / 'first' / 'seed-1'}, which failed"
+    assert [folder.parent.name for folder in trainer.folders] == ["first", "other"]
+
+
+def test_a_start_that_was_trained_otherwise_is_refused_for_both(train):
+    train(TrainingRun("first", "digits", ("model.dim=4",)))
+    failed = train(FURTHER)
+    assert list(failed) == ["first", "further"]
+    assert "further starts from first: " in failed["further"]
+    assert "model.dim was 4" in failed["further"]
+
+
+def test_what_began_with_what_is_trained_again_since_is_refused(train, tmp_path):
+    train(FURTHER)
+    marker = tmp_path / "further" / "seed-1" / "finished"
+    other = replace(FIRST, settings=("training.learning_rate=0.5",))
+    further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
+    shutil.rmtree(tmp_path / "first")
+    assert "the training that it starts from has other settings" in train(further)["further"]
+    marker.write_text(marker.read_text().partition("\n")[0])  # as earlier versions left it
+    assert "further" not in train(further)
+
+
+def test_a_training_that_began_with_another_run_is_refused(train, tmp_path):
+    train(FURTHER)
+    (tmp_path / "elsewhere").mkdir()
+    for run in (FIRST, FURTHER):
+        (tmp_path / run.name).rename(tmp_path / "elsewhere" / run.name)
+    assert train(FURTHER, folder=tmp_path / "elsewhere") == []  # only the place is another
+    other = replace(FIRST, name="other")
+    failed = train(
+        replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts)),
+        folder=tmp_path / "elsewhere",
+    )
+    assert re.search(r"start_forward was '.*/first/seed-1' and is '.*/other/seed-1'", failed["further"])
+
+
+def test_a_run_is_listed_once_and_after_what_it_starts_from():
+    last = TrainingRun("last", "digits", starts=(Start("semi_supervised.start_forward", FURTHER),))
+    assert [run.name for run in unique_runs([last, FIRST, last])] == ["first", "further", "last"]
