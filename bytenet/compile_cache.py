@@ -1,7 +1,7 @@
-"""A place on disk where XLA keeps what it compiled, so that the next process need not compile it again.
+"""A folder where XLA keeps compiled code, so that the next process need not compile it again.
 
-Compiling a training step for a batch shape takes XLA ten to twenty seconds on a CPU; reading it back saves half of it.
-TensorFlow reads the place from the environment when it starts, so `turn_on` comes before it is imported.
+On a CPU, XLA takes ten to twenty seconds to compile a training step for one batch shape. Reading it back saves half of
+that. TensorFlow reads the folder from the environment when it starts, so call `turn_on` before importing it.
 """
 
 import hashlib
@@ -19,25 +19,26 @@ _MOST_BYTES = 2 << 30
 
 
 def turn_on() -> Path | None:
-    """Let the TensorFlow that this process will import keep what XLA compiles for the CPU.
+    """Keep the code that XLA compiles for the CPU, once this process imports TensorFlow.
 
-    The environment variable `BYTENET_COMPILE_CACHE` names a folder to make `bytenet-xla` in, instead of the user's
-    cache folder, or, with the value 0 or off, keeps nothing. A place given in `TF_XLA_FLAGS` already counts.
+    The code goes into the folder `bytenet-xla` in the user's cache folder, or in the folder that the environment
+    variable `BYTENET_COMPILE_CACHE` names. With the value 0 or off, nothing is kept. A folder in `TF_XLA_FLAGS` comes
+    first.
 
     Returns:
-        The folder; None where nothing is kept, also where the folder cannot be used.
+        The folder, or None if nothing is kept or the folder cannot be used.
     """
-    wanted = os.environ.get("BYTENET_COMPILE_CACHE", "")
-    wanted = "" if wanted.lower() in _ON else wanted
+    setting = os.environ.get("BYTENET_COMPILE_CACHE", "")
+    setting = "" if setting.lower() in _ON else setting
     flags = os.environ.get("TF_XLA_FLAGS", "")
-    if wanted.lower() in _OFF or _FLAG in flags:
+    if setting.lower() in _OFF or _FLAG in flags:
         return None
     try:
-        root = (Path(wanted).absolute() if wanted else _user_cache()) / _SUBFOLDER
+        root = (Path(setting).absolute() if setting else _user_cache()) / _SUBFOLDER
         folder = root / _machine()
         folder.mkdir(parents=True, exist_ok=True)
         _remove_oldest(root, _MOST_BYTES)
-    except (OSError, RuntimeError):  # a read-only or no home, a full disk: everything works without, only slower
+    except (OSError, RuntimeError):  # no home, a read-only home or a full disk: everything works, only slower
         return None
     # TensorFlow splits its flags at spaces.
     if not os.access(folder, os.W_OK) or " " in str(folder):
@@ -48,16 +49,16 @@ def turn_on() -> Path | None:
 
 
 def turn_off() -> None:
-    """Keep nothing, wherever `turn_on` or the user wanted it kept.
+    """Keep nothing, even if `turn_on` or the user chose a folder.
 
-    For what measures compiling, or reads the names of operations, which the cache drops.
+    Call it before measuring compilation, or before reading the names of operations, which the cache drops.
     """
     if "TF_XLA_FLAGS" in os.environ:
         os.environ["TF_XLA_FLAGS"] = flags_without_cache(os.environ["TF_XLA_FLAGS"])
 
 
 def flags_without_cache(flags: str) -> str:
-    """A value of `TF_XLA_FLAGS` without what `turn_on` adds."""
+    """A value of `TF_XLA_FLAGS` without the flags that `turn_on` adds."""
     return " ".join(flag for flag in flags.split() if not flag.startswith(_FLAG))
 
 
@@ -66,10 +67,10 @@ def _user_cache() -> Path:
 
 
 def _machine() -> str:
-    """A name for all that compiled code depends on: TensorFlow's version and the processor's abilities."""
+    """A name for everything that compiled code depends on: TensorFlow's version and the processor's abilities."""
     try:
         tensorflow = version("tensorflow")
-    except PackageNotFoundError:  # it is installed under another name
+    except PackageNotFoundError:  # TensorFlow is installed under another name
         tensorflow = "tensorflow"
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
@@ -80,12 +81,12 @@ def _machine() -> str:
 
 
 def _remove_oldest(root: Path, most_bytes: int) -> None:
-    """Delete what was used longest ago until what XLA left there is at most `most_bytes`."""
+    """Delete XLA's files, those that were not used for the longest time first, until they take at most `most_bytes`."""
     files = []
     for path in root.rglob(_FILES):
         try:
             files.append((path, path.stat()))
-        except FileNotFoundError:  # another process was quicker
+        except FileNotFoundError:  # another process has just deleted it
             continue
     total = sum(status.st_size for _, status in files)
     for path, status in sorted(files, key=lambda file: max(file[1].st_atime, file[1].st_mtime)):

@@ -8,25 +8,23 @@ from bytenet.files import append_text, write_text_atomic
 
 
 class CsvLog:
-    """Rows of named numbers, one line each, added as they are measured.
-
-    There is never half a line.
+    """Rows of named numbers, one line each, written as they are measured. The file never ends with half a line.
 
     Args:
-        path: the file; made with a header line where it is not there.
-        columns: names in order. "step" must be among them.
+        path: the file; made with a header line if it does not exist.
+        columns: their names in order, including "step".
     """
 
     def __init__(self, path: Path, columns: Sequence[str]):
         self.path = path
         self.columns = list(columns)
-        self._has_columns = False  # whether the file, if it is there, is known to have these
+        self._has_columns = False  # whether the file was seen to have these columns
 
     def append(self, row: Mapping[str, float | None]) -> None:
-        """Add a row; values that are missing or None are left empty.
+        """Add a row. Missing values and None become empty cells.
 
         Raises:
-            InputError: the disk is full; the file is as it was.
+            InputError: the disk is full; the file is unchanged.
         """
         line = ",".join(_shorten(row.get(name)) for name in self.columns)
         if self._has_columns and self.path.exists():
@@ -35,7 +33,7 @@ class CsvLog:
             self._write([*self._lines(), line])
 
     def drop_after(self, step: int) -> None:
-        """Forget what was measured after `step`, as a run that resumes there measures it again."""
+        """Remove the rows after `step`. A run that resumes at this step measures them again."""
         column = self.columns.index("step")
         lines = self._lines()
         kept = [line for line in lines if int(line.split(",")[column]) <= step]
@@ -43,7 +41,7 @@ class CsvLog:
             self._write(kept)
 
     def _lines(self) -> list[str]:
-        """The rows there are, without the header, in this log's columns, which a resumed run may have changed."""
+        """The rows of the file without the header, in the columns of this log. An earlier run may have had others."""
         if not self.path.exists():
             return []
         header, *lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
@@ -58,7 +56,7 @@ class CsvLog:
 
 
 def read_csv_log(path: Path) -> dict[str, list[float]]:
-    """The columns of a `CsvLog`; empty cells are NaN. An absent file has no columns."""
+    """The columns of a `CsvLog`, with NaN for empty cells; no columns if the file does not exist."""
     if not path.exists():
         return {}
     with open(path, encoding="utf-8", newline="") as file:

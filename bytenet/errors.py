@@ -1,20 +1,20 @@
-"""What the command answers when a user, not the program, made the mistake."""
+"""Errors that users can correct: the commands print them without a traceback."""
 
 
 class InputError(ValueError):
     """A value, file or setting that cannot be used.
 
-    The message says what was found, what was expected, where, and what to do. The command prints it
-    without a traceback and exits with 1.
+    The message says what was found, what was expected, where, and what to do. The command prints it without a
+    traceback and exits with 1.
     """
 
 
 class ConfigError(InputError):
-    """A configuration key or value that does not exist or does not fit. The command exits with 2."""
+    """A configuration key that does not exist, or a value that it does not allow. The command exits with 2."""
 
 
 class MissingFileError(InputError, FileNotFoundError):
-    """A file or folder that should be there and is not."""
+    """A file or folder that should exist and does not."""
 
     def __str__(self) -> str:
         return ValueError.__str__(self)

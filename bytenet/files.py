@@ -1,4 +1,4 @@
-"""Writing files so that a half-written one is never taken for a whole one."""
+"""Writing files whole or not at all."""
 
 import errno
 import os
@@ -12,20 +12,20 @@ from bytenet.errors import InputError, MissingFileError
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside `path` to write to; put it in place only when it is complete.
+    """Give a temporary path beside `path` to write to, and rename it to `path` when the file is complete.
 
-    The temporary file keeps the suffixes of `path`, so that writers which look at them (Keras wants `.keras`)
-    work. It is synced to disk before the rename; on any error it is removed and `path` stays as it was.
+    The temporary file has the suffixes of `path`, because some writers look at them (Keras wants `.keras`). It is
+    synced to disk before the rename. On any error it is removed, and `path` stays as it was.
 
     Args:
-        path: where the finished file shall be. Its folder must exist.
+        path: of the finished file. Its folder must exist.
 
     Yields:
         The path to write to.
 
     Raises:
         MissingFileError: its folder does not exist.
-        InputError: the disk is full or its quota is used up, or the file may not be written.
+        InputError: the disk is full, its quota is used up, or the file may not be written.
     """
     path = Path(path)
     partial = path.with_name(f".partial-{os.getpid()}-{threading.get_ident()}-{path.name}")
@@ -46,9 +46,9 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def append_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` as UTF-8 to the end of `path`, an existing file: whole, or (on an error) not at all.
+    """Write `text` as UTF-8 to the end of `path`, an existing file: whole, or not at all if there is an error.
 
-    It is not synced to disk: a killed process loses nothing, a machine without power may lose the end of the file.
+    The file is not synced to disk. A killed process loses nothing; if the power fails, the end of the file may be lost.
 
     Raises:
         InputError: the disk is full or its quota is used up.
@@ -65,7 +65,7 @@ def append_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def _explain_full_disk(error: BaseException, path: Path) -> None:
-    """Raise an InputError if that was the error's cause."""
+    """Raise an InputError if a full disk caused the error."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         before = "The earlier file there is intact." if path.exists() else "Nothing was left behind."
         raise InputError(
@@ -75,6 +75,6 @@ def _explain_full_disk(error: BaseException, path: Path) -> None:
 
 
 def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` as UTF-8 to `path`, whole or not at all; line ends are kept as they are."""
+    """Write `text` as UTF-8 to `path`, whole or not at all. Line ends stay as they are."""
     with atomic_path(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
         file.write(text)

@@ -1,8 +1,8 @@
-"""The C library's allocator, told to keep what it was given back.
+"""Keeping freed memory in the process, by settings of the C library's allocator.
 
-A training step frees hundreds of megabytes at its end and takes them again at the next beginning. By default glibc
-hands blocks that large back to the system, which has to map and clear every page anew: 87,000 page faults a step of
-Multi30k's training with XLA, and a sixth of its time (docs/performance.md).
+A training step frees hundreds of megabytes at its end, and the next step allocates them again. By default, glibc
+returns such large blocks to the system, which then has to map and clear every page anew. For Multi30k with XLA, this
+makes 87,000 page faults a step and takes a sixth of the time (docs/performance.md).
 """
 
 import ctypes
@@ -13,18 +13,18 @@ _PAD_BYTES = 256 << 20
 
 
 def keep_freed_memory() -> bool:
-    """Let this process keep freed memory for its next allocation, to its end.
+    """Let this process keep freed memory for its next allocations, until it ends.
 
-    Its peak stays about the same; what it does not use between two peaks is no longer free for other processes.
+    Its peak stays about the same. Between two peaks, other processes cannot use the memory.
 
     Returns:
-        Whether that was possible; False, and nothing changed, where the C library is not glibc.
+        Whether it was possible. If the C library is not glibc, nothing changes, and the answer is False.
     """
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return False
-    # Large blocks come from the heap too, and the heap does not shrink.
+    # Allocate large blocks on the heap, too, and never shrink the heap.
     settings = ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, _DISABLED), (_TOP_PAD, _PAD_BYTES))
     accepted = [mallopt(setting, value) for setting, value in settings]
     return all(accepted)

@@ -1,6 +1,6 @@
-"""What this project uses of Keras and TensorFlow that is not public, each with the reason and the tested versions.
+"""The private functions of Keras and TensorFlow that this project uses, each with the reason.
 
-Checked with Keras 3.15 and TensorFlow 2.21. A test of each name shows whether another version still has it.
+They were checked with Keras 3.15 and TensorFlow 2.21. Each has a test that fails if another version lacks it.
 """
 
 from collections.abc import Iterator
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 def all_layers(model: keras.Model) -> Iterator[keras.layers.Layer]:
-    """Every layer within a model, those within layers too. Public Keras lists only the layers of the model itself."""
+    """Every layer of a model, including layers inside layers. Public Keras lists only the outer layers."""
     return model._flatten_layers()
 
 
 def build_loss_and_metrics(model: keras.Model, targets: keras.KerasTensor, predictions: keras.KerasTensor) -> None:
-    """Make the variables of a compiled model's loss and metrics before its first step.
+    """Make the variables of the loss and the metrics of a compiled model before its first step.
 
-    A checkpoint can only be restored into variables that exist. Keras makes them in the first step; under a
-    `MirroredStrategy` it makes them before, but fails with integer inputs.
+    A checkpoint can only be restored into variables that exist. Keras makes these in the first step. Under a
+    `MirroredStrategy` it makes them earlier, but fails with integer inputs.
     """
     model._compile_metrics.build(targets, predictions)
     model._compile_loss.build(targets, predictions)
 
 
 def function_graph(graph: "tf.Graph", name: str) -> Any | None:
-    """The graph of a function that operations of `graph` call, or None. Public TensorFlow gives its bare definition."""
+    """The graph of a function that operations of `graph` call, or None. Public TensorFlow has only its definition."""
     function = graph._get_function(name)
     return None if function is None else function.graph

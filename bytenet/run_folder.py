@@ -4,7 +4,7 @@ import json
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from bytenet.config import PATH_KEYS, Config, forbidden_changes, load_config
 from bytenet.errors import InputError, MissingFileError
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class RunFolder:
-    """The paths and the fixed contents of a run folder.
+    """The paths and the contents of a run folder.
 
     Make one with `RunFolder.create` (training) or `RunFolder.open` (everything after it).
 
     Attributes:
         path: the folder.
-        config_path: the configuration, defaults included.
+        config_path: the configuration with all defaults.
         vocabulary_path: the characters and their ids.
-        checkpoints: folder of the training's checkpoints.
+        checkpoints: folder with the checkpoints of the training.
         model_path: the trained model, in Keras's format.
         logs: folder for TensorBoard.
-        metrics_path: what was measured at each epoch.
+        metrics_path: the measurements of each epoch.
         environment_path: versions, commit, seed and devices of the training.
-        evaluation: folder of scores and translations.
+        evaluation: folder with scores and translations.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -51,12 +51,12 @@ class RunFolder:
     def create(
         cls, path: str | os.PathLike[str], config: Config, vocabulary: "Vocabulary", resume: bool = False
     ) -> Self:
-        """Make the folder and save configuration and vocabulary there; or go on with it.
+        """Make the folder and save configuration and vocabulary in it; or check that its run can be resumed.
 
         Args:
-            path: a folder that does not exist, is empty or, with `resume`, holds a run.
-            config: of the run. When a run goes on, its model, data and seed, what it learns from and which
-                translators it trains must be as saved; the rest may change, and is saved by `go_on_with`.
+            path: a folder that does not exist or is empty. With `resume`, it may also hold a run.
+            config: of the run. If the run is resumed, `forbidden_changes` must find nothing. Other settings may change;
+                `go_on_with` saves them.
             vocabulary: of the training data.
             resume: go on with the run in the folder, if there is one.
 
@@ -74,19 +74,32 @@ class RunFolder:
         folder.check_free()
         folder._remove_partial_files()
         vocabulary.save(folder.vocabulary_path)
-        # Last, as it is what makes the folder a run: killed before this, the same command just starts again.
+        # The configuration makes the folder a run, so it comes last. After a kill before it, the same command works.
         folder.go_on_with(config)
         return folder
 
     def check_free(self) -> None:
         """Raise an InputError if there is something in the folder."""
-        if self.path.is_dir() and (found := self._contents()):
-            raise InputError(self._in_use(found))
+        if not self.path.is_dir():
+            return
+        names = os.listdir(self.path)
+        if self.config_path.name in names:
+            raise InputError(
+                f"{self.path} holds a run already. Resume it with "
+                f"`bytenet train --resume --run {self.path}`, or give another folder."
+            )
+        # What a killed `create` leaves does not count.
+        names = sorted(name for name in names if name != self.vocabulary_path.name and not name.startswith(".partial-"))
+        if names:
+            raise InputError(
+                f"{self.path} is not empty and no run folder: it holds {', '.join(names[:3])}"
+                f"{', ...' if len(names) > 3 else ''}. Give --run a folder that is empty or does not exist yet."
+            )
 
     def go_on_with(self, config: Config) -> None:
-        """Save the configuration that the run has from now on; of a resumed one, once its checkpoint fits."""
+        """Save the configuration that the run has from now on. If the run is resumed, check its checkpoint first."""
         write_text_atomic(self.config_path, config.to_yaml())
-        self.__dict__.pop("config", None)  # as it was read before
+        self.__dict__.pop("config", None)  # the one that was read before
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -99,8 +112,8 @@ class RunFolder:
         if not folder.path.is_dir():
             kind = "is a file" if folder.path.exists() else "does not exist"
             raise MissingFileError(
-                f"{folder.path} {kind}; expected the folder of a run, as "
-                f"`bytenet train PRESET --run {folder.path}` makes it."
+                f"{folder.path} {kind}; expected the folder of a run, which "
+                f"`bytenet train PRESET --run {folder.path}` makes."
             )
         if folder.missing:
             raise MissingFileError(
@@ -111,7 +124,7 @@ class RunFolder:
 
     @property
     def missing(self) -> list[str]:
-        """Names of the files without which a folder is none of a run."""
+        """Names of the files that every run folder has and this one lacks."""
         return [path.name for path in (self.config_path, self.vocabulary_path) if not path.is_file()]
 
     @cached_property
@@ -131,7 +144,7 @@ class RunFolder:
         """The saved vocabulary.
 
         Raises:
-            InputError: the file is damaged, or is not the one that the run was trained with.
+            InputError: the file is damaged, or the run was trained with another vocabulary.
         """
         from bytenet.datasets import Vocabulary
 
@@ -141,12 +154,12 @@ class RunFolder:
             if environment.get("vocabulary", vocabulary.fingerprint()) != vocabulary.fingerprint():
                 raise InputError(
                     f"{self.vocabulary_path} is not the vocabulary that the run was trained with: its characters "
-                    f"differ from those noted in {self.environment_path.name}. Put back the file that belongs to it."
+                    f"differ from those noted in {self.environment_path.name}. Put back the file of this run."
                 )
         return vocabulary
 
-    def environment(self) -> dict:
-        """What is noted of the command, versions and machine of the training.
+    def environment(self) -> dict[str, Any]:
+        """The commands, versions and machine of the training.
 
         Raises:
             InputError: the file is damaged.
@@ -155,14 +168,14 @@ class RunFolder:
             return json.loads(self.environment_path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise InputError(
-                f"{self.environment_path} is damaged ({error}). Bring back the file. Without it reports and a check of "
-                "the vocabulary are missing, and a model that reads padding (thesis) translates a little differently, "
-                "as it is not known what its training padded to."
+                f"{self.environment_path} is damaged ({error}). Bring back the file. Without it, there are no reports, "
+                "the vocabulary is not checked, and a model that reads padding (thesis) translates a little "
+                "differently, because the padded lengths of its training are not known."
             ) from None
 
     @property
     def trained_lengths(self) -> list[int] | None:
-        """What the pairs of the training were padded to, where the model reads padding; None where it does not."""
+        """The padded lengths of the training pairs if the model reads padding, else None."""
         if not self.config.model.length_policy.reads_padding or not self.environment_path.is_file():
             return None
         return self.environment().get("trained_lengths")
@@ -179,7 +192,7 @@ class RunFolder:
         """
         if not self.model_path.is_file():
             raise MissingFileError(
-                f"{self.model_path} is missing: training has not saved a model yet. Let it go on with "
+                f"{self.model_path} is missing: training has not saved a model yet. Resume it with "
                 f"`bytenet train --resume --run {self.trained_in}`."
             )
         import keras
@@ -188,7 +201,7 @@ class RunFolder:
 
         try:
             model = keras.models.load_model(self.model_path, compile=False)
-        except Exception as error:  # Keras raises whatever the damaged part makes zipfile, h5py or json raise
+        except Exception as error:  # what Keras raises depends on the damaged part: errors of zipfile, h5py or json
             raise InputError(
                 f"{self.model_path} cannot be loaded: {str(error).strip()[:300] or type(error).__name__}. It was "
                 "damaged, or saved by another version of this package. Copy it again, or train again."
@@ -208,38 +221,19 @@ class RunFolder:
             raise InputError(f"{self.path} cannot be a run folder: there is a file of that name.") from None
 
     def _remove_partial_files(self) -> None:
-        """Remove what `atomic_path` left behind when it was killed."""
+        """Remove what `atomic_path` leaves when it is killed."""
         for partial in [*self.path.glob(".partial-*"), *self.checkpoints.glob(".partial-*")]:
             partial.unlink()
 
-    def _contents(self) -> list[str]:
-        """Names in the folder, without those that a `create` killed half-way leaves."""
-        names = os.listdir(self.path)
-        if self.config_path.name not in names:
-            names = [name for name in names if name != self.vocabulary_path.name]
-        return sorted(name for name in names if not name.startswith(".partial-"))
-
-    def _in_use(self, found: list[str]) -> str:
-        if self.config_path.name in found:
-            return (
-                f"{self.path} holds a run already. Go on with it with "
-                f"`bytenet train --resume --run {self.path}`, or give another folder."
-            )
-        names = ", ".join(found[:3]) + (", ..." if len(found) > 3 else "")
-        return (
-            f"{self.path} is not empty and no run folder: it holds {names}. Give --run a folder that is "
-            "empty or does not exist yet."
-        )
-
     def _check_same_run(self, config: Config, vocabulary: "Vocabulary") -> None:
-        changed = [
+        changes = [
             f"{key} was {saved!r} and is {asked!r}"
             for key, saved, asked in forbidden_changes(self.config, config)
-            if key not in PATH_KEYS
+            if key not in PATH_KEYS  # files may be moved
         ]
-        if changed:
+        if changes:
             raise InputError(
-                f"The run in {self.path} cannot go on with other settings: {'; '.join(changed)}. Leave these "
+                f"The run in {self.path} cannot go on with other settings: {'; '.join(changes)}. Leave these "
                 "as they were, or start a new run in another folder."
             )
         if self.vocabulary_path.exists() and self.vocabulary != vocabulary:
@@ -248,4 +242,3 @@ class RunFolder:
                 "weights do not fit it: the corpus changed since the run began. Bring back the corpus, or "
                 "start a new run in another folder."
             )
-

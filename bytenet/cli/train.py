@@ -19,18 +19,18 @@ import click
     "run_dir",
     type=click.Path(path_type=Path),
     required=True,
-    help="The folder to keep everything in.",
+    help="The run folder, in which everything is saved.",
 )
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with the training in the run folder, where it was stopped or killed.",
+    help="Resume the training in the run folder after it was stopped or killed.",
 )
 def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> None:
-    """Train a model with the settings of PRESET_OR_FILE, and keep it in the folder given as --run.
+    """Train a model with the settings of PRESET_OR_FILE, and save it in the folder given as --run.
 
-    PRESET_OR_FILE is the name of a preset or the path of a YAML file. With --resume it may be left out: the
-    settings are then those that the run was started with.
+    PRESET_OR_FILE is the name of a preset or the path of a YAML file. With --resume it may be left out; then the run
+    keeps its settings.
     """
     if preset_or_file is None and not resume:
         raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers")

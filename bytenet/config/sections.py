@@ -110,37 +110,42 @@ class DataConfig:
 
 @checked
 class TrainingConfig:
-    """How `bytenet.training.train` fits the model."""
+    """How `bytenet.training.train` fits the model.
+
+    `Fixed` marks the settings that must stay the same when a run is resumed.
+    """
 
     epochs: Positive = 20
-    max_steps: Positive | None = None
-    # "adam", or another optimiser of Keras by the name of its class in lower case, such as "sgd", "adamw", "rmsprop",
-    # "adafactor" or "lion"; "keras_adam" is Keras's own Adam. See `bytenet.training.optimizers.choice`.
+    max_steps: Positive | None = None  # ends the run earlier than epochs would
+    # "adam", or the class of a Keras optimiser in lower case, such as "sgd", "adamw", "rmsprop", "adafactor" or "lion".
+    # "keras_adam" is Keras's own Adam, see `bytenet.training.optimizers.choice`.
     optimizer: Annotated[Name, Fixed()] = "adam"
     # Further arguments of that class, such as {momentum: 0.9, nesterov: true}.
     optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
+    # The rate rises linearly to learning_rate over warmup_steps. Then it follows the schedule, down to
+    # final_learning_rate, see `bytenet.training.optimizers.schedules`.
     learning_rate: PositiveFloat = 1e-3
     schedule: Literal["constant", "cosine", "inverse_sqrt", "linear"] = "constant"
     warmup_steps: NonNegative = 0
     final_learning_rate: NonNegativeFloat = 0.0
-    # Arguments of all optimisers that have arguments of these names.
+    # For all optimisers that have arguments of these names.
     beta_1: Share = 0.9
     beta_2: Share = 0.999
     epsilon: PositiveFloat = 1e-8
-    clip_norm: PositiveFloat | None = 1.0
-    # Share of the old average kept at each step, if the weights are averaged.
+    clip_norm: PositiveFloat | None = 1.0  # largest L2 norm of the whole gradient; None for no clipping
+    # Share of the old average of the weights that is kept at each step; None for no average.
     ema_momentum: Annotated[Share | None, Fixed(is_set)] = None
-    # Nats per character, or summed over a sentence and averaged over sentences (thesis).
+    # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
     label_smoothing: Share = 0.0
-    # Which model the run leaves: the best one by early_stopping_metric, or the last one (thesis).
+    # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"
-    early_stopping_patience: Positive | None = None  # epochs
-    # Fixed, because its best values so far are in the checkpoint.
+    early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
+    # Fixed, because the checkpoint has its best value so far.
     early_stopping_metric: Annotated[Literal["val_loss", "val_bleu", "val_chrf"], Fixed()] = "val_loss"
     mixed_precision: bool = False
     jit_compile: bool | Literal["auto"] = "auto"
-    devices: Names | None = None  # None is every device found; or names such as ["GPU:0", "GPU:1"]
+    devices: Names | None = None  # such as ["GPU:0", "GPU:1"]; None is all GPUs, or the CPU if there is none
     seed: Annotated[NonNegative, Fixed()] = 1
     deterministic: bool = False
     checkpoint_every_steps: Positive | None = None
@@ -160,10 +165,10 @@ class TrainingConfig:
 class SemiSupervisedConfig:
     """Two translators, forward (source to target) and backward, that train together on pairs and monolingual text.
 
-    One translates a monolingual sentence, and the other learns to translate that back:
+    One translates a monolingual sentence, and the other learns to translate the result back, see
     `bytenet.training.tasks.translator_pair`. The text comes from `data.monolingual_source` and
-    `data.monolingual_target`, or from the corpus. It is used if its weight is above 0 and it teaches a translator that
-    is trained. An epoch is an epoch of the pairs; each text has its own pace.
+    `data.monolingual_target`, or from the corpus. It is used if its weight is above 0 and if it teaches a translator
+    that is trained. An epoch is one round of the pairs. Each text has its own pace.
     """
 
     enabled: Annotated[bool, Fixed()] = False
@@ -173,21 +178,21 @@ class SemiSupervisedConfig:
     target_weight: Annotated[NonNegativeFloat, Fixed(bool)] = 0.1
     ramp_steps: NonNegative = 0  # steps over which both weights grow from 0
     beam_size: Positive = 5
-    # "marginal": the probability, over the beam, of going forth and back (thesis). "back_translation": only of coming
-    # back, which is what training on back-translated text does. Neither smooths the labels of text.
+    # "marginal": the probability of translating forth and back, summed over the beam (thesis). "back_translation": only
+    # the probability of translating back, as in training on back-translated text. Text has no label smoothing.
     objective: Annotated[Literal["marginal", "back_translation"], Fixed()] = "marginal"
-    # Hypotheses that are the same text count each (thesis), or once.
+    # Hypotheses with the same text: each counts (thesis), or only the first.
     duplicates: Literal["keep", "merge"] = "keep"
     trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator stays as it is
     # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
-    # Folders of supervised runs whose models the two begin with.
+    # Folders of finished runs. The translators start from their models.
     start_forward: Name | None = None
     start_backward: Name | None = None
-    # Both translators on every device, or forward on the first and backward on the second (thesis).
+    # Both translators on every device; or forward on the first device and backward on the second (thesis).
     placement: Literal["replicated", "apart"] = "replicated"
-    # Batches of monolingual text, by settings that mean what they do in `data`. With neither batch_size nor batch_chars
-    # they are as large as those of the pairs; `pad_to_multiple_of`, `shuffle` and the limits of lengths are `data`'s.
+    # Batches of monolingual text. The settings mean the same as in `data`. Without batch_size and batch_chars, the
+    # batches are as large as those of the pairs. Padding, shuffling and limits of lengths are the settings of `data`.
     batch_size: Annotated[Positive | None, Fixed()] = None
     batch_chars: Annotated[Positive | None, Fixed()] = None
     bucketing: Annotated[Literal["optimal", "histogram", "none"], Fixed()] = "optimal"
@@ -210,8 +215,8 @@ class SemiSupervisedConfig:
         frozen = {"forward": "backward", "backward": "forward"}.get(self.trained)
         if self.enabled and frozen and self.starts[frozen] is None:
             raise ValueError(
-                f"trained: {self.trained} leaves the {frozen} translator as it begins, which without "
-                f"start_{frozen} is random; give the folder of a supervised run as start_{frozen}"
+                f"trained: {self.trained} leaves the {frozen} translator unchanged, and without start_{frozen} it is "
+                f"random; give the folder of a finished run as start_{frozen}"
             )
         return self
 

@@ -1,4 +1,4 @@
-"""Training: losses, optimiser, checkpoints, callbacks, and the run that ties them together."""
+"""Training: losses, optimisers, checkpoints, callbacks, and the run that uses them all."""
 
 __all__ = ["train"]
 

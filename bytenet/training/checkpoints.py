@@ -1,8 +1,8 @@
 """Checkpoints from which a run goes on exactly as if it had never stopped.
 
-A checkpoint is one `.npz` file with every variable that training changes, each under its number and path, and
-the training state as JSON. Variables are listed one by one because `tf.train.Checkpoint(model=...)` passes
-over layers that a model holds in Python lists, without a word.
+A checkpoint is one `.npz` file. It contains every variable that training changes, under its number and path, and the
+training state as JSON. Variables are listed one by one, because `tf.train.Checkpoint(model=...)` silently skips layers
+that a model holds in Python lists.
 """
 
 import json
@@ -100,7 +100,7 @@ def restore_checkpoint(path: Path, model: keras.Model, translators: Sequence[ker
             arrays = {name: saved[name] for name in saved.files}
     except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
         raise InputError(
-            f"The checkpoint {path} is damaged ({error}). Delete it; the run then resumes from the one before."
+            f"The checkpoint {path} is damaged ({error}). Delete it; the run then resumes from the one before it."
         ) from error
     state = arrays.pop(_STATE_KEY, None)
     differing = sorted(set(arrays) ^ set(variables)) or [
@@ -108,9 +108,9 @@ def restore_checkpoint(path: Path, model: keras.Model, translators: Sequence[ker
     ]
     if differing or state is None:
         raise InputError(
-            f"The checkpoint {path} does not fit this model: {len(differing)} variables differ, first "
-            f"{differing[0] if differing else _STATE_KEY}. It was saved by a run with another configuration or by "
-            "another version; resume with the configuration in its run folder, unchanged."
+            f"The checkpoint {path} does not fit this model: {len(differing)} variables differ; the first is "
+            f"{differing[0] if differing else _STATE_KEY}. It was saved with another configuration or by another "
+            "version. Resume with the unchanged configuration in its run folder."
         )
     for name, variable in variables.items():
         variable.assign(arrays[name])
@@ -119,14 +119,14 @@ def restore_checkpoint(path: Path, model: keras.Model, translators: Sequence[ker
 
 def latest_checkpoint(folder: Path) -> Path | None:
     """The newest checkpoint in a folder, if there is any."""
-    found = checkpoints(folder)
-    return found[-1] if found else None
+    paths = checkpoints(folder)
+    return paths[-1] if paths else None
 
 
 def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
-    """Save a model for use, without its optimiser, as `.keras`, whole or not at all.
+    """Save a model for use as `.keras`, whole or not at all.
 
-    The file loads on any Keras backend, as the optimiser, which needs TensorFlow, is not in it.
+    The file has no optimiser, which needs TensorFlow, so it can be loaded on every backend of Keras.
     """
     copy = type(model).from_config(model.get_config())
     copy.build({"source_ids": (None, None), "target_ids": (None, None)})

@@ -1,4 +1,4 @@
-"""With what a run was made: command, versions, commit, machine."""
+"""The environment of a run: commands, versions, commit and machine."""
 
 import json
 import os
@@ -24,14 +24,14 @@ _PACKAGES = ("bytenet", "tensorflow", "keras", "tensorflow-text", "numpy", "sacr
 def write_environment(
     folder: RunFolder, seed: int, parameters: int, replicas: int, trained_lengths: Sequence[int]
 ) -> None:
-    """Save `environment.json` in the run folder; the commands of a run that was resumed add up.
+    """Save `environment.json` in the run folder. If the run was resumed, the file lists all its commands.
 
     Args:
         folder: of the run.
         seed: of the run.
-        parameters: number of trainable ones.
-        replicas: devices that share each batch.
-        trained_lengths: what the pairs of each bucket are padded to.
+        parameters: number of trainable parameters.
+        replicas: number of devices that share each batch.
+        trained_lengths: padded length of the pairs of each bucket.
     """
     commands = []
     if folder.environment_path.is_file():
@@ -50,7 +50,7 @@ def write_environment(
 
 
 def describe_environment() -> dict[str, Any]:
-    """Versions, commit and machine, ready for JSON."""
+    """Versions, commit and machine, for JSON."""
     return {
         "versions": {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES},
         "git_commit": _git_commit(),
@@ -71,7 +71,7 @@ def _version(package: str) -> str | None:
 
 
 def _git_commit() -> str | None:
-    """The commit of the source tree the package runs from, with "+" where files were changed; None outside one."""
+    """The commit of the source tree, with "+" if files were changed; None if the package does not run from one."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(
@@ -80,7 +80,7 @@ def _git_commit() -> str | None:
 
     here = Path(__file__)
     try:
-        git("ls-files", "--error-unmatch", here.name)  # an installed package may lie in somebody else's repository
+        git("ls-files", "--error-unmatch", here.name)  # an installed package may be inside another repository
         return git("describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
     except (OSError, subprocess.SubprocessError):
         return None

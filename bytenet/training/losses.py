@@ -1,19 +1,19 @@
-"""Cross entropy of the real target characters."""
+"""Cross entropy of the real characters of a target, without padding."""
 
 import keras
 from keras import ops
 
 
 def sentence_cross_entropy(logits, target_ids, label_smoothing: float = 0.0):
-    """Cross entropy of each sentence's real characters, summed over time, in nats.
+    """Cross entropy of the real characters of each sentence, summed over time, in nats.
 
     Args:
         logits: float `(batch, target_length, vocab_size)`, before softmax.
-        target_ids: int32 `(batch, target_length)`, 0 where padded.
+        target_ids: int32 `(batch, target_length)`, 0 for padding.
         label_smoothing: share of the target probability spread evenly over the vocabulary.
 
     Returns:
-        float32 `(batch,)`; 0.0 for a sentence of padding only.
+        float32 `(batch,)`; 0.0 for a sentence with padding only.
 
     Reference:
         Madsen 2017, eq. 2.1.6; label smoothing as in Szegedy et al. 2016.
@@ -28,11 +28,11 @@ def sentence_cross_entropy(logits, target_ids, label_smoothing: float = 0.0):
 
 @keras.saving.register_keras_serializable("bytenet")
 class SentenceCrossEntropy(keras.losses.Loss):
-    """`sentence_cross_entropy` as a Keras loss, one value a sentence.
+    """`sentence_cross_entropy` as a Keras loss, with one value for each sentence.
 
     Keras multiplies it by the sample weights and averages over the batch. The training pipeline chooses the
-    weights so that this average is one per sentence or one per character of the whole batch, on any number of
-    replicas. (A loss that returned a scalar would not be divided by the number of replicas.)
+    weights so that this is the average over the sentences or over the characters of the whole batch, on any number
+    of replicas. (Keras would not divide a scalar loss by the number of replicas.)
 
     Args:
         label_smoothing: see `sentence_cross_entropy`.

@@ -1,4 +1,4 @@
-"""What training measures at every step."""
+"""The metric of every training step."""
 
 import keras
 from keras import ops
@@ -6,9 +6,9 @@ from keras import ops
 
 @keras.saving.register_keras_serializable("bytenet")
 class CharacterError(keras.metrics.Metric):
-    """Share of real target characters, end symbols counted, that the teacher-forced model gets wrong.
+    """Share of the real target characters, end symbols included, that the teacher-forced model gets wrong.
 
-    Pooled over all sentences since the last reset. Sample weights are ignored, as padding is told by id 0.
+    It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
     """
 
     def __init__(self, name: str = "character_error", **kwargs):

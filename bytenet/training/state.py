@@ -1,4 +1,4 @@
-"""Where a run stands, apart from its tensors."""
+"""The state of a run, apart from its tensors."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
@@ -6,20 +6,19 @@ from typing import Any, Self
 
 @dataclass
 class TrainingState:
-    """The place of a run in its data, and what it has found so far; saved with every checkpoint.
+    """The place of a run in its data, and its best scores so far. Every checkpoint contains it.
 
     Attributes:
-        epoch: epochs completed.
-        batch: batches completed in the epoch begun.
-        step: batches completed since the start.
+        epoch: number of completed epochs.
+        batch: number of completed batches in the present epoch.
+        step: number of completed batches since the start.
         best_scores: best value of the early-stopping metric so far, by direction of the translator; empty before the
             first evaluation.
-        best_epoch: epochs completed when the latest of them was found.
-        seconds: time spent training, earlier processes included.
-        characters: real target characters trained on.
-        data: fingerprint of the training pairs, the monolingual text and the batches of both, which a resumed run must
-            find again.
-        validation: fingerprint of the validation pairs, as well; empty in states of versions that kept none.
+        best_epoch: number of completed epochs when the latest best score was reached.
+        seconds: time spent training, including earlier processes.
+        characters: number of real target characters trained on.
+        data: fingerprint of the training texts and their batches. It must be the same when a run is resumed.
+        validation: fingerprint of the validation pairs, likewise. Empty if an older version saved the state.
     """
 
     epoch: int = 0
@@ -33,12 +32,12 @@ class TrainingState:
     validation: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """What `from_dict` reads."""
+        """The state for `from_dict`."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, saved: dict[str, Any]) -> Self:
-        """The state that was saved, also by versions that kept only the forward translator's best score."""
+        """A saved state. Older versions saved only the best score of the forward translator."""
         saved = dict(saved)
         if "best_score" in saved:
             best = saved.pop("best_score")

@@ -1,4 +1,4 @@
-"""On which devices a model trains."""
+"""The devices on which a model trains."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -11,17 +11,17 @@ from bytenet.private_api import all_layers
 
 
 def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
-    """Mirror the model over devices, each taking an equal part of every batch.
+    """Mirror the model over devices. Each device takes an equal part of every batch.
 
     Args:
-        devices: names such as "GPU:0" or "CPU:1"; None means every GPU found, or else the CPU as a whole. Logical
-            CPUs beyond the first are made as they are asked for, if TensorFlow has not started yet.
+        devices: names such as "GPU:0" or "CPU:1". None means every GPU, or the whole CPU if there is no GPU. Further
+            logical CPUs are made if TensorFlow has not started yet.
 
     Returns:
-        A `MirroredStrategy`, or the default strategy for a single device.
+        A `MirroredStrategy` for several devices, a `OneDeviceStrategy` for one, and the default strategy for none.
 
     Raises:
-        ConfigError: a device that does not exist.
+        ConfigError: a device does not exist.
     """
     if devices is None:
         devices = [device.name.removeprefix("/physical_device:") for device in tf.config.list_physical_devices("GPU")]
@@ -32,37 +32,37 @@ def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
 
 
 def check_devices(devices: Sequence[str]) -> None:
-    """Make the logical CPUs among the devices, and raise a ConfigError for a device that does not exist."""
+    """Make the logical CPUs among the devices, and raise a ConfigError if a device does not exist."""
     _make_logical_cpus(devices)
-    known = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
+    available = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
     for name in devices:
-        if name not in known:
+        if name not in available:
             raise ConfigError(
-                f"training.devices names {name!r}, but the devices here are {', '.join(known)}. "
-                "Leave devices out to take all that are found."
+                f"training.devices names {name!r}, but this machine has {', '.join(available)}. "
+                "Leave training.devices out to use all GPUs, or the CPU."
             )
 
 
 @cache
 def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
-    """The one strategy of these devices: two would both number their exchanges from one, and mix them up."""
+    """The only strategy of these devices. Two would number their exchanges alike and mix them up."""
     return tf.distribute.MirroredStrategy(list(devices))
 
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:
-    """Split the CPU into as many logical devices as the highest "CPU:n" of `devices` asks for."""
-    wanted = 1 + max((int(name[4:]) for name in devices if name.startswith("CPU:") and name[4:].isdigit()), default=0)
+    """Split the CPU into logical devices, up to the highest "CPU:n" of `devices`."""
+    count = 1 + max((int(name[4:]) for name in devices if name.startswith("CPU:") and name[4:].isdigit()), default=0)
     cpus = tf.config.list_physical_devices("CPU")
-    if wanted == 1 or len(tf.config.get_logical_device_configuration(cpus[0]) or [None]) >= wanted:
+    if count == 1 or len(tf.config.get_logical_device_configuration(cpus[0]) or [None]) >= count:
         return
     try:
-        tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * wanted)
-    except RuntimeError:  # TensorFlow has started with fewer; the caller names what is missing
+        tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * count)
+    except RuntimeError:  # TensorFlow has started with fewer; the caller reports the missing device
         return
 
 
 def synchronize_batch_normalization(model: tf.keras.Model) -> None:
-    """Make batch normalisation take its statistics over all replicas, so that the batch counts as one."""
+    """Let batch normalisation compute its statistics over all replicas, that is, over the whole batch."""
     for layer in all_layers(model):
         if isinstance(layer, MaskedBatchNormalization):
             layer.synchronized = True

@@ -29,10 +29,10 @@ def set_up_keras(config: Config) -> None:
 
 
 def set_seed(seed: int) -> None:
-    """Set the seed that Keras draws all others from, and NumPy's.
+    """Set the seed from which Keras draws all other seeds, and NumPy's seed.
 
-    TensorFlow's own is set once a process: nothing here draws from it, and setting it again makes TensorFlow forget
-    all functions that it has ready, which take seconds and memory to be made ready anew.
+    TensorFlow's own seed is set once in a process. Nothing here draws from it, and if it is set again, TensorFlow drops
+    all functions that it has prepared, which take seconds and memory to prepare anew.
     """
     if tf.compat.v1.get_seed(None)[0] is None:
         keras.utils.set_random_seed(seed)
@@ -43,7 +43,18 @@ def set_seed(seed: int) -> None:
 def make_trainable_model(
     config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, jit_compile: bool, total_steps: int
 ) -> TranslationModel:
-    """The model of a run with its optimiser, loss and metrics, all variables made on the strategy's devices."""
+    """The model of a run with its optimiser, loss and metrics. All its variables are on the strategy's devices.
+
+    Args:
+        config: reads the model, and the optimiser and loss from `training`.
+        vocabulary: of the run.
+        strategy: of the run's devices.
+        jit_compile: compile the steps with XLA.
+        total_steps: of the run, for the schedule of the learning rate.
+
+    Raises:
+        ConfigError: the optimiser refuses its arguments.
+    """
     training = config.training
     with strategy.scope():
         model = build_model(config.model, vocabulary.size)
@@ -58,7 +69,7 @@ def make_trainable_model(
             metrics=[CharacterError()],
             jit_compile=jit_compile,
         )
-        # All state must be there before the first step, for a checkpoint to be restored into it.
+        # Make all variables before the first step, so that a checkpoint can be restored into them.
         optimizer.build(model.trainable_variables)
         ids = keras.KerasTensor((None, None), "int32")
         logits = keras.KerasTensor((None, None, model.vocab_size), "float32")
@@ -67,23 +78,23 @@ def make_trainable_model(
 
 
 def wants_jit_compile(config: Config, can_compile: bool, num_shapes: int, total_steps: int) -> bool:
-    """Whether XLA compiles the training step: with "auto" where each batch shape is used often enough to pay for it.
+    """Whether XLA compiles the training step. With "auto", it does if each batch shape is used often enough.
 
     Args:
-        config: of the run.
+        config: reads `training.jit_compile`.
         can_compile: whether TensorFlow can compile it.
         num_shapes: number of batch shapes.
         total_steps: of the run.
 
     Raises:
-        InputError: `training.jit_compile` asks for what TensorFlow cannot do.
+        InputError: `training.jit_compile` is true, but TensorFlow cannot compile the step.
     """
-    wanted = config.training.jit_compile
-    if wanted == "auto":
+    setting = config.training.jit_compile
+    if setting == "auto":
         return can_compile and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * num_shapes
-    if wanted and not can_compile:
+    if setting and not can_compile:
         raise InputError(
-            "training.jit_compile: true does not go with several devices or with training.deterministic, which "
-            "TensorFlow cannot compile. Set it to auto or false."
+            "training.jit_compile is true, but TensorFlow cannot compile steps for several devices, or with "
+            "training.deterministic. Set training.jit_compile to auto or false."
         )
-    return wanted
+    return setting

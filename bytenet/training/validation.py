@@ -1,6 +1,6 @@
-"""What training measures on the validation set: after epochs on all of it, in between on random batches.
+"""Measurements on the validation set: the whole set after epochs, and random batches in between.
 
-The thesis measured on its test sets. Here every choice that a run makes looks at the validation set alone.
+The thesis measured on its test sets. Here, every choice that a run makes depends on the validation set alone.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ class BatchSampler:
     """Draws random batches of pairs from the buckets of the training.
 
     Args:
-        pairs: to draw from, at least one.
+        pairs: at least one.
         vocabulary: of the run.
-        padded_lengths: of the training's batches.
-        batch_size: most pairs a batch; a bucket with fewer gives all it has.
-        seed: which pairs are drawn at a step depends on it, the step and the pairs alone.
+        padded_lengths: of the training batches.
+        batch_size: pairs in a batch. A bucket with fewer pairs gives all of them.
+        seed: the draw depends only on the seed, the step and the pairs.
     """
 
     def __init__(self, pairs: Pairs, vocabulary: Vocabulary, padded_lengths: Sequence[int], batch_size: int, seed: int):
@@ -44,7 +44,7 @@ class BatchSampler:
         self._groups = length_groups(pair_lengths(pairs, vocabulary), padded_lengths)
 
     def batch(self, step: int) -> tuple[Pairs, int]:
-        """The pairs drawn at a step, and the length to pad them to, end symbol counted."""
+        """The pairs drawn at a step, and their padded length with the end symbol."""
         random = np.random.default_rng([self._seed, step])
         sizes = np.array([len(members) for _, members in self._groups])
         length, members = self._groups[random.choice(len(sizes), p=sizes / sizes.sum())]
@@ -56,15 +56,15 @@ class ValidationTools:
     """The searches and the loss of a model in training, traced once for each shape.
 
     Args:
-        model: its present weights count at each call.
-        config: of the run.
+        model: used with its present weights at each call.
+        config: reads `evaluation.beam_size` and `decoding.length_penalty`.
         forbidden_ids: symbols that a search never chooses.
 
     Attributes:
         model: as given.
-        greedy: search as the thesis watched training.
-        decoder: search by `evaluation.beam_size`.
-        sentence_losses: from inputs of the model to nats of each sentence, float32 `(batch,)`.
+        greedy: greedy search, with which the thesis watched training.
+        decoder: search with `evaluation.beam_size`.
+        sentence_losses: function from inputs of the model to the nats of each sentence, float32 `(batch,)`.
     """
 
     def __init__(self, model: keras.Model, config: Config, forbidden_ids: Sequence[int]):
@@ -84,12 +84,12 @@ class Validator:
     """Measures a model on the validation set.
 
     Args:
-        tools: of the model, which is in training; its present weights count, or their averages where it keeps some.
+        tools: of the model. Its present weights are used, or their averages if its optimiser keeps any.
         vocabulary: of the run.
         pairs: the validation set.
-        padded_lengths: of the training's batches.
-        config: of the run.
-        language: that the model translates into.
+        padded_lengths: of the training batches.
+        config: reads the length policy of the model, and sizes and statistics from `evaluation`.
+        language: target language of the model.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Validator:
         self._vocabulary = vocabulary
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
-        # Where a sentence's result depends on its batch, batches have to be such as the training has.
+        # If the result of a sentence depends on its batch, batches must look like those of the training.
         by_batch = self._statistics == "batch"
         policy = config.model.length_policy
         self._padded_lengths = padded_lengths if by_batch else policy.lengths_to_pad_to(padded_lengths)
@@ -118,8 +118,8 @@ class Validator:
         """Scores on all validation pairs, and their translations.
 
         Returns:
-            `val_loss` (nats a character), `val_bleu`, `val_chrf`, `val_misclassification` (the thesis's rate over
-            sentences), and the translations in order.
+            `val_loss` (nats per character), `val_bleu`, `val_chrf`, `val_misclassification` (the thesis's rate over
+            sentences); and the translations in order.
         """
         with averaged_weights(self._model), batch_norm_statistics(self._model, self._statistics):
             nats, characters = 0.0, 0
@@ -144,14 +144,14 @@ class Validator:
         return scores, hypotheses
 
     def random_batch(self, sampler: "BatchSampler", step: int) -> dict[str, float]:
-        """Scores on a random batch, translated greedily, as the thesis watched training.
+        """Scores on a random batch that is translated greedily, like the thesis measured during training.
 
         Args:
             sampler: chooses the pairs.
             step: of the training.
 
         Returns:
-            `cross_entropy` (nats a character), `sentence_cross_entropy` (nats a sentence, the thesis's),
+            `cross_entropy` (nats per character), `sentence_cross_entropy` (nats per sentence, the thesis's),
             `misclassification` (pooled over symbols) and `bleu` (the thesis's).
         """
         batch, length = sampler.batch(step)
@@ -178,9 +178,9 @@ class Validator:
         }
 
     def _translate(self, decoder: Decoder, source_ids: tf.Tensor) -> np.ndarray:
-        """Best hypotheses, int32 `(batch, length)`; rows without a source stay empty."""
+        """The best hypotheses, int32 `(batch, length)`. Rows without a source stay empty."""
         lengths = np.count_nonzero(source_ids, axis=1)
-        if self._model.length_policy.pads_to_pair:  # the sources are padded to the longest pair of the batch
+        if self._model.length_policy.pads_to_pair:  # all sources have the length of the longest pair in the batch
             lengths = np.where(lengths > 0, source_ids.shape[1], 0)
         limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
         return decoder(source_ids, length_limits=limits).ids.numpy()[:, 0]

@@ -27,7 +27,7 @@ def make_progress(clock, is_terminal=False, compiles=True):
 
 
 def one_step(progress, state, clock, seconds, shape=(4, 9), loss=2.5, **texts):
-    progress.announce_shapes({"pairs": shape, **texts})
+    progress.next_shapes({"pairs": shape, **texts})
     clock.seconds += seconds
     state.batch += 1
     state.step += 1
@@ -56,7 +56,7 @@ def test_shapes_of_texts_are_new_by_themselves(clock):
     assert "compiling batch shape 3: 4 x 12 of source text ..." in text
 
 
-def test_new_shapes_are_announced_and_left_out_of_the_speed(clock):
+def test_new_shapes_are_shown_and_left_out_of_the_speed(clock):
     progress, state = make_progress(clock)
     one_step(progress, state, clock, 60.0)
     one_step(progress, state, clock, 2.0)

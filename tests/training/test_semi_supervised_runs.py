@@ -313,7 +313,7 @@ def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     RunFolder.create(tmp_path / "run", config, Vocabulary.from_texts(["1"]))
-    with pytest.raises(InputError, match=r"holds a run already\. Go on with it with .*--resume"):
+    with pytest.raises(InputError, match=r"holds a run already\. Resume it with .*--resume"):
         train(config, tmp_path / "run")
 
 

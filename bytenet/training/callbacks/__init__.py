@@ -1,4 +1,4 @@
-"""What happens around the steps of `fit`: counting, evaluating, logging, saving, and telling how it goes."""
+"""Callbacks of `fit`: counting, evaluating, logging, saving, and showing the progress."""
 
 from bytenet.training.callbacks.checkpoint_saver import CheckpointSaver
 from bytenet.training.callbacks.continuous_evaluation import ContinuousEvaluation

@@ -1,4 +1,4 @@
-"""Evaluation of random batches while training goes on."""
+"""Evaluation of random batches during training."""
 
 import time
 
@@ -14,16 +14,16 @@ from bytenet.training.validation import BatchSampler, Validator
 
 
 class ContinuousEvaluation(keras.callbacks.Callback):
-    """Measures random batches while training goes on; raw and smoothed values to TensorBoard and CSV.
+    """Measures random batches during training. Raw and smoothed values go to TensorBoard and to a CSV file.
 
-    Where it measures every so many steps, it also measures before the first one.
+    If it measures at certain steps, it also measures before the first step.
 
     Args:
-        folder: of the run; values go to `continuous.csv` and the logs.
-        validator: does the measuring.
-        samplers: what to draw the batches from, by the prefix of the values' names: "" for validation pairs.
-        state: step and time.
-        config: of the run.
+        folder: of the run. The values go to `continuous.csv` and the logs.
+        validator: measures a batch.
+        samplers: draw the batches, by prefix of the names of the values: "" for validation pairs.
+        state: step and time of each value.
+        config: reads when to measure and how to smooth from `evaluation`.
     """
 
     NAMES = ("cross_entropy", "sentence_cross_entropy", "misclassification", "bleu")

@@ -1,4 +1,4 @@
-"""The line that says how training is going."""
+"""The line that shows the progress of a training."""
 
 import sys
 import time
@@ -18,14 +18,17 @@ _SECONDS_BETWEEN_REDRAWS = 0.1
 class ProgressLine(keras.callbacks.Callback):
     """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
 
-    On a terminal it is a bar that is redrawn; elsewhere (a log file) a line every half minute. Batch shapes that
-    have not been seen before are announced, since the step is compiled for them, which takes much longer than a step.
+    On a terminal, it is a bar that is redrawn. Elsewhere, for example in a log file, it is a line every half minute.
+    New batch shapes are shown too, because XLA compiles the step for each of them, which takes much longer than a step.
 
     Args:
-        state: kept up to date by `StateKeeper`, which must come first among the callbacks.
+        state: kept up to date by `StateKeeper`, which must be an earlier callback.
         epochs: number of epochs of the run.
         steps_per_epoch: batches in an epoch.
         compiles: whether a new shape means a new compilation.
+
+    Attributes:
+        compile_seconds: time of all steps with a new shape.
     """
 
     def __init__(self, state: TrainingState, epochs: int, steps_per_epoch: int, compiles: bool):
@@ -46,23 +49,27 @@ class ProgressLine(keras.callbacks.Callback):
         """Print a line above the bar."""
         (self._bar.console if self._bar else self._console).print(text, markup=False, soft_wrap=True)
 
-    def announce_shapes(self, shapes: Mapping[str, tuple[int, int]]) -> None:
-        """Tell the shapes `(rows, length)` of the batches that come next: of "pairs", and of texts by their sides."""
+    def next_shapes(self, shapes: Mapping[str, tuple[int, int]]) -> None:
+        """Take the shapes of the batches that come next, and show the new ones.
+
+        Args:
+            shapes: `(rows, length)` by name of the stream: "pairs", or the side of a text.
+        """
         self._began_step = time.monotonic()
         new = [(name, shape) for name, shape in shapes.items() if (name, shape) not in self._shapes]
         self._is_new = bool(new) and self._compiles
         if self._is_new:
             numbers = range(len(self._shapes) + 1, len(self._shapes) + len(new) + 1)
             self._shapes.update(new)
-            told = [
+            descriptions = [
                 f"{number}: {rows} x {length}{'' if name == 'pairs' else f' of {name} text'}"
                 for number, (name, (rows, length)) in zip(numbers, new, strict=True)
             ]
-            self._show(f"compiling batch shape {', '.join(told)} ...")
+            self._show(f"compiling batch shape {', '.join(descriptions)} ...")
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Inside, the bar is on the terminal, if standard error is one."""
+        """Show the bar, if standard error is a terminal."""
         if not self._console.is_terminal:
             yield
             return
@@ -82,13 +89,13 @@ class ProgressLine(keras.callbacks.Callback):
         now = time.monotonic()
         if self._is_new:
             self.compile_seconds += now - self._began_step
-            self._recent = []  # a compilation says nothing of the speed
+            self._recent = []  # the speed does not include compilations
         self._recent = [*self._recent[-50:], (now, self._state.characters)]
         if self._is_time_to_show():
             self._show(self._describe(logs or {}))
 
     def on_epoch_end(self, epoch, logs=None):
-        if self._bar is not None:  # the latest steps may have come too soon to be shown
+        if self._bar is not None:  # the latest steps may not be shown yet
             self._show(self._describe(logs or {}))
         measured = ", ".join(f"{name} {value:.4g}" for name, value in (logs or {}).items() if value is not None)
         self.say(f"epoch {epoch + 1}/{self._epochs} ({_clock(self._state.seconds)}): {measured}")
@@ -103,12 +110,12 @@ class ProgressLine(keras.callbacks.Callback):
 
     @property
     def characters_per_second(self) -> float:
-        """Real target characters trained on in a second, over the latest steps, compilations left out."""
+        """Real target characters trained on in a second, over the latest steps without compilations."""
         (began, before), (ended, after) = self._recent[0], self._recent[-1]
         return (after - before) / (ended - began) if ended > began else float("nan")
 
     def _is_time_to_show(self) -> bool:
-        """Whether the last text is old enough: a step of a small model is shorter than what telling of it takes."""
+        """Whether the shown text is old. To show it takes longer than a step of a small model."""
         shown_for = _SECONDS_BETWEEN_LINES if self._bar is None else _SECONDS_BETWEEN_REDRAWS
         return time.monotonic() - self._shown_at >= shown_for
 

@@ -58,7 +58,7 @@ class StateKeeper(keras.callbacks.Callback):
 
     def on_train_batch_begin(self, batch, logs=None):
         planned = {name: stream.batch_at(self._state.step) for name, stream in self._streams.items()}
-        self._progress.announce_shapes({name: (len(batch.indices), batch.length) for name, batch in planned.items()})
+        self._progress.next_shapes({name: (len(batch.indices), batch.length) for name, batch in planned.items()})
 
     def on_train_batch_end(self, batch, logs=None):
         state = self._state

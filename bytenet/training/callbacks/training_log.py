@@ -1,4 +1,4 @@
-"""What training measures, for TensorBoard and as CSV."""
+"""The measurements of training, for TensorBoard and as CSV."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,15 +11,15 @@ from bytenet.training.state import TrainingState
 
 
 class TrainingLog(keras.callbacks.Callback):
-    """Writes what training measures for TensorBoard, and the epochs' results as CSV.
+    """Writes the measurements of steps for TensorBoard, and those of epochs as CSV.
 
-    The CSV of the run has the results of all translators; each other translator also has one in its own folder.
+    The CSV of the run has the results of all translators. Each other translator also has a CSV in its own folder.
 
     Args:
-        folders: of the run and of its other translators, by direction; the run's comes first.
+        folders: of the run and of its other translators, by direction; the run comes first.
         state: step and time of each value.
-        learning: directions of the translators that learn; "loss" is the first one's.
-        columns: what the task measures beside `EPOCH_COLUMNS`.
+        learning: directions of the translators that learn. "loss" is the loss of the first one.
+        columns: further columns of the task, after `EPOCH_COLUMNS`.
     """
 
     EVERY_STEPS = 20
@@ -49,7 +49,7 @@ class TrainingLog(keras.callbacks.Callback):
             if name in learning
         }
         for log in (self._epochs, *self._others.values()):
-            log.drop_after(state.step or -1)  # what a run starts from is measured at step 0, and then once more
+            log.drop_after(state.step or -1)  # the row of step 0 is about the start, which may be another now
 
     def on_train_batch_end(self, batch, logs=None):
         if self._state.step % self.EVERY_STEPS:
@@ -62,7 +62,7 @@ class TrainingLog(keras.callbacks.Callback):
             tf.summary.scalar("gradient_norm", keras.ops.convert_to_tensor(optimizer.gradient_norm))
 
     def on_train_begin(self, logs=None):
-        if logs:  # the models that it starts from were measured
+        if logs:  # the models that the run starts from were measured
             self._write_epoch(0, logs)
 
     def on_epoch_end(self, epoch, logs=None):

@@ -1,1 +1,1 @@
-"""Optimisers and their learning rates. Schedules run on every Keras backend, `FlatAdam` on TensorFlow."""
+"""Optimisers and their learning rates. Schedules run on every Keras backend, optimisers only on TensorFlow."""

@@ -1,4 +1,4 @@
-"""Learning rates that change with the step."""
+"""Learning rates that depend on the step."""
 
 import math
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     Args:
         peak: highest learning rate.
-        decay: "constant" stays there; "cosine" and "linear" fall to `final` at `total_steps`;
-            "inverse_sqrt" falls as √(warmup_steps / step), from step 1 on where there is no warm-up.
-        warmup_steps: length of the rise, from peak / warmup_steps at the first step.
-        total_steps: end of the run; may be set later on, as it is a variable in what was traced.
-        final: learning rate at the end of "cosine" and "linear", and the least one of "inverse_sqrt".
+        decay: "constant" stays at the peak; "cosine" and "linear" fall to `final` at `total_steps`;
+            "inverse_sqrt" falls like √(warmup_steps / step), or like √(1 / step) without warm-up.
+        warmup_steps: length of the rise, which begins with peak / warmup_steps at the first step.
+        total_steps: last step of the run. It is a variable, so it can be changed in a traced step.
+        final: learning rate at the end of "cosine" and "linear", and the lowest one of "inverse_sqrt".
     """
 
     def __init__(self, peak: float, decay: str, warmup_steps: int, total_steps: int, final: float = 0.0):
@@ -32,7 +32,7 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     @property
     def total_steps(self) -> int:
-        """End of the run."""
+        """Last step of the run."""
         return int(ops.convert_to_numpy(self._total_steps))
 
     @total_steps.setter
@@ -67,7 +67,12 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
 
 
 def make_schedule(config: "TrainingConfig", total_steps: int) -> WarmupDecay:
-    """The learning rate of a run of `total_steps` steps."""
+    """The learning rate of a run.
+
+    Args:
+        config: reads `learning_rate`, `schedule`, `warmup_steps` and `final_learning_rate`.
+        total_steps: of the run.
+    """
     return WarmupDecay(
         peak=config.learning_rate,
         decay=config.schedule,

@@ -1,4 +1,4 @@
-"""The probability of translating a text forth and back again, summed over the translations that a search found."""
+"""The probability of translating a text forth and back, summed over the translations of a beam search."""
 
 from keras import ops
 
@@ -6,12 +6,12 @@ from bytenet.training.losses import sentence_cross_entropy
 
 
 def log_likelihoods(model, source_ids, target_ids, training: bool):
-    """log P(target | source) of each target, in nats, its padding left out.
+    """log P(target | source) of each target without its padding, in nats.
 
     Args:
         model: a `TranslationModel`.
         source_ids: int32 `(batch, S)`.
-        target_ids: int32 `(k * batch, T)`, k targets side by side for each source.
+        target_ids: int32 `(k * batch, T)`; the k targets of a source follow each other.
         training: as in `TranslationModel.call`.
 
     Returns:
@@ -22,19 +22,19 @@ def log_likelihoods(model, source_ids, target_ids, training: bool):
 
 
 def log_marginal(forth, back, counts):
-    """log Σ_b P(ŷ_b | x) P(x | ŷ_b) over the beam, and each hypothesis's share in it.
+    """log Σ_b P(ŷ_b | x) P(x | ŷ_b) over the beam, and the share of each hypothesis in the sum.
 
-    The sum is not divided by the probability of the whole beam, so it is a lower bound of the probability over all
-    translations, and equals it where the beam holds them all. With the shares w held constant, the gradient of
+    The sum is not divided by the probability of the whole beam. So it is a lower bound of the sum over all
+    translations, and equals it if the beam contains them all. If the shares w are held constant, the gradient of
     Σ_b w_b (log P(ŷ_b | x) + log P(x | ŷ_b)) is the gradient of the logarithm.
 
     Args:
         forth: float32 `(batch, b)`, log P(ŷ_b | x).
         back: float32 `(batch, b)`, log P(x | ŷ_b).
-        counts: bool `(batch, b)`, false for hypotheses that are left out; at least one of each row counts.
+        counts: bool `(batch, b)`, false for hypotheses that are left out. At least one in each row counts.
 
     Returns:
-        float32 `(batch,)` in nats, and the shares, float32 `(batch, b)` of sum 1.
+        float32 `(batch,)` in nats; and the shares, float32 `(batch, b)`, which sum to 1 in each row.
 
     Reference:
         Madsen 2017, eq. 2.7.3, B.5.4 and C.1.3.
@@ -44,16 +44,16 @@ def log_marginal(forth, back, counts):
 
 
 def expected_back(forth, back, counts):
-    """Σ_b P(ŷ_b | x) log P(x | ŷ_b) over a beam whose probabilities are scaled to sum to 1: back-translation.
+    """Back-translation: Σ_b P(ŷ_b | x) log P(x | ŷ_b), with the probabilities of the beam scaled to sum to 1.
 
-    Args and results as of `log_marginal`; only `back` is to be learned from.
+    Arguments and results are those of `log_marginal`. The gradient must only go through `back`.
     """
     shares = _shares(ops.where(counts, forth, -float("inf")))
     return ops.sum(shares * ops.where(counts, back, 0.0), axis=1), shares
 
 
 def first_of_equals(hypotheses):
-    """Whether no earlier hypothesis of the sentence is the same text; symbols 0, which are no text, are passed over.
+    """Whether no earlier hypothesis of the sentence is the same text. Symbols 0 are no text and are skipped.
 
     Args:
         hypotheses: int32 `(batch, b, T)`.
@@ -68,5 +68,5 @@ def first_of_equals(hypotheses):
 
 
 def _shares(joint):
-    """The softmax over a beam; Keras's own warns of a beam of one."""
+    """The softmax over a beam. Keras's softmax warns if the beam has one hypothesis."""
     return ops.exp(joint - ops.logsumexp(joint, axis=1, keepdims=True))

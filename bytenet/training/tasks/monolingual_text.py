@@ -1,4 +1,4 @@
-"""Monolingual text of a run: what of it is used, in which batches, and how long its translations are searched."""
+"""Monolingual text of a run: the sentences that are used, their batches, and the lengths of the searches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,20 +23,20 @@ from bytenet.errors import InputError
 from bytenet.training.tasks.direction import Side
 
 DIRECTIONS = ("forward", "backward")
-#: By side of a monolingual text: what translates it, and what translates that back.
+#: For each side of monolingual text: the translator that translates it, and the one that translates it back.
 FORTH_AND_BACK: dict[Side, tuple[str, str]] = {"source": ("forward", "backward"), "target": ("backward", "forward")}
 
 
 @dataclass(frozen=True)
 class MonolingualText:
-    """Sentences of one language, and the batches they come in.
+    """Sentences of one language in batches.
 
     Attributes:
-        side: "source", translated forth and back again, or "target", translated back and forth again.
-        selected: the sentences, and how many others there were.
-        plan: of their batches, by their own lengths.
+        side: "source" or "target".
+        selected: the sentences, and how many others were left out.
+        plan: of the batches, by the lengths of the sentences.
         seed: of the order of the batches.
-        search_lengths: by the padded length of a batch, most symbols of its translations.
+        search_lengths: by padded length of a batch, most symbols of its translations.
     """
 
     side: Side
@@ -47,19 +47,22 @@ class MonolingualText:
 
 
 def directions_trained(settings: SemiSupervisedConfig) -> list[str]:
-    """Which of the translators learn."""
+    """The translators that learn."""
     return [name for name in DIRECTIONS if settings.trained in ("both", name)]
 
 
 def directions_taught(side: Side, settings: SemiSupervisedConfig) -> list[str]:
-    """Which of the translators learn from the text of a side: by back-translation only the one that translates back."""
+    """The translators that learn from the text of a side. Back-translation teaches only the one that translates back.
+
+    A translator that is not trained learns from no text.
+    """
     forth, back = FORTH_AND_BACK[side]
     by_text = (forth, back) if settings.objective == "marginal" else (back,)
     return [name for name in directions_trained(settings) if name in by_text]
 
 
 def weighted_texts(corpus: Corpus, settings: SemiSupervisedConfig) -> dict[Side, list[str]]:
-    """The monolingual texts that there are and that have a weight, whether or not they teach a translator; by side."""
+    """The monolingual texts with a weight above 0, by side, whether or not they teach a translator."""
     sides: tuple[tuple[Side, list[str] | None, float], ...] = (
         ("source", corpus.monolingual_source, settings.source_weight),
         ("target", corpus.monolingual_target, settings.target_weight),
@@ -70,19 +73,19 @@ def weighted_texts(corpus: Corpus, settings: SemiSupervisedConfig) -> dict[Side,
 def monolingual_texts(
     corpus: Corpus, config: Config, vocabulary: Vocabulary, lengths: Mapping[Side, np.ndarray], replicas: int
 ) -> list[MonolingualText]:
-    """The monolingual texts that a run learns from: those that are there, have a weight, and teach a translator.
+    """The monolingual texts that a run learns from. They have a weight above 0 and teach a translator.
 
     Args:
         corpus: with the training pairs that are used.
-        config: of the run.
+        config: reads the batches from `semi_supervised` and `data`, and the length policy from `model`.
         vocabulary: of the pairs.
         lengths: `text_lengths` of both sides of the training pairs.
-        replicas: devices that share each batch.
+        replicas: number of devices that share each batch.
 
     Raises:
-        InputError: nothing of a text is within the limits.
+        InputError: no sentence of a text is within the limits.
     """
-    semi, found = config.semi_supervised, []
+    semi, monolingual = config.semi_supervised, []
     settings = {
         "batch_size": semi.batch_size or config.data.batch_size,
         "batch_chars": semi.batch_chars or (config.data.batch_chars if semi.batch_size is None else None),
@@ -91,7 +94,7 @@ def monolingual_texts(
         "min_size": semi.bucket_min_size,
         "min_width": semi.bucket_min_width,
     }
-    # The streams have seeds of their own: two texts of one size are not to come in the same order.
+    # Each stream has its own seed, so that two texts of the same size do not come in the same order.
     sides: tuple[tuple[Side, Side, int], ...] = (("source", "target", 1), ("target", "source", 2))
     weighted = weighted_texts(corpus, semi)
     for side, other, stream in sides:
@@ -101,52 +104,57 @@ def monolingual_texts(
         selected = select_monolingual(texts, config.data, vocabulary)
         if not selected.texts:
             raise InputError(
-                f"None of the {len(texts)} sentences of monolingual {side} text has {config.data.min_length} to "
-                f"{config.data.max_length} characters, all of which occur in the training pairs. Change "
-                "data.min_length or data.max_length, or give text that is more like the pairs."
+                f"None of the {len(texts)} sentences of monolingual {side} text can be used: they need "
+                f"{config.data.min_length} to {config.data.max_length} characters, all of them known from the training "
+                "pairs. Change data.min_length or data.max_length, or give text that is more like the pairs."
             )
         plan = plan_from_config(text_lengths(selected.texts, vocabulary), config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, lengths[side], lengths[other], config.model.length_policy)
-        found.append(MonolingualText(side, selected, plan, config.training.seed + stream, search_lengths))
-    return found
+        monolingual.append(MonolingualText(side, selected, plan, config.training.seed + stream, search_lengths))
+    return monolingual
 
 
-def _search_lengths(plan: BatchPlan, these: np.ndarray, others: np.ndarray, policy: LengthPolicy) -> dict[int, int]:
-    """As long as the longest translation that a training pair has for a text no longer, by padded length.
+def _search_lengths(
+    plan: BatchPlan, lengths: np.ndarray, other_lengths: np.ndarray, policy: LengthPolicy
+) -> dict[int, int]:
+    """Most symbols of a translation, by padded length of the text.
+
+    It is the length of the longest translation in those training pairs whose text is not longer.
 
     Args:
         plan: of the texts.
-        these, others: lengths of the texts' side of each pair, and of the other.
+        lengths: int `(pairs,)`, of the texts' side of the training pairs.
+        other_lengths: int `(pairs,)`, of the other side.
         policy: of the model, see `LengthPolicy.search_length`.
     """
     limits = {}
-    for length in plan.padded_lengths:
-        of_such = others[these <= max(length, these.min())]
-        limits[length] = policy.search_length(length, int(of_such.max()))
+    for padded_length in plan.padded_lengths:
+        translations = other_lengths[lengths <= max(padded_length, lengths.min())]
+        limits[padded_length] = policy.search_length(padded_length, int(translations.max()))
     return limits
 
 
 def semi_supervised_dataset(
     pairs_dataset: tf.data.Dataset, texts: Sequence[MonolingualText], vocabulary: Vocabulary, loss: Loss, step: int
 ) -> tf.data.Dataset:
-    """Endless batches for `TranslatorPair`: of pairs, and beside each one of every monolingual text.
+    """Endless batches for `TranslatorPair`. Each has a batch of pairs and a batch of every monolingual text.
 
     Args:
-        pairs_dataset: as `training_dataset` gives it.
-        texts: of the run; each goes round at its own pace.
+        pairs_dataset: from `training_dataset`.
+        texts: of the run. Each has its own pace.
         vocabulary: of the run.
-        loss: what a loss is averaged over.
-        step: number of steps done before the first batch, which tells the place in every text.
+        loss: average over sentences or over characters.
+        step: number of steps before the first batch, which gives the place in every text.
     """
 
     def both_directions(ids: dict[str, tf.Tensor], target_ids: tf.Tensor, weights: tf.Tensor) -> dict:
         return {**ids, "forward_weights": weights, "backward_weights": loss_weights(ids["source_ids"], loss)}
 
-    def weighed(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def weighted(ids: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         return ids, loss_weights(ids, loss)
 
     streams: dict[str, tf.data.Dataset] = {
-        text.side: monolingual_dataset(text.selected.texts, vocabulary, text.plan, text.seed, step).map(weighed)
+        text.side: monolingual_dataset(text.selected.texts, vocabulary, text.plan, text.seed, step).map(weighted)
         for text in texts
     }
     return tf.data.Dataset.zip({"pairs": pairs_dataset.map(both_directions), **streams}).prefetch(tf.data.AUTOTUNE)
