@@ -1,7 +1,7 @@
-"""The command `bytenet`: one module a verb, imported when the verb is called.
+"""The command `bytenet`. Each verb is a module, imported when the verb is called.
 
-Exit codes: 0 done; 1 a failure that a message explains; 2 wrong use, also of configuration keys; 130
-interrupted. Results go to stdout; messages and progress go to stderr.
+Exit codes: 0 success; 1 failure, explained by a message; 2 wrong use or a wrong setting; 130 interrupted. Results go to
+stdout; messages and progress go to stderr.
 """
 
 import os
@@ -28,16 +28,14 @@ _VERBS = {
 }
 
 
-class _Failure(click.ClickException):
-    """A user's mistake or a file's failure: a message on stderr, and the exit code."""
+class _WrongSetting(click.ClickException):
+    """A mistake in the configuration."""
 
-    def __init__(self, message: str, exit_code: int):
-        super().__init__(message)
-        self.exit_code = exit_code
+    exit_code = 2
 
 
 class _Commands(LazyGroup):
-    """The verbs; a user's mistake in one is a message and an exit code, not a traceback."""
+    """The verbs. A user's mistake ends in a message and an exit code, not in a traceback."""
 
     def invoke(self, ctx: click.Context) -> None:
         try:
@@ -46,11 +44,12 @@ class _Commands(LazyGroup):
             click.echo(str(interrupt) or "Interrupted.", err=True)
             ctx.exit(130)
         except BrokenPipeError:
-            raise  # click ends quietly when the reader of a pipe (`| head`) has gone
+            raise  # click ends quietly when the reader of a pipe (`| head`) is gone
         except (InputError, OSError) as error:
             if ctx.params["traceback"]:
                 traceback.print_exc()
-            raise _Failure(str(error), exit_code=2 if isinstance(error, ConfigError) else 1) from error
+            failure = _WrongSetting if isinstance(error, ConfigError) else click.ClickException
+            raise failure(str(error)) from error
 
 
 @click.group(cls=_Commands, package=__name__, verbs=_VERBS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -67,7 +66,7 @@ def _group(traceback: bool) -> None:
 
 def main() -> None:
     """Run the command with the arguments of this process, and exit."""
-    # TensorFlow's remarks on the machine would hide the messages; a value set by the user counts.
+    # TensorFlow's remarks on the machine would hide the messages. A value set by the user stays.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     compile_cache.turn_on()
     keep_freed_memory()

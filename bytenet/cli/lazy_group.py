@@ -1,4 +1,4 @@
-"""A command group whose commands are modules, imported when they are called."""
+"""A command group that imports the module of a command when the command is called."""
 
 import difflib
 from importlib import import_module
@@ -7,7 +7,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are modules of one package, of which only the called one is imported.
+    """A group whose commands are modules of one package. Only the module of the called command is imported.
 
     The package has, for the command `some-verb`, a module `some_verb` with a click command of that name.
 
@@ -37,8 +37,8 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             close = difflib.get_close_matches(args[0], self._verbs, n=1)
-            error.message += f" Did you mean {close[0]}?" if close else ""
-            raise
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise click.UsageError(error.message + hint, ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
