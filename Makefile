@@ -6,17 +6,21 @@ INSTALLED := $(VENV)/.installed
 # Our own environment is made anew for another Python; one that is given as VENV is taken as it is.
 SAME_PYTHON = $(if $(filter file,$(origin VENV)),-a "$$($(VENV)/bin/python -V 2>/dev/null)" = "$$($(PYTHON) -V)")
 
+BACKENDS_VENV := .venv-backends
+BACKENDS_INSTALLED := $(BACKENDS_VENV)/.installed
+
 # Two processes of one thread each: most tests trace graphs, which takes one core.
 PARALLEL := -n 2 --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all lint
+.PHONY: help demo test test-all test-backends lint
 
 help:
-	@echo "make demo      train ByteNet on number words, score it on held-out numbers, show its translations"
-	@echo "make test      run the tests"
-	@echo "make test-all  run the tests, the slow ones too"
-	@echo "make lint      check the style of the code"
+	@echo "make demo           train ByteNet on number words, score it on held-out numbers, show its translations"
+	@echo "make test           run the tests"
+	@echo "make test-all       run the tests, the slow ones too"
+	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
+	@echo "make lint           check the style of the code"
 
 # A demo that was interrupted goes on, and a finished one is not trained again: --resume.
 demo: $(INSTALLED)
@@ -29,6 +33,10 @@ test: $(INSTALLED)
 test-all: $(INSTALLED)
 	$(VENV)/bin/pytest $(PARALLEL) -m ""
 
+# JAX and PyTorch compute the numbers in an environment of their own, which has no TensorFlow.
+test-backends: $(INSTALLED) $(BACKENDS_INSTALLED)
+	BACKENDS_PYTHON=$(BACKENDS_VENV)/bin/python $(VENV)/bin/pytest tests/contract/test_backends.py
+
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .
 
@@ -38,4 +46,11 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@echo "Installing into $(VENV) (once; about 3 GB, some minutes) ..." >&2
 	@test -x $(VENV)/bin/pip $(SAME_PYTHON) || $(PYTHON) -m venv $(if $(SAME_PYTHON),--clear) $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+$(BACKENDS_INSTALLED): tests/contract/requirements-backends.txt constraints.txt | $(INSTALLED)
+	@echo "Installing JAX and PyTorch into $(BACKENDS_VENV) (once, some minutes) ..." >&2
+	$(VENV)/bin/python -m venv --clear $(BACKENDS_VENV)
+	$(BACKENDS_VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-r tests/contract/requirements-backends.txt
 	touch $@

@@ -1,14 +1,14 @@
 """Search for translations and score given ones, written against the `TranslationModel` promise alone."""
 
 from bytenet.decoding.beam import beam_search
-from bytenet.decoding.decoder import Decoder
+from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.scoring import PairScores, log_probabilities
 from bytenet.decoding.search import SearchResult
 from bytenet.decoding.translator import Translation, Translator, forbidden_symbols
 
 __all__ = [
-    "Decoder",
+    "CompiledSearch",
     "PairScores",
     "SearchResult",
     "Translation",

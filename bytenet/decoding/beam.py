@@ -48,7 +48,7 @@ def beam_search(
     still beat (log-probabilities only fall); its beams then stay as they are, whatever its neighbours in the
     batch do, and the search stops when all sentences are settled or at their length limits.
 
-    To be called inside a `tf.function`, as `Decoder` does; outside it works, but slowly.
+    To be called inside a `tf.function`, as `CompiledSearch` does; outside it works, but slowly.
 
     Args:
         model: any `TranslationModel`.

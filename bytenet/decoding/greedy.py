@@ -23,7 +23,7 @@ def greedy_search(
 ) -> SearchResult:
     """Translate a batch by taking the likeliest character at each step, until every sentence has ended.
 
-    To be called inside a `tf.function`, as `Decoder` does; outside it works, but slowly.
+    To be called inside a `tf.function`, as `CompiledSearch` does; outside it works, but slowly.
 
     Args:
         model: any `TranslationModel`.

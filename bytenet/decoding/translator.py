@@ -11,8 +11,8 @@ from bytenet.config import ModelConfig
 from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch
-from bytenet.decoding.compilation import CompilationChoice
-from bytenet.decoding.decoder import Decoder
+from bytenet.decoding.compilation_choice import CompilationChoice
+from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.models.translation_model import TranslationModel
 from bytenet.run_folder import RunFolder
 
@@ -95,7 +95,7 @@ class Translator:
         self.trained_lengths = trained_lengths
         self.forbidden_ids = _not_text(vocabulary) if forbidden_ids is None else tuple(forbidden_ids)
         self._compilation = CompilationChoice(jit_compile)
-        self._decoders: dict[tuple[int, bool], Decoder] = {}
+        self._decoders: dict[tuple[int, bool], CompiledSearch] = {}
 
     @classmethod
     def from_run(cls, run_dir: str | os.PathLike[str], **overrides: Any) -> Self:
@@ -198,9 +198,9 @@ class Translator:
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 
-    def _decoder(self, n_best: int, jit_compile: bool) -> Decoder:
+    def _decoder(self, n_best: int, jit_compile: bool) -> CompiledSearch:
         if (n_best, jit_compile) not in self._decoders:
-            self._decoders[n_best, jit_compile] = Decoder(
+            self._decoders[n_best, jit_compile] = CompiledSearch(
                 self.model, self.beam_size, self.length_penalty, n_best, self.forbidden_ids, jit_compile
             )
         return self._decoders[n_best, jit_compile]

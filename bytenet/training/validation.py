@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups, pair_lengths
-from bytenet.decoding import Decoder
+from bytenet.decoding import CompiledSearch
 from bytenet.evaluation import (
     bleu,
     chrf,
@@ -70,10 +70,10 @@ class ValidationTools:
     def __init__(self, model: keras.Model, config: Config, forbidden_ids: Sequence[int]):
         self.model = model
         beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
-        self.greedy = Decoder(model, forbidden_ids=forbidden_ids)
+        self.greedy = CompiledSearch(model, forbidden_ids=forbidden_ids)
         self.decoder = self.greedy
         if beam_size > 1:
-            self.decoder = Decoder(model, beam_size, length_penalty, forbidden_ids=forbidden_ids)
+            self.decoder = CompiledSearch(model, beam_size, length_penalty, forbidden_ids=forbidden_ids)
         self.sentence_losses = tf.function(
             lambda inputs: sentence_cross_entropy(model(inputs, training=False), inputs["target_ids"]),
             reduce_retracing=True,
@@ -177,10 +177,10 @@ class Validator:
             ).value,
         }
 
-    def _translate(self, decoder: Decoder, source_ids: tf.Tensor) -> np.ndarray:
+    def _translate(self, search: CompiledSearch, source_ids: tf.Tensor) -> np.ndarray:
         """The best hypotheses, int32 `(batch, length)`. Rows without a source stay empty."""
         lengths = np.count_nonzero(source_ids, axis=1)
         if self._model.length_policy.pads_to_pair:  # all sources have the length of the longest pair in the batch
             lengths = np.where(lengths > 0, source_ids.shape[1], 0)
         limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
-        return decoder(source_ids, length_limits=limits).ids.numpy()[:, 0]
+        return search(source_ids, length_limits=limits).ids.numpy()[:, 0]

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
-from bytenet.decoding import Decoder
+from bytenet.decoding import CompiledSearch
 from bytenet.models import TranslationModel
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 
@@ -83,8 +83,8 @@ def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], rep
     for case in cases:
         source_ids = random.integers(EOS_ID + 1, model.vocab_size, (case.batch_size, case.length)).astype("int32")
         if case.method == "cached":
-            decoder = Decoder(model, case.beam_size, forbidden_ids=(PAD_ID, EOS_ID), jit_compile=case.jit_compile)
-            runs[case], steps[case] = partial(_search, decoder, source_ids), case.length
+            search = CompiledSearch(model, case.beam_size, forbidden_ids=(PAD_ID, EOS_ID), jit_compile=case.jit_compile)
+            runs[case], steps[case] = partial(_search, search, source_ids), case.length
         else:
             lengths = _prefix_lengths(case)
             next_ids = next_ids_of_prefix["growing" if case.method == "growing prefix" else case.jit_compile]
@@ -102,9 +102,9 @@ def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], rep
     return costs
 
 
-def _search(decoder: Decoder, source_ids: np.ndarray) -> None:
+def _search(search: CompiledSearch, source_ids: np.ndarray) -> None:
     length = source_ids.shape[1]
-    translations = decoder(source_ids, max_length=length)
+    translations = search(source_ids, max_length=length)
     if translations.lengths.numpy().min() != length:
         raise RuntimeError(f"The search ended before {length} characters.")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bytenet.config.families.attention import AttentionConfig
-from bytenet.decoding import Decoder, beam_search
+from bytenet.decoding import CompiledSearch, beam_search
 from bytenet.models import AttentionModel
 
 UNIFORM = [0.25] * 4
@@ -29,7 +29,7 @@ def test_check_vector_of_the_thesis(table_model, jit_compile):
             [UNIFORM] * 4,
         ]
     )
-    decoder = Decoder(model, beam_size=3, n_best=3, forbidden_ids=(), jit_compile=jit_compile)
+    decoder = CompiledSearch(model, beam_size=3, n_best=3, forbidden_ids=(), jit_compile=jit_compile)
 
     result = decoder(np.array([[2, 1]], np.int32))
 
@@ -60,7 +60,7 @@ def _plain_beam_search(model, log_probability_of, source, beam_size, max_length)
 @pytest.mark.parametrize(("beam_size", "seed"), [(2, 1), (3, 2), (5, 3), (4, 4)])
 def test_narrow_beams_equal_a_plain_search(recurrent_model, sequence_log_probabilities, beam_size, seed):
     model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
-    result = Decoder(model, beam_size=beam_size, n_best=beam_size)(SOURCES, max_length=7)
+    result = CompiledSearch(model, beam_size=beam_size, n_best=beam_size)(SOURCES, max_length=7)
     for sentence, source in enumerate(SOURCES):
         expected = _plain_beam_search(model, sequence_log_probabilities, source, beam_size, 7)
         assert _rows(result)[sentence] == [symbols for symbols, _ in expected]
@@ -71,8 +71,8 @@ def test_narrow_beams_equal_a_plain_search(recurrent_model, sequence_log_probabi
 @pytest.mark.parametrize("seed", range(4))
 def test_fewer_hypotheses_asked_for_stop_earlier_with_the_same_best(recurrent_model, seed):
     model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
-    every = Decoder(model, beam_size=5, n_best=5)(SOURCES, max_length=9)
-    best = Decoder(model, beam_size=5, n_best=1)(SOURCES, max_length=9)
+    every = CompiledSearch(model, beam_size=5, n_best=5)(SOURCES, max_length=9)
+    best = CompiledSearch(model, beam_size=5, n_best=1)(SOURCES, max_length=9)
     np.testing.assert_array_equal(best.ids[:, 0], every.ids[:, 0])
     np.testing.assert_allclose(best.scores[:, 0], every.scores[:, 0], atol=1e-6)
 
@@ -95,7 +95,7 @@ def test_the_search_stops_when_nothing_can_change_any_more(recurrent_model, n_be
 def test_the_weights_of_each_call_count():
     model = AttentionModel(AttentionConfig(dim=4), 6)
     model({"source_ids": SOURCES, "target_ids": SOURCES})
-    decoder = Decoder(model, beam_size=3)
+    decoder = CompiledSearch(model, beam_size=3)
     for symbol in (4, 5):
         model.head.bias.assign(50.0 * (np.eye(6)[symbol] - np.eye(6)[1]))  # no hypothesis ends
         np.testing.assert_array_equal(decoder(SOURCES, max_length=5).ids, np.full((len(SOURCES), 1, 5), symbol))
@@ -103,7 +103,7 @@ def test_the_weights_of_each_call_count():
 
 def test_more_beams_than_hypotheses_leaves_the_rest_without_probability(recurrent_model):
     # With 0 forbidden, two symbols and a length of 2 there are only 1; 2 1; 2 2.
-    result = Decoder(recurrent_model(vocab_size=3), beam_size=6, n_best=6)(np.array([[2, 1]]), max_length=2)
+    result = CompiledSearch(recurrent_model(vocab_size=3), beam_size=6, n_best=6)(np.array([[2, 1]]), max_length=2)
     assert set(_rows(result)[0][:3]) == {(1,), (2, 1), (2, 2)}
     assert np.isfinite(result.log_probabilities[0, :3]).all()
     assert np.isneginf(result.log_probabilities[0, 3:]).all()
@@ -114,7 +114,7 @@ def test_an_ended_hypothesis_keeps_its_score_and_is_padded(table_model):
     # After the end symbol the model would like symbol 2 with certainty.
     sure = [1e-6, 1e-6, 1 - 3e-6, 1e-6]
     model = table_model([[[0.05, 0.6, 0.05, 0.3], UNIFORM, UNIFORM, UNIFORM]] + [[sure] * 4] * 5)
-    result = Decoder(model, beam_size=2, n_best=2)(np.array([[2, 1]]))
+    result = CompiledSearch(model, beam_size=2, n_best=2)(np.array([[2, 1]]))
     assert result.ids[0, 0].numpy().tolist() == [1, 0, 0, 0, 0, 0]
     assert np.exp(result.log_probabilities[0, 0]) == pytest.approx(0.6)
     assert result.lengths[0, 0] == 1
@@ -122,7 +122,7 @@ def test_an_ended_hypothesis_keeps_its_score_and_is_padded(table_model):
 
 def test_hypotheses_that_never_ended_rank_last_however_likely(table_model):
     going_on = [0.01, 0.02, 0.96, 0.01]
-    result = Decoder(table_model([[going_on] * 4] * 3), beam_size=3, n_best=3)(np.array([[2, 1]]))
+    result = CompiledSearch(table_model([[going_on] * 4] * 3), beam_size=3, n_best=3)(np.array([[2, 1]]))
     ended, scores = result.ended[0].numpy(), result.scores[0].numpy()
     assert ended.tolist() == [True, True, False]
     assert scores[2] > scores[0]
@@ -134,8 +134,8 @@ def test_length_penalty_prefers_longer_hypotheses(table_model):
     # "1" has probability .4; "2 1" has .6 · .6 = .36.
     first, second = [0.0001, 0.4, 0.5998, 0.0001], [0.0001, 0.6, 0.3998, 0.0001]
     model = table_model([[first] * 4, [second] * 4])
-    plain = Decoder(model, beam_size=3)(np.array([[2, 1]]))
-    penalised = Decoder(model, beam_size=3, length_penalty=1.0)(np.array([[2, 1]]))
+    plain = CompiledSearch(model, beam_size=3)(np.array([[2, 1]]))
+    penalised = CompiledSearch(model, beam_size=3, length_penalty=1.0)(np.array([[2, 1]]))
     assert plain.ids[0, 0].numpy().tolist() == [1, 0]
     assert penalised.ids[0, 0].numpy().tolist() == [2, 1]
     log_probability = penalised.log_probabilities[0, 0].numpy()
@@ -147,14 +147,14 @@ def test_the_search_goes_on_while_a_worse_hypothesis_can_still_win_by_its_length
     first = [0.0001, 0.5, 0.4, 0.0999]
     going_on, ending = [1e-6, 1e-6, 1 - 3e-6, 1e-6], [1e-6, 1 - 3e-6, 1e-6, 1e-6]
     model = table_model([[first] * 4] + [[going_on] * 4] * 3 + [[ending] * 4])
-    result = Decoder(model, beam_size=2, length_penalty=1.0)(np.array([[2, 1]]))
+    result = CompiledSearch(model, beam_size=2, length_penalty=1.0)(np.array([[2, 1]]))
     assert result.ids[0, 0].numpy().tolist() == [2, 2, 2, 2, 1]
     assert float(result.scores[0, 0]) == pytest.approx(np.log(0.4) / (10 / 6), abs=1e-4)
 
 
 def test_one_trace_a_shape(recurrent_model):
     model = recurrent_model(vocab_size=6)
-    decoder = Decoder(model, beam_size=2)
+    decoder = CompiledSearch(model, beam_size=2)
     for sources in (SOURCES, SOURCES[::-1], SOURCES[:2], SOURCES):
         decoder(sources)
     assert model.traces == 2

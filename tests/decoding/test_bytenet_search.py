@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bytenet.config.families.bytenet import ByteNetConfig
-from bytenet.decoding import Decoder
+from bytenet.decoding import CompiledSearch
 from bytenet.models import ByteNet
 
 SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
@@ -26,7 +26,7 @@ def model():
 def test_beams_equal_those_of_a_cache_that_is_moved(model, monkeypatch, jit_compile):
     def search():
         # Forbidden to end, the hypotheses have time to take over from each other often.
-        decoder = Decoder(model, beam_size=4, n_best=4, forbidden_ids=(0, 1), jit_compile=jit_compile)
+        decoder = CompiledSearch(model, beam_size=4, n_best=4, forbidden_ids=(0, 1), jit_compile=jit_compile)
         return decoder(SOURCES, max_length=40)
 
     found = search()

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from bytenet.decoding import Decoder
+from bytenet.decoding import CompiledSearch
 
 SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
 
@@ -26,5 +26,5 @@ def _greedy_by_whole_prefixes(model, sources, max_length):
 @pytest.mark.parametrize("seed", range(3))
 def test_equal_to_the_whole_network_on_each_prefix(recurrent_model, seed):
     model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
-    result = Decoder(model)(SOURCES, max_length=8)
+    result = CompiledSearch(model)(SOURCES, max_length=8)
     np.testing.assert_array_equal(result.ids[:, 0], _greedy_by_whole_prefixes(model, SOURCES, 8))

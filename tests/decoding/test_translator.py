@@ -7,7 +7,7 @@ import tensorflow as tf
 from bytenet.config import load_config
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
-from bytenet.decoding import Decoder, Translator, forbidden_symbols, log_probabilities
+from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_size
 from bytenet.errors import InputError
 from bytenet.models import build_model
@@ -42,7 +42,7 @@ def test_lines_keep_their_order_and_do_not_depend_on_each_other(model, beam_size
 def test_equal_to_the_decoder_on_the_unpadded_line(model):
     line = "a bad cab"
     [[best]] = Translator(model, VOCABULARY, beam_size=3, length_penalty=0.6).translate([line])
-    result = Decoder(model, 3, 0.6, forbidden_ids=(0, 2))(VOCABULARY.encode(line)[None])
+    result = CompiledSearch(model, 3, 0.6, forbidden_ids=(0, 2))(VOCABULARY.encode(line)[None])
     assert best.text == VOCABULARY.decode(result.ids[0, 0])
     assert best.score == pytest.approx(float(result.scores[0, 0]), abs=1e-4)
     assert best.log_probability == pytest.approx(float(result.log_probabilities[0, 0]), abs=1e-4)
@@ -109,14 +109,14 @@ def test_few_shapes_are_traced(model):
 def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
     compiled = []
 
-    class RecordingDecoder(Decoder):
+    class RecordingDecoder(CompiledSearch):
         def __call__(self, source_ids, *arguments):
             compiled.append((source_ids.shape[1], self.jit_compile))
             return super().__call__(source_ids, *arguments)
 
-    monkeypatch.setattr("bytenet.decoding.translator.Decoder", RecordingDecoder)
+    monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", RecordingDecoder)
     # One row of one beam, lines of 21 and 51 symbols and 4 more to write: a step counts 26, so 650 and 1430 a line.
-    monkeypatch.setattr("bytenet.decoding.compilation._PAYS_FROM", 1900)
+    monkeypatch.setattr("bytenet.decoding.compilation_choice._PAYS_FROM", 1900)
     lines = ["ab" * 10, "ab" * 25] * 4
     translator = Translator(model, VOCABULARY, beam_size=1, batch_size=1)
     one_by_one = list(translator.translate(lines, window=1))
@@ -173,13 +173,13 @@ def test_a_run_that_reads_padding_is_translated_and_scored_with_as_much_as_in_tr
         weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
     save_model(model, run.model_path)
     shapes = []
-    decode = Decoder.__call__
+    decode = CompiledSearch.__call__
 
     def noted(decoder, source_ids, *arguments):
         shapes.append(tuple(source_ids.shape))
         return decode(decoder, source_ids, *arguments)
 
-    monkeypatch.setattr(Decoder, "__call__", noted)
+    monkeypatch.setattr(CompiledSearch, "__call__", noted)
     translator = Translator.from_run(run)
     list(translator.translate(["abba", "a"]))
     assert shapes == [(2, 9)]

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary, load_corpus
-from bytenet.decoding import Decoder
+from bytenet.decoding import CompiledSearch
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
 from bytenet.training.trainable_model import set_up_keras
@@ -63,7 +63,7 @@ def capture_decoding(
         InputError: the folder is not empty.
     """
     folder = new_trace_folder(folder)
-    decoder = Decoder(model, search.beam_size, forbidden_ids=(PAD_ID, EOS_ID), jit_compile=search.jit_compile)
+    decoder = CompiledSearch(model, search.beam_size, forbidden_ids=(PAD_ID, EOS_ID), jit_compile=search.jit_compile)
 
     def seconds_of_search() -> float:
         began = time.perf_counter()

@@ -11,7 +11,7 @@ from bytenet.decoding.search import SearchResult, length_limits_or_default
 from bytenet.models.translation_model import TranslationModel
 
 
-class Decoder:
+class CompiledSearch:
     """Greedy or beam search of one model, as a graph that is kept.
 
     Every new shape of the source, and every new `max_length`, is traced (and compiled, with XLA) again, which

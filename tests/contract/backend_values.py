@@ -1,0 +1,247 @@
+"""The numbers of layers, models, losses and schedules on one backend of Keras.
+
+`python -m tests.contract.backend_values FILE` computes all of them on the backend that KERAS_BACKEND names and pickles
+them. `test_backends.py` compares the files of the backends.
+"""
+
+import os
+import pickle
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+if __name__ == "__main__" and os.environ["KERAS_BACKEND"] != "tensorflow":
+    sys.modules["tensorflow"] = None  # an import of it fails, whether it is installed or not
+
+import keras
+import numpy as np
+from keras.ops import convert_to_numpy, convert_to_tensor
+
+from bytenet.config import ModelConfig
+from bytenet.layers import (
+    AttentionCell,
+    BidirectionalEncoder,
+    DilatedConvolution,
+    LayerNormalization,
+    MaskedBatchNormalization,
+    NormalizedActivation,
+    ResidualBlock,
+    ResidualSet,
+    ResidualStack,
+    ThesisCodeUniform,
+    ZeroPaddedEmbedding,
+    batch_norm_statistics,
+    initializers_for,
+)
+from bytenet.layers.fast import (
+    FastBatchNormalization,
+    FastLayerNormalization,
+    HashedAlphaDropout,
+    HashedDropout,
+    plain_layers,
+    use_tap_products,
+)
+from bytenet.layers.fast.tap_products import product_of_taps
+from bytenet.layers.initializers import JointGlorotUniform, OpenGates
+from bytenet.models import build_model
+from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
+from bytenet.training.metrics import CharacterError
+from bytenet.training.optimizers.schedules import WarmupDecay
+
+from .cases import VARIANT_CASES, VOCAB_SIZE, draw_sentences, pad, randomize
+
+Values = dict[str, np.ndarray]
+CHANNELS = 4
+MASK = np.arange(5) < np.array([5, 3, 0])[:, None]
+SENTENCES = {
+    "source_ids": pad(draw_sentences([6, 3, 5], seed=1)),
+    "target_ids": pad(draw_sentences([4, 7, 5], seed=2)),
+}
+SAMPLE_WEIGHTS = np.array([0.5, 1.0, 0.1], "float32")
+
+
+def draw(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+STEPS = draw(3, 5, CHANNELS)
+BLOCK = {"dim": CHANNELS, "kernel_size": 3, "causal": False, "dropout": 0.3}
+TRAINING: dict[str, bool] = {"training": True}
+DECAYS = ("constant", "cosine", "linear", "inverse_sqrt")
+ATTENTION_STATES = [draw(3, 6), draw(3, 6) / 2, -draw(3, 6), draw(3, 5, 6), -draw(3, 5, 6), -30000.0 * ~MASK]
+
+
+def convolution_by_product() -> DilatedConvolution:
+    layer = DilatedConvolution(6, 3, dilation_rate=2)
+    layer.convolve = product_of_taps
+    return layer
+
+
+# What makes each layer, its inputs, and the other arguments of its call.
+LAYERS: dict[str, tuple[Callable[[], keras.layers.Layer], np.ndarray, dict]] = {
+    "embedding": (lambda: ZeroPaddedEmbedding(VOCAB_SIZE, CHANNELS), SENTENCES["source_ids"], {}),
+    "centred convolution": (lambda: DilatedConvolution(6, 3, dilation_rate=2), STEPS, {}),
+    "causal convolution": (lambda: DilatedConvolution(6, 3, dilation_rate=2, causal=True), STEPS, {}),
+    "convolution of one tap": (lambda: DilatedConvolution(6, 1), STEPS, {}),
+    "convolution by product": (convolution_by_product, STEPS, {}),
+    "batch normalisation": (MaskedBatchNormalization, STEPS, {"mask": MASK}),
+    "batch normalisation in training": (MaskedBatchNormalization, STEPS, {"mask": MASK} | TRAINING),
+    "fast batch normalisation": (FastBatchNormalization, STEPS, {"mask": MASK}),
+    "fast batch normalisation in training": (FastBatchNormalization, STEPS, {"mask": MASK} | TRAINING),
+    "layer normalisation": (LayerNormalization, STEPS, {}),
+    "fast layer normalisation": (FastLayerNormalization, STEPS, {}),
+    "relu after batch normalisation": (lambda: NormalizedActivation("batch", "relu"), STEPS, {"mask": MASK} | TRAINING),
+    "selu": (lambda: NormalizedActivation("none", "selu"), STEPS, {}),
+    "dropout": (lambda: HashedDropout(0.3, seed=7), STEPS, TRAINING),
+    "alpha dropout": (lambda: HashedAlphaDropout(0.3, seed=7), STEPS, TRAINING),
+    "attention cell": (lambda: AttentionCell(6), draw(3, 2), {"states": ATTENTION_STATES}),
+    "bidirectional encoder": (lambda: BidirectionalEncoder(3, 2), STEPS, {"mask": MASK}),
+    "bidirectional encoder without mask": (lambda: BidirectionalEncoder(3, 1), STEPS, {}),
+    "residual block": (lambda: ResidualBlock(dilation_rate=2, **BLOCK), STEPS, {"mask": MASK} | TRAINING),
+    "small residual block of SELUs": (
+        lambda: ResidualBlock(dilation_rate=2, size="small", activation="selu", normalization="none", **BLOCK),
+        STEPS, {"mask": MASK} | TRAINING,
+    ),
+    "residual set": (lambda: ResidualSet([1, 2], normalization="batch", **BLOCK), STEPS, {"mask": MASK}),
+    "residual stack": (lambda: ResidualStack(2, [1, 2], **BLOCK), STEPS, {"mask": MASK} | TRAINING),
+}  # fmt: skip
+
+
+def layer_values(name: str) -> Values:
+    """The outputs of a layer with random weights, and its weights afterwards."""
+    make, inputs, arguments = LAYERS[name]
+    keras.utils.set_random_seed(1)
+    layer = make()
+    if not layer.built:
+        layer.build(inputs.shape)
+    randomize(layer)
+    arguments = keras.tree.map_structure(
+        lambda value: convert_to_tensor(value) if isinstance(value, np.ndarray) else value, arguments
+    )
+    outputs = keras.tree.flatten(layer(convert_to_tensor(inputs), **arguments))
+    return {f"output {index}": output for index, output in enumerate(outputs)} | weight_values(layer)
+
+
+def weight_values(layer: keras.layers.Layer) -> Values:
+    return {f"weight {index}, {weight.name}": weight for index, weight in enumerate(layer.weights)}
+
+
+def model_values(config: ModelConfig) -> Values:
+    """Logits of `call` and of `step`, the batch's loss, and the change of all weights in a step of training."""
+    keras.utils.set_random_seed(1)
+    model = build_model(replace(config, dropout=0.2) if config.family == "bytenet" else config, VOCAB_SIZE)
+    randomize(model)
+    inputs = {name: convert_to_tensor(ids) for name, ids in SENTENCES.items()}
+    logits = model(inputs)
+    loss = SentenceCrossEntropy(label_smoothing=0.1)
+    schedule = WarmupDecay(1.0, "cosine", warmup_steps=1, total_steps=10)
+    model.compile(keras.optimizers.SGD(schedule), loss, metrics=[CharacterError()], run_eagerly=True, jit_compile=False)
+    values = {
+        "logits": logits,
+        "logits of steps": step_logits(model),
+        "loss": model.compute_loss(
+            x=inputs, y=inputs["target_ids"], y_pred=logits, sample_weight=convert_to_tensor(SAMPLE_WEIGHTS)
+        ),
+    }
+    with batch_norm_statistics(model, "batch"):
+        values["logits with the statistics of the batch"] = model(inputs)
+    before = model.get_weights()
+    results = model.train_on_batch(SENTENCES, SENTENCES["target_ids"], SAMPLE_WEIGHTS, return_dict=True)
+    values |= {f"training, {name}": value for name, value in results.items()}
+    for name, old, new in zip(weight_values(model), before, model.get_weights(), strict=True):
+        values[f"change of {name}"] = new - old
+    return values
+
+
+def step_logits(model):
+    """The logits of four steps. In between, the sentences change places, as the hypotheses of a beam do."""
+    memory = model.encode(convert_to_tensor(SENTENCES["source_ids"]))
+    state, all_logits = model.initial_state(memory, 8), []
+    rows = convert_to_tensor(np.array([1, 0, 1], "int32"))
+    for position, previous_ids in enumerate([[0, 0, 0], [3, 4, 5], [6, 3, 1], [2, 9, 10]]):
+        logits, state = model.step(convert_to_tensor(np.array(previous_ids, "int32")), state, memory, position)
+        all_logits.append(logits)
+        state = model.select(state, rows)
+        memory = keras.tree.map_structure(partial(keras.ops.take, indices=rows, axis=0), memory)
+    return keras.ops.stack(all_logits)
+
+
+def fast_and_plain_values() -> Values:
+    """The logits of a model with plain layers, and of one whose convolutions are products."""
+    with plain_layers():
+        plain = build_model(VARIANT_CASES[0].config, VOCAB_SIZE)
+    product = build_model(VARIANT_CASES[0].config, VOCAB_SIZE)
+    use_tap_products(product)
+    values = {}
+    for name, model in (("plain", plain), ("product", product)):
+        randomize(model)
+        values[name] = model({key: convert_to_tensor(ids) for key, ids in SENTENCES.items()}, training=True)
+    return values
+
+
+def loss_values() -> Values:
+    logits, target_ids = convert_to_tensor(draw(3, 7, VOCAB_SIZE)), convert_to_tensor(SENTENCES["target_ids"])
+    error = CharacterError()
+    error.update_state(target_ids, logits)
+    return {
+        "cross entropy": sentence_cross_entropy(logits, target_ids),
+        "smoothed cross entropy": sentence_cross_entropy(logits, target_ids, label_smoothing=0.1),
+        "loss": SentenceCrossEntropy()(target_ids, logits, sample_weight=convert_to_tensor(SAMPLE_WEIGHTS)),
+        "character error": error.result(),
+    }
+
+
+def schedule_values(decay: str) -> Values:
+    schedule = WarmupDecay(0.01, decay, warmup_steps=5, total_steps=40, final=0.001)
+    rates = [schedule(convert_to_tensor(step, dtype="int64")) for step in (0, 3, 4, 5, 20, 39, 60)]
+    schedule.total_steps = 50
+    return {"rates": np.array([convert_to_numpy(rate) for rate in rates]), "later": schedule(20)}
+
+
+def initializer_values() -> Values:
+    """Backends draw other random numbers; so their largest value and their root mean square."""
+    shapes = {
+        "matrix of the thesis's code": (ThesisCodeUniform(seed=1), (60, 90)),
+        "kernel of the thesis's code": (ThesisCodeUniform(seed=1, gain=2.0), (3, 40, 50)),
+        **{
+            f"{scheme}, {place}": (getattr(initializers_for(scheme, "relu", 5), place)(), (3, 40, 50))
+            for scheme in ("auto", "he", "thesis_selu")
+            for place in ("hidden", "residual", "head")
+        },
+    }
+    values: Values = {}
+    for name, (initializer, shape) in shapes.items():
+        drawn = convert_to_numpy(initializer(shape))
+        values[name] = np.array([np.abs(drawn).max(), np.square(drawn).mean() ** 0.5])
+    matrix = convert_to_numpy(JointGlorotUniform(80, (100, 50), seed=1)((40, 150)))
+    values["gates and candidate"] = np.array([np.abs(matrix[:, :100]).max(), np.abs(matrix[:, 100:]).max()])
+    values["biases of gates"] = OpenGates()((6,))
+    return values
+
+
+# What is computed: each part by its own function, so that a part that fails does not hide the others.
+PARTS: dict[str, Callable[[], Values]] = {
+    **{f"layer, {name}": partial(layer_values, name) for name in LAYERS},
+    **{f"model, {case.name}": partial(model_values, case.config) for case in VARIANT_CASES},
+    "fast and plain layers": fast_and_plain_values,
+    "losses": loss_values,
+    **{f"schedule, {decay}": partial(schedule_values, decay) for decay in DECAYS},
+    "initializers": initializer_values,
+}
+
+
+def main(path: str) -> None:
+    results: dict[str, Values | str] = {}
+    for name, compute in PARTS.items():
+        try:
+            results[name] = {key: convert_to_numpy(value) for key, value in compute().items()}
+        except Exception:  # whatever it is, the test of this part reports it
+            results[name] = traceback.format_exc()
+    with open(path, "wb") as file:
+        pickle.dump(results, file)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

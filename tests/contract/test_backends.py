@@ -1,0 +1,90 @@
+"""Layers, models, losses and schedules give the numbers of TensorFlow on the other backends of Keras.
+
+`make test-backends` installs the other backends in an environment without TensorFlow, and runs these tests with the
+Python of that environment, which BACKENDS_PYTHON names.
+"""
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import bytenet.layers
+import bytenet.layers.fast
+
+from .backend_values import LAYERS, PARTS
+
+ROOT = Path(__file__).parents[2]
+OTHER_PYTHON = os.environ.get("BACKENDS_PYTHON")
+OTHER_BACKENDS = [
+    backend for backend in ("jax", "torch") if OTHER_PYTHON is not None or importlib.util.find_spec(backend) is not None
+]
+
+
+@pytest.fixture(scope="module")
+def values_of(tmp_path_factory):
+    """The values of all parts on a backend. Each backend computes them in a process of its own, at the same time."""
+    folder = tmp_path_factory.mktemp("values")
+    processes = {}
+    for backend in ("tensorflow", *OTHER_BACKENDS):
+        python = sys.executable if backend == "tensorflow" else OTHER_PYTHON or sys.executable
+        with open(folder / f"{backend}.log", "wb") as log:
+            processes[backend] = subprocess.Popen(
+                [python, "-m", "tests.contract.backend_values", folder / f"{backend}.pickle"],
+                cwd=ROOT,
+                env=os.environ | {"KERAS_BACKEND": backend, "CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"},
+                stdout=log,
+                stderr=log,
+            )
+
+    def load(backend):
+        assert processes[backend].wait() == 0, (folder / f"{backend}.log").read_text()[-3000:]
+        return pickle.loads((folder / f"{backend}.pickle").read_bytes())
+
+    yield load
+    for process in processes.values():
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.timeout(900)  # the first test of a backend waits for all of its values
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param(
+            backend,
+            marks=pytest.mark.skipif(
+                backend not in OTHER_BACKENDS, reason=f"{backend} is not installed; run `make test-backends`"
+            ),
+        )
+        for backend in ("torch", "jax")
+    ],
+)
+def test_the_numbers_are_those_of_tensorflow(values_of, backend, part):
+    expected, actual = values_of("tensorflow")[part], values_of(backend)[part]
+    assert isinstance(expected, dict), expected
+    assert isinstance(actual, dict), actual
+    assert actual.keys() == expected.keys()
+    # Backends draw other random numbers, from the same distributions.
+    tolerance = 0.05 if part == "initializers" else 1e-4
+    for key, values in expected.items():
+        assert (actual[key].shape, actual[key].dtype) == (values.shape, values.dtype), key
+        size = max(np.abs(values).max(), 1e-3)
+        np.testing.assert_allclose(actual[key], values, atol=tolerance * size, err_msg=key)
+
+
+def test_all_layers_are_compared():
+    exported = {
+        value
+        for module in (bytenet.layers, bytenet.layers.fast)
+        for value in map(vars(module).get, module.__all__)
+        if isinstance(value, type) and issubclass(value, keras.layers.Layer)
+    }
+    assert exported == {type(make()) for make, *_ in LAYERS.values()}
