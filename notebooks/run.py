@@ -1,6 +1,6 @@
-"""Run the notebooks from top to bottom and keep their outputs: `python notebooks/run.py [NOTEBOOK ...]`.
+"""Run the notebooks from top to bottom and save their outputs: `python notebooks/run.py [NOTEBOOK ...]`.
 
-A notebook that is saved this way carries a mark of the sources that its outputs come from, which the tests check.
+A saved notebook contains a digest of its cells. The tests compare it with the cells, to find outdated outputs.
 """
 
 import argparse
@@ -23,22 +23,25 @@ _SECONDS_A_CELL = 1200
 
 
 class _ThisPython(KernelSpecManager):
-    """Knows one kernel: the Python that runs this, whatever kernels of whatever name are installed."""
+    """Knows only one kernel: the Python that runs this program. Installed kernels are ignored."""
 
     def get_kernel_spec(self, kernel_name):
         return KernelSpec(**get_kernel_dict())
 
 
 def execute(path: str | os.PathLike[str], folder: str | os.PathLike[str], **environment: str) -> nbformat.NotebookNode:
-    """Run a notebook and give it back with its new outputs; its file stays as it is.
+    """Run a notebook without changing its file.
 
     Args:
-        path: of the notebook.
-        folder: that it runs in, and leaves its files in.
-        **environment: variables, beside those of this process.
+        path: path of the notebook.
+        folder: working folder, for the files that it writes.
+        **environment: environment variables, in addition to those of this process.
+
+    Returns:
+        The notebook with its new outputs.
 
     Raises:
-        nbclient.exceptions.CellExecutionError: a cell failed; the message shows cell and traceback.
+        nbclient.exceptions.CellExecutionError: a cell failed. The message shows the cell and the traceback.
     """
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
@@ -60,15 +63,15 @@ def execute(path: str | os.PathLike[str], folder: str | os.PathLike[str], **envi
 
 
 def sources_digest(notebook: nbformat.NotebookNode) -> str:
-    """A mark that changes with the source of any cell."""
+    """A digest of the sources of all cells, as hexadecimal digits."""
     sources = json.dumps([[cell.cell_type, cell.source] for cell in notebook.cells])
     return hashlib.sha256(sources.encode()).hexdigest()
 
 
 def main() -> None:
-    """Run the notebooks that are named, or all, and save them."""
+    """Run the given notebooks, or all notebooks of this folder, and save them."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="of which files; all of this folder by default")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="notebooks to run; all of this folder by default")
     for path in parser.parse_args().notebooks or sorted(FOLDER.glob("*.ipynb")):
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:

@@ -15,7 +15,8 @@ from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
-from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase, replica_devices
+from bytenet.profiling.benchmarks.training import replica_devices
+from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
 from bytenet.training.strategies import make_strategy
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 

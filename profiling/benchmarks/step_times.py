@@ -12,8 +12,10 @@ class StepTimes(keras.callbacks.Callback):
         seconds: of the steps of the latest `fit`, in order.
     """
 
+    seconds: list[float]
+
     def on_train_begin(self, logs=None):
-        self.seconds: list[float] = []
+        self.seconds = []
 
     def on_train_batch_begin(self, batch, logs=None):
         if batch == 0:

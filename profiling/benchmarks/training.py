@@ -14,7 +14,7 @@ from bytenet.profiling.benchmarks.peak import MatrixProduct
 from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.stock_models import make_stock_model, stock_dataset
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
-from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase, replica_devices
+from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
 from bytenet.training.environment import num_trainable
 from bytenet.training.strategies import make_strategy
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
@@ -139,6 +139,13 @@ class _Trainee:
             compile_seconds=max(0.0, self.first_step_seconds - statistics.median(self.seconds)),
             times_stock=times_stock,
         )
+
+
+def replica_devices(replicas: int) -> tuple[str, ...] | None:
+    """The first GPUs, or logical CPUs if there is no GPU; None for TensorFlow's one CPU, which is left as it is."""
+    if tf.config.list_physical_devices("GPU"):
+        return tuple(f"GPU:{index}" for index in range(replicas))
+    return tuple(f"CPU:{index}" for index in range(replicas)) if replicas > 1 else None
 
 
 def _compares_with_peak(case: TrainingCase) -> bool:

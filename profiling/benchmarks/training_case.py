@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import tensorflow as tf
-
 from bytenet.config import Config
 from bytenet.config.families import DEFAULT_FAMILY
 
@@ -52,10 +50,3 @@ class TrainingCase:
             *([f"{self.replicas} replicas"] if self.replicas > 1 else []),
         ]
         return ", ".join(parts)
-
-
-def replica_devices(replicas: int) -> tuple[str, ...] | None:
-    """The first GPUs, or logical CPUs if there is no GPU; None for TensorFlow's one CPU, which is left as it is."""
-    if tf.config.list_physical_devices("GPU"):
-        return tuple(f"GPU:{index}" for index in range(replicas))
-    return tuple(f"CPU:{index}" for index in range(replicas)) if replicas > 1 else None

@@ -1,6 +1,6 @@
-"""Hand-made traces, as the profiler would have written them."""
+"""Hand-made traces, as the profiler would have written them; and what makes benchmarks quick."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +57,21 @@ def two_steps(raw_trace) -> RawTrace:
     names = ("python", "tf_Compute/1", "tf_Compute/2", "tf_Eigen/1", "tf_data_iterator_get_next/1")
     steps = [events(0), events(10)]
     return raw_trace(*[("/host:CPU", name, [*steps[0][i], *steps[1][i]]) for i, name in enumerate(names)])
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """TensorFlow runs every operation by itself. For a few steps of a small model this is faster than tracing them."""
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture
+def small_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The matrices of the peak are small."""
+    from bytenet.profiling.benchmarks import peak
+
+    monkeypatch.setattr(peak, "_WIDTH", 64)

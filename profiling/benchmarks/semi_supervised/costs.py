@@ -8,6 +8,7 @@ import numpy as np
 
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.semi_supervised.timed_calls import PartName, StepPart, WholeSteps, name_of_steps
+from bytenet.training.tasks.direction import Side
 
 THESIS_BEAM_SIZE = 5
 """Hypotheses of the thesis's search (Madsen 2017, section 3.6)."""
@@ -77,7 +78,7 @@ class PartCost:
 
     part: PartName
     beam_size: int | None
-    side: str | None
+    side: Side | None
     rows: int
     length: int
     share: float

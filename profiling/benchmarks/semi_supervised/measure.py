@@ -15,6 +15,7 @@ from bytenet.profiling.benchmarks.semi_supervised.costs import PartCost, SemiSup
 from bytenet.profiling.benchmarks.semi_supervised.timed_calls import StepPart, WholeSteps, name_of_steps
 from bytenet.training.checkpoints import training_variables
 from bytenet.training.tasks import SemiSupervisedTask
+from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.starts import load_starts
 from bytenet.training.tasks.trainable_pair import make_trainable_pair, pair_of
 from bytenet.training.tasks.translator_pair import TranslatorPair
@@ -60,8 +61,8 @@ def measure_semi_supervised(
     steps += [WholeSteps(size, pair, streams) for size, pair in by_size.items()]
     parts = _parts_of_pairs(pairs_only, streams["pairs"])
     for size, pair in by_size.items():
-        text_streams = {name: shapes for name, shapes in streams.items() if name != "pairs"}
-        parts += _parts_of_text(pair, size, text_streams, compiled)
+        shapes_of_texts = {side: streams[side] for side in pair.search_lengths}
+        parts += _parts_of_text(pair, size, shapes_of_texts, compiled)
     _measure(pairs_only, steps, parts, repeats, seconds_a_turn, say)
     return [step_cost(one, steps[0], parts, compiled) for one in steps], [part_cost(part) for part in parts]
 
@@ -91,7 +92,7 @@ def _translators_and_batches(
     how = (task.vocabulary, task.strategy, task.jit_compile)
     pairs_only = make_trainable_pair(config, *how, task.total_steps, sides=())
     load_starts(pairs_only.translators, config, task.vocabulary)
-    search_lengths: dict[str, Mapping[int, int]] = {text.side: text.search_lengths for text in task.texts}
+    search_lengths = {text.side: text.search_lengths for text in task.texts}
     by_size = {}
     for size in beam_sizes:
         of_size = replace(config, semi_supervised=replace(config.semi_supervised, beam_size=size))
@@ -108,13 +109,13 @@ def _parts_of_pairs(pair: TranslatorPair, shapes: Sequence[BatchShape]) -> list[
 
 
 def _parts_of_text(
-    pair: TranslatorPair, beam_size: int, streams: Mapping[str, Sequence[BatchShape]], jit_compile: bool
+    pair: TranslatorPair, beam_size: int, shapes_of_texts: Mapping[Side, Sequence[BatchShape]], jit_compile: bool
 ) -> list[StepPart]:
     """The parts that text adds to a step, for every shape of both sides: text with search, and the search alone."""
     search = tf.function(pair.search, jit_compile=jit_compile or None, autograph=False)
     text_and_search, search_alone = _called_as_in_a_step(pair, pair.text_part), _called_as_in_a_step(pair, search)
     parts = []
-    for side, shapes in streams.items():
+    for side, shapes in shapes_of_texts.items():
         for shape in shapes:
             ids, _ = shape.batch
             limit = pair.search_lengths[side][shape.length]

@@ -15,6 +15,7 @@ import tensorflow as tf
 from bytenet.profiling.benchmarks.measurement import calls_a_turn
 from bytenet.profiling.benchmarks.semi_supervised.batch_shapes import BatchShape
 from bytenet.profiling.benchmarks.step_times import StepTimes
+from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
 PartName = Literal["pairs", "text and search", "search"]
@@ -96,7 +97,7 @@ class StepPart:
     call: Callable[[], Any]
     shape: BatchShape
     beam_size: int | None = None
-    side: str | None = None
+    side: Side | None = None
     calls: int = 1
     first_seconds: float = 0.0
     seconds: list[float] = field(default_factory=list)

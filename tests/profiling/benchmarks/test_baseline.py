@@ -20,9 +20,9 @@ KINDS = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
 def models(request):
-    """A ByteNet with random weights, and the stock model that took them over."""
+    """A ByteNet with random weights, and the stock model that copied them."""
     model = build_model(ByteNetConfig(**(SIZES | request.param)), 11)
     random = np.random.default_rng(0)
     for weight in model.weights:
@@ -56,46 +56,47 @@ def assert_close(mine, theirs):
     np.testing.assert_allclose(keras.ops.convert_to_numpy(mine), theirs, atol=1e-4 * scale)
 
 
-@pytest.mark.parametrize("models", KINDS.values(), ids=KINDS, indirect=True)
 def test_logits(models, batch):
-    model, stock = models
     real = keras.ops.convert_to_numpy(batch["target_ids"]) != 0
-    for training in (False, True):
-        theirs = keras.ops.convert_to_numpy(tf.function(model)(batch, training=training))
-        mine = keras.ops.convert_to_numpy(tf.function(stock)(batch, training=training))
-        assert_close(mine[real], theirs[real])
+    logits, stock_logits = (keras.ops.convert_to_numpy(tf.function(one)(batch, training=False)) for one in models)
+    assert_close(stock_logits[real], logits[real])
 
 
-@pytest.mark.parametrize("models", KINDS.values(), ids=KINDS, indirect=True)
-def test_gradients_and_running_statistics(models, batch):
+def test_a_training_step(models, batch):
+    """Logits, gradients and running statistics."""
     model, stock = models
     target_ids = batch["target_ids"]
     real = tf.cast(target_ids != 0, tf.float32)
     per_character = tf.fill([4], 4 / tf.reduce_sum(real))  # as `training_dataset` weighs
-    their_gradients = gradients(model, SentenceCrossEntropy(), batch, per_character)
-    my_gradients = gradients(stock, stock.loss, batch, real)
+    logits, gradients = train(model, SentenceCrossEntropy(), batch, per_character)
+    stock_logits, stock_gradients = train(stock, stock.loss, batch, real)
+    assert_close(stock_logits[real == 1], logits[real == 1])
     compared = 0
-    for layer, their_layer in stock.matching_layers(model):
-        for weight, other in zip(layer.weights, their_layer.weights, strict=True):
-            if id(weight) in my_gradients:
-                assert_close(tf.reshape(my_gradients[id(weight)], other.shape), their_gradients[id(other)])
+    for stock_layer, layer in stock.matching_layers(model):
+        for stock_weight, weight in zip(stock_layer.weights, layer.weights, strict=True):
+            if id(stock_weight) in stock_gradients:
+                gradient = tf.reshape(stock_gradients[id(stock_weight)], weight.shape)
+                assert_close(gradient, gradients[id(weight)])
                 compared += 1
             else:
-                assert_close(weight, other)  # a running statistic, moved by one step
+                assert_close(stock_weight, weight)  # a running statistic, moved by one step
     for name in ("source_embedding", "target_embedding"):
-        table = my_gradients[id(getattr(stock, name).embeddings)]
-        assert_close(table[1:], their_gradients[id(getattr(model, name).table)])
+        table = stock_gradients[id(getattr(stock, name).embeddings)]
+        assert_close(table[1:], gradients[id(getattr(model, name).table)])
         assert not np.any(table[0])
     assert compared + 2 == len(model.trainable_weights) == len(stock.trainable_weights)
 
 
-def gradients(model, loss, batch, weights):
-    """By id of a trainable weight, the dense gradient of a training step's loss."""
+def train(model, loss, batch, weights):
+    """The logits of a training step, and the dense gradient of its loss by id of a trainable weight."""
 
     @tf.function
     def compute():
         with tf.GradientTape() as tape:
-            value = loss(batch["target_ids"], model(batch, training=True), sample_weight=weights)
-        return [tf.convert_to_tensor(g) for g in tape.gradient(value, [v.value for v in model.trainable_weights])]
+            logits = model(batch, training=True)
+            value = loss(batch["target_ids"], logits, sample_weight=weights)
+        gradients = tape.gradient(value, [variable.value for variable in model.trainable_weights])
+        return logits, [tf.convert_to_tensor(gradient) for gradient in gradients]
 
-    return dict(zip(map(id, model.trainable_weights), compute(), strict=True))
+    logits, gradients = compute()
+    return logits, dict(zip(map(id, model.trainable_weights), gradients, strict=True))

@@ -12,7 +12,8 @@ from bytenet.models import ByteNet
 from bytenet.profiling.benchmarks import decoding
 from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
 
-SMALL = ["--set", "model.dim=4", "--set", "model.num_sets=1", "--set", "model.dilations=[1,2]", "--repeats", "1"]
+_SETTINGS = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+SMALL = [*(argument for setting in _SETTINGS for argument in ("--set", setting)), "--repeats", "1"]
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,11 @@
 """Timing of semi-supervised steps: what is trained on what, and what follows from the times; not how long it takes."""
 
-import json
-import os
-
 import numpy as np
 import pytest
-import tensorflow as tf
-from click.testing import CliRunner
 from keras.ops import convert_to_numpy
 
-from bytenet.cli.benchmark import benchmark
 from bytenet.config import load_config
-from bytenet.errors import ConfigError, InputError
-from bytenet.profiling.benchmarks import semi_supervised
+from bytenet.errors import InputError
 from bytenet.profiling.benchmarks.semi_supervised import measure, measure_semi_supervised
 from bytenet.profiling.benchmarks.semi_supervised.timed_calls import StepPart, WholeSteps
 from bytenet.training.tasks import task
@@ -20,7 +13,8 @@ from bytenet.training.tasks.text_gradients import TextGradients
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
 SMALL = [
-    "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "data.num_train=24", "data.num_monolingual=40",
+    "model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]",
+    "data.num_train=24", "data.num_monolingual=40",
     "data.batch_size=4", "data.num_buckets=2", "data.bucket_min_size=4", "semi_supervised.batch_size=4",
     "semi_supervised.bucket_min_size=4", "semi_supervised.num_buckets=2", "semi_supervised.beam_size=2",
     "data.bucketing=optimal", "semi_supervised.bucketing=optimal", "training.jit_compile=false",
@@ -34,14 +28,6 @@ def small(*settings):
 
 
 @pytest.fixture
-def eager():
-    """Every operation by itself: for a few steps of a small model that is quicker than to trace them."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
-
-
-@pytest.fixture
 def known_times(monkeypatch):
     """Nothing is trained; every call takes 1 second the first time, and afterwards what is noted here by its name.
 
@@ -51,6 +37,7 @@ def known_times(monkeypatch):
 
     def run_steps(steps):
         times.setdefault("combinations", {})[steps.beam_size] = steps._shares
+        times.setdefault("searching", {})[steps.beam_size] = steps.pair.settings.beam_size
         return times[steps.beam_size][len(steps.seconds)]
 
     def run_part(part):
@@ -74,6 +61,7 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
     pairs_only, two, five = steps
     assert [step.case for step in steps] == ["pairs only, no XLA", "beam 2, no XLA", "beam 5, no XLA"]
     assert [step.thesis_times for step in steps] == [None, None, (5.4, 5.7)]
+    assert (known_times["searching"][2], known_times["searching"][5]) == (2, 5)
     assert (pairs_only.times_pairs_only.least, pairs_only.times_pairs_only.most) == (1, 1)
     # Turn by turn: .4 / .1 and .6 / .2.
     assert (two.times_pairs_only.least, two.times_pairs_only.median) == pytest.approx((3.0, 3.5))
@@ -172,9 +160,9 @@ def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with
     monkeypatch.setattr(TranslatorPair, "fit", noted_fit)
     monkeypatch.setattr(TranslatorPair, "search", noted_search)
     config = load_config("digits-semi", ONE_SHAPE)
-    steps, _ = measure_semi_supervised(config, beam_sizes=(1, 2), repeats=2, seconds_a_turn=0)
-    assert [beam for beam, _ in fitted] == 3 * [None] + 3 * [1] + 3 * [2] + 2 * [None, 1, 2]
-    assert set(searched) == {("source", 1), ("source", 2)}
+    steps, _ = measure_semi_supervised(config, beam_sizes=(2,), repeats=2, seconds_a_turn=0)
+    assert [beam for beam, _ in fitted] == 3 * [None] + 3 * [2] + 2 * [None, 2]
+    assert set(searched) == {("source", 2)}
     lengths = {name: max(of_epoch) for name, of_epoch in _lengths_of_an_epoch(config).items()}
     for _, batches in fitted:
         assert len(batches) == 1
@@ -183,11 +171,11 @@ def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with
         assert np.count_nonzero(convert_to_numpy(pairs["forward_weights"])) == 4
         assert "source" not in batches[0] or batches[0]["source"][0].shape == (4, lengths["source"])
     turns = [values for of_beam in weights.values() for values in of_beam[3:]]
-    assert len(turns) == 6
+    assert len(turns) == 4
     for values in turns[1:]:
         np.testing.assert_array_equal(values, turns[0])
     assert np.abs(weights[2][0] - turns[0]).max() > 0, "while warming up, the steps train"
-    assert [step.steps_a_turn for step in steps] == [1, 1, 1]
+    assert [step.steps_a_turn for step in steps] == [1, 1]
     for step in steps:
         assert step.seconds.repeats == len(step.turns) == 2
         assert all(part.repeats == 2 for part in step.parts.values())
@@ -208,60 +196,6 @@ def test_several_devices(monkeypatch):
         measure_semi_supervised(small())
 
 
-@pytest.fixture
-def asked(monkeypatch):
-    """Runs the command, which only notes what it is to measure, and with how many threads."""
-    for name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
-        monkeypatch.setenv(name, "7")
-    found = []
-
-    def note(config, beam_sizes, repeats, say):
-        threads = {os.environ[name] for name in os.environ if name.endswith("_THREADS") and name[:2] in ("TF", "OM")}
-        found.append((config, beam_sizes, repeats, threads))
-        return [], []
-
-    monkeypatch.setattr(semi_supervised, "measure_semi_supervised", note)
-
-    def run(*arguments):
-        result = CliRunner().invoke(benchmark, ["semi-supervised", *arguments], catch_exceptions=False)
-        assert result.exit_code == 0, result.stderr
-        return found[-1]
-
-    return run
-
-
-def test_the_command_measures_the_grid_of_the_thesis_by_default(asked):
-    assert asked() == (load_config("digits-semi"), (), 5, {"7"})
-    arguments = ["multi30k-semi", "--set", "model.dim=8", "--beam", "1", "--beam", "10", "--threads", "1"]
-    expected = (load_config("multi30k-semi", ["model.dim=8"]), (1, 10), 3, {"1"})
-    assert asked(*arguments, "--repeats", "3") == expected
-
-
-def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
-    measured = []
-
-    def measure_once(*arguments, **settings):
-        measured[:] = measured or measure_semi_supervised(*arguments, **settings, seconds_a_turn=0)
-        return measured
-
-    monkeypatch.setattr(semi_supervised, "measure_semi_supervised", measure_once)
-    settings = [argument for setting in ONE_SHAPE for argument in ("--set", setting)]
-    arguments = ["semi-supervised", *settings, "--beam", "5", "--repeats", "1"]
-    result = CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
-    as_json = json.loads(CliRunner().invoke(benchmark, [*arguments, "--json"], catch_exceptions=False).stdout)
-    steps, parts = (table.split("\n") for table in result.stdout.strip().split("\n\n"))
-    assert steps[0].split()[-4:] == ["times", "pairs", "only", "thesis"]
-    assert [line.split("  ")[0] for line in steps[1:]] == ["pairs only, no XLA", "beam 5, no XLA"]
-    assert steps[2].endswith("5.4 to 5.7")
-    assert not steps[1][steps[0].index("times pairs only") :].strip()
-    assert [line.split("  ")[0] for line in parts[1:]] == ["pairs", "text and search", "search"]
-    assert "4 x 17" in parts[1]
-    assert "pairs: 4 x 17 (100% of the batches)" in result.stderr
-    assert [step["beam_size"] for step in as_json["steps"]] == [None, 5]
-    assert as_json["steps"][1]["thesis_times"] == [5.4, 5.7]
-    assert [part["part"] for part in as_json["parts"]] == ["pairs", "text and search", "search"]
-
-
 @pytest.mark.slow
 def test_compiled_with_xla(monkeypatch):
     calls = []
@@ -273,9 +207,3 @@ def test_compiled_with_xla(monkeypatch):
     steps, _ = measure_semi_supervised(config, repeats=1, seconds_a_turn=0)
     assert [step.xla for step in steps] == [True, True]
     assert len(calls) == 1, "the step takes the part that was compiled by itself"
-
-
-@pytest.mark.parametrize("arguments", [["digts-semi"], ["--set", "semi_supervised.beams=4"]])
-def test_wrong_settings(arguments):
-    with pytest.raises(ConfigError):
-        CliRunner().invoke(benchmark, ["semi-supervised", *arguments], catch_exceptions=False)

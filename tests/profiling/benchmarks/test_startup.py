@@ -14,7 +14,7 @@ from bytenet.profiling.benchmarks import startup
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
 
-SMALL = ["model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
 
 
 def test_all_of_a_start_is_accounted_for():
@@ -39,9 +39,22 @@ def test_what_an_empty_cache_is_filled_with_a_warm_one_has(tmp_path):
     assert kept[1] == kept[0]
 
 
-def test_a_run_that_fails_says_why():
-    with pytest.raises(InputError, match=r"(?s)ended before its first step.*training.devices names 'GPU:77'"):
-        measure_startup("digits", ["training.devices=[GPU:77]"], ways=["no XLA"])
+def test_a_run_that_fails_says_why(monkeypatch, tmp_path):
+    """A program in Python's place fails before it has written a mark, and says so in its last lines."""
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nseq 1 20 | sed 's/^/line /' >&2\necho \"asked for: $2 $4\" >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(startup.sys, "executable", str(program))
+    with pytest.raises(InputError, match="ended before its first step") as error:
+        measure_startup("digits", ["training.epochs=2"], ways=["no XLA"])
+    message, *last_lines = str(error.value).split("\n")
+    assert message == (
+        "The training of digits training.epochs=2 training.jit_compile=false ended before its first step. "
+        "Its last lines:"
+    )
+    assert last_lines == [
+        *(f"line {number}" for number in range(12, 21)), f"asked for: {startup.__name__} digits",
+    ]  # fmt: skip
 
 
 @pytest.fixture

@@ -167,7 +167,8 @@ def test_a_folder_in_use_and_steps_that_never_come(tmp_path):
     (tmp_path / "full" / "file").touch()
     with pytest.raises(InputError, match="full exists and is not empty"):
         capture_training(load_config("digits", _SMALL), tmp_path / "full")
-    short = load_config("digits", (*_SMALL, "training.max_steps=2", "training.jit_compile=false"))
+    small = ("model.variant=simplified", "model.dim=4", "model.dilations=[1]", "evaluation.every_epochs=9")
+    short = load_config("digits", (*_SMALL, *small, "training.max_steps=2", "training.jit_compile=false"))
     with pytest.raises(InputError, match="The training has only 2 steps"):
         capture_training(short, tmp_path / "late", steps=(5, 6))
 

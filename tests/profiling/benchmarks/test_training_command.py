@@ -1,0 +1,155 @@
+"""The command `benchmark training`: what it measures, and what it prints."""
+
+import json
+import os
+import subprocess
+import sys
+
+import keras
+import pytest
+from click.testing import CliRunner
+
+from bytenet.cli.benchmark import benchmark
+from bytenet.config import load_config
+from bytenet.errors import ConfigError
+from bytenet.profiling.benchmarks import training
+from bytenet.profiling.benchmarks.training import measure_training
+
+SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+
+
+@pytest.fixture
+def cases(monkeypatch):
+    """Runs the command, which only notes what it is to measure."""
+    asked = []
+
+    def note(cases, repeats, say):
+        asked.extend(cases)
+        return []
+
+    monkeypatch.setattr(training, "measure_training", note)
+
+    def run(*arguments):
+        asked.clear()
+        result = CliRunner().invoke(benchmark, ["training", *arguments], catch_exceptions=False)
+        assert result.exit_code == 0, result.stderr
+        return list(asked)
+
+    return run
+
+
+def test_the_command_measures_the_thesis_model_by_default(cases):
+    (case,) = cases()
+    assert case.name == "bytenet, d=400, 64 x 100, XLA"
+    assert case.vocab_size == 105
+    (case,) = cases("multi30k", "--length", "50")
+    assert case.name == "bytenet, d=128, 51 x 50, XLA"
+    assert case.config == load_config("multi30k")
+    (case,) = cases("--set", "training.deterministic=true")
+    assert not case.jit_compile
+    (case,) = cases("--set", "training.jit_compile=false")
+    assert not case.jit_compile
+
+
+def test_the_command_combines_what_is_repeated(cases):
+    widths = ["--dim", "8", "--dim", "12"]
+    found = cases(*widths, "--variant", "selu", "--variant", "simplified", "--batch-size", "4", "--no-xla")
+    assert [case.name.removesuffix(", 4 x 100, no XLA") for case in found] == [
+        "selu, d=8", "selu, d=12", "simplified, d=8", "simplified, d=12",
+    ]  # fmt: skip
+    found = cases("--batch-size", "2", "--batch-size", "4", "--length", "9", "--xla", "--no-xla")
+    assert [(case.batch_size, case.length, case.jit_compile) for case in found] == [
+        (2, 9, False), (2, 9, True), (4, 9, False), (4, 9, True),
+    ]  # fmt: skip
+
+
+def test_the_command_never_compiles_for_several_replicas(cases):
+    found = cases("--replicas", "1", "--replicas", "2", "--xla")
+    assert [(case.replicas, case.jit_compile) for case in found] == [(1, True), (2, False)]
+    found = cases("--replicas", "2", "--xla", "--no-xla", "--baseline", "--baseline-xla", "--vocab-size", "60")
+    assert {case.vocab_size for case in found} == {60}
+    assert [(case.stock, case.replicas, case.jit_compile) for case in found] == [
+        (False, 2, False), (True, 1, False), (True, 1, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("small_product")
+def test_the_command_prints_a_row_a_case(monkeypatch):
+    measured = []
+
+    def measure_once(*arguments, **settings):
+        measured[:] = measured or measure_training(*arguments, **settings, seconds_a_turn=0)
+        return measured
+
+    monkeypatch.setattr(training, "measure_training", measure_once)
+    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
+    result = CliRunner().invoke(benchmark, [*arguments, "--run-minutes", "0.5"], catch_exceptions=False)
+    lines = result.stdout.strip().split("\n")
+    assert len(lines) == 2
+    assert lines[1].startswith("simplified, d=4, 2 x 4, no XLA  ")
+    seconds, share = lines[1][lines[0].index("s to compile") :].split()
+    assert float(seconds) == pytest.approx(measured[0].compile_seconds, abs=0.05)
+    assert float(share.removesuffix("%")) == pytest.approx(100 * measured[0].compile_seconds / 30, abs=0.05)
+    assert "of 0.5 min" in lines[0]
+    assert "first steps" in result.stderr
+    as_json = json.loads(CliRunner().invoke(benchmark, [*arguments, "--json"], catch_exceptions=False).stdout)
+    assert as_json[0]["dim"] == 4
+    assert as_json[0]["share_of_peak"]["repeats"] == 1
+
+
+@pytest.mark.parametrize("arguments", [["--dim", "7"], ["--variant", "bytnet"], ["--set", "model.dimm=4"]])
+def test_wrong_settings(arguments):
+    with pytest.raises(ConfigError):
+        CliRunner().invoke(benchmark, ["training", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def _float32_afterwards():
+    yield
+    keras.mixed_precision.set_global_policy("float32")
+
+
+@pytest.mark.usefixtures("_float32_afterwards", "small_product")
+def test_the_command_leaves_the_share_of_the_peak_blank():
+    settings = [argument for setting in [*SMALL, "training.mixed_precision=true"] for argument in ("--set", setting)]
+    arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
+    header, row = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
+    place = header.index("share of peak")
+    assert row[place:].split()[0] == "-"
+    assert " min" not in header, "no length of a run was given"
+
+
+def test_nothing_is_read_from_or_left_in_the_compile_cache(tmp_path):
+    """Not even where a user has turned it on for TensorFlow: what is measured is compiling."""
+    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    arguments = ["decoding", "numbers", *settings, "--length", "2", "--vocab-size", "8", "--repeats", "1", "--xla"]
+    done = subprocess.run(
+        [sys.executable, "-m", "bytenet", "benchmark", *arguments],
+        capture_output=True, text=True, env=os.environ | {"BYTENET_COMPILE_CACHE": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "cached  yes" in done.stdout
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_other_flags_of_xla_stay(cases, monkeypatch):
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0 --tf_xla_persistent_cache_directory=/full")
+    cases()
+    assert os.environ["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
+
+
+@pytest.mark.slow
+def test_replicas():
+    """In a process of its own, as this one's TensorFlow has one CPU already."""
+    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    arguments = ["numbers", *settings, "--batch-size", "4", "--length", "6", "--replicas", "1", "--replicas", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "bytenet", "benchmark", "training", *arguments, "--no-xla", "--repeats", "1", "--json"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    one, two = json.loads(done.stdout)
+    assert (one["replicas"], two["replicas"]) == (1, 2)
+    assert two["case"].endswith("2 replicas")
+    assert one["gigaflops_a_step"] == two["gigaflops_a_step"]
