@@ -1,18 +1,14 @@
 """Keras layers of the models, written in `keras.ops`: they run on every Keras backend. `fast` has faster forms."""
 
-from bytenet.layers.attention import AttentionCell
 from bytenet.layers.convolution import DilatedConvolution
 from bytenet.layers.embedding import ZeroPaddedEmbedding
 from bytenet.layers.initializers import ThesisCodeUniform, initializers_for
 from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization, batch_norm_statistics
 from bytenet.layers.normalized_activation import NormalizedActivation
-from bytenet.layers.recurrent import BidirectionalEncoder
 from bytenet.layers.residual_block import ResidualBlock
 from bytenet.layers.residual_stack import ResidualSet, ResidualStack
 
 __all__ = [
-    "AttentionCell",
-    "BidirectionalEncoder",
     "DilatedConvolution",
     "LayerNormalization",
     "MaskedBatchNormalization",

@@ -6,8 +6,9 @@ import keras
 from keras import ops
 
 from bytenet.config.families.attention import AttentionConfig
-from bytenet.layers import AttentionCell, BidirectionalEncoder, ThesisCodeUniform, ZeroPaddedEmbedding
-from bytenet.layers.recurrent import cell_initializers
+from bytenet.layers import ThesisCodeUniform, ZeroPaddedEmbedding
+from bytenet.layers.attention import AttentionCell
+from bytenet.layers.recurrent import BidirectionalEncoder, cell_initializers
 from bytenet.models.translation_model import ProfilePart, TranslationModel
 
 _UNATTENDED = -3e4  # finite in float16, too

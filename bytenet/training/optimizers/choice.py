@@ -4,11 +4,11 @@
 the same numbers up to rounding. The table shows how much longer Keras's Adam takes: medians of the ratio of CPU
 seconds, and their range; both took turns in one process, on one thread of a busy two-core AMD EPYC:
 
-    preset              XLA   weights   to the end of the first step   a step
-    digits-attention    no         31   1.43 (1.18 to 1.73)            1.10 (0.91 to 1.11)
-    digits-attention    yes        31   1.22 (1.19 to 1.26)            1.05 (0.88 to 1.16)
-    numbers             no         74   1.79 (1.61 to 1.98)            1.13 (1.05 to 1.47)
-    multi30k            no        214   2.19 (one turn)                0.95 (0.87 to 1.10)
+    model                XLA   weights   to the end of the first step   a step
+    recurrent, digits    no         31   1.43 (1.18 to 1.73)            1.10 (0.91 to 1.11)
+    recurrent, digits    yes        31   1.22 (1.19 to 1.26)            1.05 (0.88 to 1.16)
+    ByteNet, numbers     no         74   1.79 (1.61 to 1.98)            1.13 (1.05 to 1.47)
+    ByteNet, multi30k    no        214   2.19 (one turn)                0.95 (0.87 to 1.10)
 
 All other names are Keras's classes. "adam" in the folder of an earlier run means `FlatAdam`, too, so it can be resumed.
 """
