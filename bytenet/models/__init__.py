@@ -1,4 +1,4 @@
-"""Translation models; each keeps the promise of `TranslationModel`."""
+"""Translation models. Each family is a subclass of `TranslationModel`."""
 
 from bytenet.models.attention import AttentionModel
 from bytenet.models.bytenet import ByteNet
