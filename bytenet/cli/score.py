@@ -1,4 +1,4 @@
-"""`bytenet score`: how likely given translations are."""
+"""`bytenet score`: the log-probability of given translations."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ import click
 @click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
-@click.option("--batch-size", type=click.IntRange(min=1), help="Pairs scored at once.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Number of pairs that are scored at once.")
+@click.option("--json", "as_json", is_flag=True, help="Print all scores as one JSON object.")
 def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_json: bool) -> None:
-    """Score the lines of TARGET as translations of the lines of SOURCE with the model in the folder RUN.
+    """Score the lines of TARGET as translations of the lines of SOURCE, with the model in the folder RUN.
 
-    Each pair gives one line: log-probability in nats, characters with the end symbol, bits per character,
-    separated by tabs. The bits per character of them all go to stderr.
+    Each pair gives one line: log-probability in nats, number of characters with the end symbol, and bits per
+    character, separated by tabs. The bits per character of all pairs together go to stderr.
     """
     from bytenet.datasets import read_parallel
     from bytenet.run_folder import RunFolder
@@ -29,16 +29,12 @@ def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_
     from bytenet.evaluation import bits_per_character
 
     batch_size = batch_size or folder.config.decoding.batch_size
-    found = log_probabilities(model, folder.vocabulary, pairs.source, pairs.target, batch_size, folder.trained_lengths)
-    total = bits_per_character(found.log_probabilities, found.num_characters)
-    rows = list(
-        zip(
-            found.log_probabilities.tolist(),
-            found.num_characters.tolist(),
-            found.bits_per_character.tolist(),
-            strict=True,
-        )
-    )
+    scores = log_probabilities(
+        model, folder.vocabulary, pairs.source, pairs.target, batch_size, folder.trained_lengths
+    )  # fmt: skip
+    total = bits_per_character(scores.log_probabilities, scores.num_characters)
+    columns = (scores.log_probabilities, scores.num_characters, scores.bits_per_character)
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
     if as_json:
         names = ("log_probability", "num_characters", "bits_per_character")
         pair_scores = [dict(zip(names, row, strict=True)) for row in rows]

@@ -1,9 +1,9 @@
-"""`bytenet translate`: lines in, translations out."""
+"""`bytenet translate`: translate lines of text."""
 
 import gzip
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to this file (plain or .gz) once all is translated.",
+    help="Write to this file (plain or .gz). It appears when everything is translated.",
 )
-@click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept a line; 1 is greedy search.")
-@click.option("--n-best", type=click.IntRange(min=1), default=1, help="Translations wanted of each line.")
-@click.option("--length-penalty", type=click.FloatRange(min=0), help="0 does not favour longer translations.")
-@click.option("--batch-size", type=click.IntRange(min=1), help="Lines translated at once.")
-@click.option("--max-length", type=click.IntRange(min=1), help="Most symbols of a translation, its end counted.")
+@click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept; 1 is greedy search.")
+@click.option("--n-best", type=click.IntRange(min=1), default=1, help="Number of translations of each line.")
+@click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations.")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines that are translated at once.")
+@click.option("--max-length", type=click.IntRange(min=1), help="Largest number of symbols of a translation.")
 @click.option(
     "--window", type=click.IntRange(min=1),
-    help="Lines read before the first is translated; 1 answers each at once.  [default: 16 batches; typed lines: 1]",
+    help="Number of lines to read before the first one is translated; 1 answers each line at once.  "
+    "[default: 16 batches; typed lines: 1]",
 )  # fmt: skip
 @click.option(
     "--xla/--no-xla",
     default=None,
-    help="Compile the search with XLA. Without either, the shapes of batches that have enough work for it are.",
+    help="Compile the search with XLA or not.  [default: compile the shapes of batches with enough work for it]",
 )
 def translate(
     run_dir: Path,
@@ -48,11 +49,11 @@ def translate(
     window: int | None,
     xla: bool | None,
 ) -> None:
-    """Translate FILE (plain or .gz), or what comes in on stdin, with the model in the folder RUN.
+    """Translate the lines of FILE (plain or .gz), or of stdin, with the model in the folder RUN.
 
-    One line in gives one line out; a blank line gives a blank line. With --n-best above 1, each line gives
-    up to so many lines of number, score and translation, separated by tabs. What is not given is as RUN's
-    configuration says under decoding.
+    Each line gives one line, and a blank line gives a blank line. With --n-best above 1, each line gives up to that
+    many lines of number, score and translation, separated by tabs. Options that are not given come from the section
+    `decoding` of RUN's configuration.
     """
     from bytenet.datasets import read_lines
     from bytenet.run_folder import RunFolder
@@ -61,6 +62,7 @@ def translate(
     beam_size = beam_size or folder.config.decoding.beam_size
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
+    lines: Iterable[str]
     if input_path is not None:
         lines = read_lines(input_path, allow_empty=True)
     else:
@@ -83,7 +85,7 @@ def translate(
     with _open_output(output) as file:
         for number, translations in enumerate(translator.translate(lines, n_best, window), start=1):
             file.write(_formatted(number, translations, n_best).encode())
-            if output is None or output.suffix != ".gz":  # which short pieces would swell
+            if output is None or output.suffix != ".gz":  # gzip compresses short pieces badly
                 file.flush()
             num_unended += not translations[0].ended
     message = f"Translated {number} lines in {time.perf_counter() - began:.1f} s (beam size {beam_size})."
@@ -93,12 +95,12 @@ def translate(
 
 
 def _decoded_lines(stream: BinaryIO) -> Iterator[str]:
-    """Lines of a UTF-8 stream as they come, without "\\n" or "\\r\\n" and a byte order mark at the start.
+    """Read lines of a UTF-8 stream one by one, without "\\n" or "\\r\\n", and without a byte order mark at the start.
 
-    A file loses "\\r" only where all of its lines end so; here the later lines are not known yet.
+    In a file, "\\r" is removed only if all lines end with it. In a stream the later lines are not known yet.
 
     Raises:
-        InputError: a line is not UTF-8, or holds a NUL.
+        InputError: a line is not UTF-8 or has a NUL.
     """
     from bytenet.errors import InputError
 
@@ -110,14 +112,14 @@ def _decoded_lines(stream: BinaryIO) -> Iterator[str]:
             yield text.removeprefix("\ufeff") if number == 1 else text
         except UnicodeDecodeError as error:
             raise InputError(
-                f"stdin:{number}: byte {error.start + 1} of the line is 0x{line[error.start]:02x}, which is "
-                "not valid UTF-8 there. Convert the text first, perhaps with iconv -f ISO-8859-1 -t UTF-8."
+                f"stdin:{number}: byte {error.start + 1} of the line is 0x{line[error.start]:02x}; expected UTF-8. "
+                "Convert the text first, for example with iconv -f ISO-8859-1 -t UTF-8."
             ) from error
 
 
 @contextmanager
-def _open_output(path: Path | None) -> Iterator[BinaryIO]:
-    """stdout, or a file that appears under its name only when it is complete; a device or a pipe is written to."""
+def _open_output(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """Open the output: stdout for None, a device or a pipe, or a file that appears only when it is complete."""
     if path is None:
         yield sys.stdout.buffer
         return
@@ -138,4 +140,4 @@ def _open_output(path: Path | None) -> Iterator[BinaryIO]:
 def _formatted(number: int, translations: "list[Translation]", n_best: int) -> str:
     if n_best == 1:
         return f"{translations[0].text}\n"
-    return "".join(f"{number}\t{found.score:.4f}\t{found.text}\n" for found in translations)
+    return "".join(f"{number}\t{hypothesis.score:.4f}\t{hypothesis.text}\n" for hypothesis in translations)

@@ -1,4 +1,4 @@
-"""Search for translations and score given ones, written against the `TranslationModel` promise alone."""
+"""Search for translations, and score given ones. This package uses only what `TranslationModel` promises."""
 
 from bytenet.decoding.beam import beam_search
 from bytenet.decoding.compiled_search import CompiledSearch

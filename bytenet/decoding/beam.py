@@ -1,4 +1,4 @@
-"""Beam search over a whole batch at once."""
+"""Beam search for a whole batch at once."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,17 +18,17 @@ from bytenet.models.translation_model import TranslationModel
 
 
 class _Beams(NamedTuple):
-    """What is known of the beams after `position` steps, best log-probability first; `b` is the beam size."""
+    """The beams after `position` steps, best log-probability first; `b` is the beam size."""
 
     position: tf.Tensor  # int32 scalar
     ids: tf.Tensor  # int32 (batch, b), the symbols of the last step
     log_probabilities: tf.Tensor  # float32 (batch, b), −inf for beams that do not exist
     lengths: tf.Tensor  # int32 (batch, b)
     ended: tf.Tensor  # bool (batch, b)
-    settled: tf.Tensor  # bool (batch,), nothing that follows could change the sentence's n best
+    settled: tf.Tensor  # bool (batch,), no further step can change the sentence's n best
     state: Any  # nest of tensors (batch * b, ...)
     symbols: tf.TensorArray  # int32 (max_length, batch, b), chosen at each step
-    parents: tf.TensorArray  # int32 (max_length, batch, b), the beam of the step before that each one extends
+    parents: tf.TensorArray  # int32 (max_length, batch, b), the beam of the previous step that each beam extends
 
 
 def beam_search(
@@ -41,28 +41,28 @@ def beam_search(
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),
 ) -> SearchResult:
-    """Translate a batch, keeping the `beam_size` likeliest hypotheses of each sentence at each step.
+    """Translate a batch. Each step keeps the `beam_size` likeliest hypotheses of each sentence.
 
-    Within the search, hypotheses are ordered by their log-probability; one that has ended stays as it is and
-    goes on competing. A sentence is settled when `n_best` ended hypotheses have scores that no live one can
-    still beat (log-probabilities only fall); its beams then stay as they are, whatever its neighbours in the
-    batch do, and the search stops when all sentences are settled or at their length limits.
+    During the search, hypotheses are ordered by their log-probability. A hypothesis that has ended no longer changes
+    and still competes with the others. A sentence is settled when it has `n_best` ended hypotheses whose scores no live
+    hypothesis can beat; log-probabilities never rise. The beams of a settled sentence no longer change, whatever its
+    neighbours in the batch do. The search stops when every sentence is settled or at its length limit.
 
-    To be called inside a `tf.function`, as `CompiledSearch` does; outside it works, but slowly.
+    Call it inside a `tf.function`, as `CompiledSearch` does. Outside it works, but is slow.
 
     Args:
         model: any `TranslationModel`.
         source_ids: int32 `(batch, source_length)`, 0 where padded; `source_length` must be known.
-        beam_size: hypotheses kept, at least 1.
-        max_length: most symbols of a hypothesis, end symbol counted; None is
+        beam_size: number of hypotheses that are kept, at least 1.
+        max_length: largest number of symbols of a hypothesis, with the end symbol; None is
             `model.max_target_length(source_length)`.
-        length_penalty: alpha; scores are log-probability / ((5 + length) / 6)^alpha. 0 is the thesis's.
-        n_best: hypotheses returned a sentence; None is all.
-        length_limits: int32 `(batch,)`, the same for each sentence; 0 leaves a row out.
-        forbidden_ids: symbols that no hypothesis may contain; none in the thesis.
+        length_penalty: alpha. A score is log-probability / ((5 + length) / 6)^alpha. The thesis uses 0.
+        n_best: number of hypotheses to return for each sentence; None is all.
+        length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
+        forbidden_ids: symbols that no hypothesis contains. The thesis forbids none.
 
     Returns:
-        `SearchResult` with `n_best` hypotheses a sentence.
+        `SearchResult` with `n_best` hypotheses for each sentence.
 
     Raises:
         ValueError: a number is out of its range.
@@ -72,9 +72,9 @@ def beam_search(
     """
     n_best = beam_size if n_best is None else n_best
     if not 1 <= n_best <= beam_size:
-        raise ValueError(f"Need 1 <= n_best <= beam_size; found n_best {n_best}, beam_size {beam_size}.")
+        raise ValueError(f"n_best is {n_best} and beam_size {beam_size}; expected 1 <= n_best <= beam_size.")
     if length_penalty < 0:
-        raise ValueError(f"length_penalty must be 0 or more; found {length_penalty}.")
+        raise ValueError(f"length_penalty is {length_penalty}; expected 0 or more.")
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
     batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size
@@ -115,7 +115,7 @@ def beam_search(
     start = _Beams(
         position=tf.constant(0),
         ids=tf.fill([batch, beam_size], PAD_ID),
-        # One beam at the start, else all would be copies of each other.
+        # Only one beam exists at the start. With more, all beams would be copies of the first.
         log_probabilities=tf.tile([[0.0] + [-np.inf] * (beam_size - 1)], [batch, 1]),
         lengths=tf.zeros([batch, beam_size], tf.int32),
         ended=tf.zeros([batch, beam_size], tf.bool),
@@ -129,12 +129,12 @@ def beam_search(
 
 
 def _repeat_rows(nest: Any, times: int) -> Any:
-    """Tensors `(batch, ...)` → `(batch * times, ...)`, copies of a row side by side."""
+    """Tensors `(batch, ...)` → `(batch * times, ...)`. The copies of a row stand side by side."""
     return tf.nest.map_structure(lambda tensor: tf.repeat(tensor, times, axis=0), nest)
 
 
 def _rows_of(parents: tf.Tensor) -> tf.Tensor:
-    """Where the beams that `parents`, int32 `(batch, b)`, names lie among all; int32 `(batch * b,)`."""
+    """The row of each parent among all beams: int32 `(batch, b)` → `(batch * b,)`."""
     batch, beam_size = tf.unstack(tf.shape(parents))
     return tf.reshape(tf.range(batch)[:, None] * beam_size + parents, [-1])
 
@@ -147,10 +147,10 @@ def _settled(
     length_penalty: float,
     n_best: int,
 ) -> tf.Tensor:
-    """Whether no live beam can come among the `n_best` any more; bool `(batch,)`."""
+    """Whether no live beam can enter the `n_best` any more; bool `(batch,)`."""
     exists = log_probabilities > -np.inf
     scores = log_probabilities / length_penalty_divisor(lengths, length_penalty)
-    # The best that a live beam can come to: ending at the limit without losing any more probability.
+    # The best score that a live beam can reach: it ends at the limit and loses no more probability.
     bounds = log_probabilities / length_penalty_divisor(limits, length_penalty)[:, None]
     live = exists & tf.logical_not(ended)
     best_bound = tf.reduce_max(tf.where(live, bounds, -np.inf), axis=1, keepdims=True)
@@ -159,7 +159,7 @@ def _settled(
 
 
 def _follow_back(beams: _Beams, max_length: int) -> tf.Tensor:
-    """The symbols of each last beam, found from the last to the first; int32 `(batch, b, max_length)`."""
+    """The symbols of each final beam, collected from the last to the first; int32 `(batch, b, max_length)`."""
     batch, beam_size = tf.unstack(tf.shape(beams.ids))
 
     def step(position, beam, symbols):
@@ -180,7 +180,7 @@ def _follow_back(beams: _Beams, max_length: int) -> tf.Tensor:
 
 
 def _ranked(beams: _Beams, ids: tf.Tensor, length_penalty: float, n_best: int) -> SearchResult:
-    """The best `n_best` of the beams: those that ended by score, then the others by score."""
+    """The `n_best` best beams: first those that ended, then the others, each ordered by score."""
     ended = beams.ended & (beams.log_probabilities > -np.inf)
     scores = beams.log_probabilities / length_penalty_divisor(beams.lengths, length_penalty)
     # The thesis gives all beams that did not end the same score, -1e9, so they are not ranked.

@@ -1,35 +1,38 @@
-"""When compiling a search with XLA pays."""
+"""When to compile a search with XLA."""
 
 from collections import Counter
 from collections.abc import Hashable
 from typing import Literal
 
-_PAYS_FROM = 75_000
+_WORK_THAT_PAYS = 75_000
 
 
 class CompilationChoice:
-    """Chooses, shape by shape, between a search as a plain graph and one compiled with XLA.
+    """Decides for each shape of batches whether its search is a plain graph or compiled with XLA.
 
-    A compiled step is faster by 0.02 to 0.03 ms · (25 + rows) where a row is a sentence, or one of its beams; compiling
-    costs some two seconds more than tracing (both measured on two CPU cores, ByteNet of 30 blocks, d = 128; in a
-    wider model both grow). So a shape is compiled once the steps that are at hand and those it has taken already come
-    to steps · (25 + rows) ≥ 75,000: for single sentences after about thirty, for a batch of 32 with 10 beams after
-    three batches. Whatever comes, this costs at most about twice the time of knowing it beforehand.
+    A row is a sentence or one of its beams. A compiled step is faster by 0.02 to 0.03 ms · (25 + rows). Compiling takes
+    about two seconds longer than tracing. Both were measured on two CPU cores with a ByteNet of 30 blocks, d = 128; in
+    a wider model both are larger. A shape is compiled as soon as its work, past and expected, reaches
+    steps · (25 + rows) = 75,000. Single sentences reach it after about thirty, batches of 32 sentences with 10 beams
+    after three. This rule takes at most about twice the time of the best choice.
 
     Args:
-        jit_compile: "auto" for this rule; true or false to compile all or nothing.
+        jit_compile: "auto" for this rule; true or false to compile everything or nothing.
+
+    Raises:
+        ValueError: `jit_compile` has another value.
     """
 
     def __init__(self, jit_compile: bool | Literal["auto"] = "auto"):
         if jit_compile not in (True, False, "auto"):
-            raise ValueError(f'jit_compile must be true, false or "auto"; found {jit_compile!r}.')
+            raise ValueError(f'jit_compile is {jit_compile!r}; expected true, false or "auto".')
         self.jit_compile = jit_compile
         self._work: Counter[Hashable] = Counter()
 
     def expect(self, shape: Hashable, steps: int, rows: int) -> None:
-        """Say that a search of `shape` is about to take up to `steps` steps of `rows` sentences or beams."""
+        """Announce a search of `shape`, with up to `steps` steps of `rows` sentences or beams."""
         self._work[shape] += steps * (25 + rows)
 
     def compiles(self, shape: Hashable) -> bool:
-        """Whether the search of `shape` is to be compiled."""
-        return self._work[shape] >= _PAYS_FROM if self.jit_compile == "auto" else self.jit_compile
+        """Whether to compile the search of `shape`."""
+        return self._work[shape] >= _WORK_THAT_PAYS if self.jit_compile == "auto" else self.jit_compile

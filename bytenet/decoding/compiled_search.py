@@ -1,4 +1,4 @@
-"""A search compiled once for each shape."""
+"""A search as a graph, traced or compiled once for each shape."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,20 +12,20 @@ from bytenet.models.translation_model import TranslationModel
 
 
 class CompiledSearch:
-    """Greedy or beam search of one model, as a graph that is kept.
+    """Greedy or beam search with one model, as a graph that is kept.
 
-    Every new shape of the source, and every new `max_length`, is traced (and compiled, with XLA) again, which
-    takes seconds for a deep model: use few, as `Translator` does. The weights are read at each call, so one
-    decoder serves a model through its whole training.
+    A new shape of the source, or a new `max_length`, traces the graph again and, with XLA, compiles it again. That
+    takes seconds for a deep model, so use few shapes, as `Translator` does. Each call reads the current weights, so one
+    compiled search can be used during the whole training of a model.
 
     Args:
         model: any `TranslationModel`.
-        beam_size: 1 for greedy search.
-        length_penalty: alpha of `beam_search`; greedy search has none.
-        n_best: hypotheses returned a sentence, at most `beam_size`.
-        forbidden_ids: symbols that no hypothesis may contain.
-        jit_compile: compile with XLA. On two CPU cores, a ByteNet's step is then 1.5 to 3 times as fast, but each
-            shape takes some two seconds more before its first result: `Translator` knows when that pays.
+        beam_size: number of hypotheses that are kept; 1 is greedy search.
+        length_penalty: alpha of `beam_search`. Greedy search has none.
+        n_best: number of hypotheses to return for each sentence, at most `beam_size`.
+        forbidden_ids: symbols that no hypothesis contains.
+        jit_compile: compile with XLA. On two CPU cores, a step of ByteNet is then 1.5 to 3 times as fast, but the first
+            result of each shape takes about two seconds longer. `CompilationChoice` decides when that pays off.
 
     Raises:
         ValueError: a number is out of its range (when called).
@@ -51,7 +51,7 @@ class CompiledSearch:
     def __call__(
         self, source_ids: tf.Tensor, max_length: int | None = None, length_limits: tf.Tensor | None = None
     ) -> SearchResult:
-        """Search translations; arguments and result as for `beam_search`."""
+        """Translate a batch. Arguments and result are those of `beam_search`."""
         source_ids = tf.convert_to_tensor(source_ids, tf.int32)
         max_length, limits = length_limits_or_default(self.model, source_ids, max_length, length_limits)
         key = (*source_ids.shape, max_length)
@@ -60,7 +60,7 @@ class CompiledSearch:
         return self._searches[key](source_ids, limits)
 
     def _trace(self, batch: int, source_length: int, max_length: int) -> Callable[..., SearchResult]:
-        # Without autograph: the searches say `tf.while_loop` themselves, and models trace faster.
+        # The searches call `tf.while_loop` themselves. Without autograph, models trace faster.
         @tf.function(jit_compile=self.jit_compile, autograph=False)
         def search(source_ids, length_limits):
             return self._search(source_ids, max_length, length_limits)

@@ -1,4 +1,4 @@
-"""Greedy search: the likeliest character at each step."""
+"""Greedy search."""
 
 from collections.abc import Sequence
 
@@ -21,20 +21,20 @@ def greedy_search(
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),
 ) -> SearchResult:
-    """Translate a batch by taking the likeliest character at each step, until every sentence has ended.
+    """Translate a batch. Each step takes the likeliest symbol, until every sentence has ended.
 
-    To be called inside a `tf.function`, as `CompiledSearch` does; outside it works, but slowly.
+    Call it inside a `tf.function`, as `CompiledSearch` does. Outside it works, but is slow.
 
     Args:
         model: any `TranslationModel`.
         source_ids: int32 `(batch, source_length)`, 0 where padded; `source_length` must be known.
-        max_length: most symbols of a hypothesis, end symbol counted; None is
+        max_length: largest number of symbols of a hypothesis, with the end symbol; None is
             `model.max_target_length(source_length)`.
-        length_limits: int32 `(batch,)`, the same for each sentence; 0 leaves a row out.
-        forbidden_ids: symbols that are never chosen; none in the thesis.
+        length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
+        forbidden_ids: symbols that are never chosen. The thesis forbids none.
 
     Returns:
-        `SearchResult` with one hypothesis a sentence; its scores are its log-probabilities.
+        `SearchResult` with one hypothesis for each sentence. Its score is its log-probability.
 
     Raises:
         ValueError: `max_length` is below 1.
@@ -58,7 +58,7 @@ def greedy_search(
         logits = tf.cast(logits, tf.float32)  # (batch, vocab_size)
         allowed = logits + offsets
         ids = tf.where(live, tf.argmax(allowed, axis=-1, output_type=tf.int32), PAD_ID)
-        # Of the log-softmax, only what belongs to the best symbol is needed.
+        # The log-softmax of the best symbol alone.
         best = tf.reduce_max(allowed, axis=-1) - tf.reduce_logsumexp(logits, axis=-1)
         log_probabilities += tf.where(live, best, 0.0)
         lengths += tf.cast(live, tf.int32)

@@ -1,4 +1,4 @@
-"""What greedy and beam search have in common."""
+"""The result of every search, and the operations that searches share."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,16 +11,18 @@ from bytenet.models.translation_model import TranslationModel
 
 
 class SearchResult(NamedTuple):
-    """Hypotheses of a batch of sentences, each sentence's best first. Every hypothesis that ended is ranked
-    before every one that reached the length limit.
+    """Hypotheses of a batch of sentences.
+
+    The hypotheses of a sentence are ranked by their scores. Those that ended come before those that reached the length
+    limit. If a sentence has fewer than `n_best` hypotheses, the remaining ones have log-probability −inf, and their
+    other values mean nothing.
 
     Attributes:
-        ids: int32 `(batch, n_best, max_length)`, the end symbol included, 0 after it.
-        scores: float32 `(batch, n_best)`, log-probability over length penalty; what the ranking is by.
-        log_probabilities: float32 `(batch, n_best)`, nats under the model; −inf where there are not so many
-            hypotheses.
-        lengths: int32 `(batch, n_best)`, number of symbols, the end symbol counted.
-        ended: bool `(batch, n_best)`, whether the end symbol is there.
+        ids: int32 `(batch, n_best, max_length)`, with the end symbol, and 0 after it.
+        scores: float32 `(batch, n_best)`, log-probability over length penalty.
+        log_probabilities: float32 `(batch, n_best)`, log-probability under the model in nats.
+        lengths: int32 `(batch, n_best)`, number of symbols. The end symbol counts.
+        ended: bool `(batch, n_best)`, whether the hypothesis has an end symbol.
     """
 
     ids: tf.Tensor
@@ -33,7 +35,16 @@ class SearchResult(NamedTuple):
 def length_limits_or_default(
     model: TranslationModel, source_ids: tf.Tensor, max_length: int | None, length_limits: tf.Tensor | None
 ) -> tuple[int, tf.Tensor]:
-    """The longest hypothesis of the batch, and of each sentence as int32 `(batch,)`.
+    """The length limits of a search.
+
+    Args:
+        model: the model.
+        source_ids: int32 `(batch, source_length)`; `source_length` must be known.
+        max_length: largest number of symbols of any hypothesis; None is `model.max_target_length(source_length)`.
+        length_limits: int32 `(batch,)`, the limit of each sentence; None is `max_length` for all.
+
+    Returns:
+        The limit of the batch, and the limit of each sentence as int32 `(batch,)`.
 
     Raises:
         ValueError: `max_length` is below 1.
@@ -41,17 +52,17 @@ def length_limits_or_default(
     if max_length is None:
         max_length = model.max_target_length(source_ids.shape[1])
     if max_length < 1:
-        raise ValueError(f"max_length must be at least 1; found {max_length}.")
+        raise ValueError(f"max_length is {max_length}; expected 1 or more.")
     if length_limits is None:
         return max_length, tf.fill([tf.shape(source_ids)[0]], max_length)
     return max_length, tf.minimum(tf.cast(length_limits, tf.int32), max_length)
 
 
 def log_probability_offsets(vocab_size: int, forbidden_ids: Sequence[int]) -> np.ndarray:
-    """float32 `(vocab_size,)` to add to log-probabilities or logits: −inf for symbols that may not be chosen, else 0.
+    """float32 `(vocab_size,)` to add to log-probabilities or logits: −inf for forbidden symbols, 0 for the others.
 
-    Added after the softmax, so what is forbidden keeps its share of the probability: the others stay what the model
-    says.
+    Searches add it after the softmax. The forbidden symbols keep their share of the probability, so the probabilities
+    of the other symbols are the model's.
     """
     offsets = np.zeros(vocab_size, np.float32)
     offsets[list(forbidden_ids)] = -np.inf
@@ -59,7 +70,7 @@ def log_probability_offsets(vocab_size: int, forbidden_ids: Sequence[int]) -> np
 
 
 def length_penalty_divisor(lengths: tf.Tensor, alpha: float) -> tf.Tensor:
-    """((5 + length) / 6)^alpha, float32 in the shape of `lengths`; 1 for `alpha` 0.
+    """((5 + length) / 6)^alpha, float32 in the shape of `lengths`. It is 1 for `alpha` 0.
 
     Reference:
         Wu et al. 2016, "Google's Neural Machine Translation System", equation 14.
@@ -68,7 +79,7 @@ def length_penalty_divisor(lengths: tf.Tensor, alpha: float) -> tf.Tensor:
 
 
 def empty_symbols(max_length: int, row_shape: Sequence) -> tf.TensorArray:
-    """An array of `max_length` rows of int32 zeros, which stay zero where the search ends before them."""
-    # Unstacking zeros, rather than leaving places unwritten, also serves row shapes known only at run time.
+    """An array of `max_length` rows of int32 zeros. A search that ends early leaves the last rows zero."""
+    # Reading a row that was never written needs a static row shape. Zeros work with any shape.
     rows = tf.fill(tf.stack([max_length, *row_shape]), PAD_ID)
     return tf.TensorArray(tf.int32, size=max_length, clear_after_read=False).unstack(rows)

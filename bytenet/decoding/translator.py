@@ -1,9 +1,9 @@
-"""Lines of text in, translations out."""
+"""Translate lines of text."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -20,9 +20,13 @@ _BATCHES_IN_WINDOW = 16
 
 
 def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """Symbols that a run's searches never choose: padding and unknown characters.
+    """The symbols that the searches of a run never choose: padding and unknown characters.
 
-    With the thesis's settings they may choose all; but for padding, if the model does not read it.
+    With the thesis's settings, they may choose unknown characters, and padding if the model reads padding.
+
+    Args:
+        model: reads `settings` and `mask_padding` from it.
+        vocabulary: the run's vocabulary.
     """
     if model.settings == "thesis":
         return (PAD_ID,) if model.mask_padding else ()
@@ -37,10 +41,10 @@ class Translation(NamedTuple):
     """One hypothesis for a line.
 
     Attributes:
-        text: without end symbol.
-        score: what hypotheses are ranked by, log-probability over length penalty.
-        log_probability: nats.
-        ended: false where the length limit cut it off.
+        text: the translation, without the end symbol.
+        score: log-probability over length penalty. Hypotheses are ranked by it.
+        log_probability: in nats.
+        ended: false if the length limit cut the hypothesis off.
     """
 
     text: str
@@ -50,27 +54,27 @@ class Translation(NamedTuple):
 
 
 BLANK = Translation("", 0.0, 0.0, True)
-"""What a blank line gives."""
+"""The translation of a blank line."""
 
 
 class Translator:
     """Translates lines with a model.
 
-    Lines are sorted by length within a window of some batches, and padded to few distinct shapes. What a line
-    gives does not depend on the lines around it (given a model with `mask_padding`).
+    Lines are sorted by length within a window of several batches, and padded to few distinct shapes. The translation of
+    a line does not depend on the lines around it, if the model has `mask_padding`.
 
     Args:
         model: any `TranslationModel`.
-        vocabulary: of the model.
-        beam_size: 1 for greedy search.
+        vocabulary: the model's vocabulary.
+        beam_size: number of hypotheses that are kept; 1 is greedy search.
         length_penalty: alpha of `beam_search`.
-        batch_size: lines translated at once.
-        max_length: most characters of a translation, end symbol counted; None leaves it to the model's rule.
+        batch_size: number of lines that are translated at once.
+        max_length: largest number of characters of a translation, with the end symbol; None is the model's limit.
         forbidden_ids: symbols that no translation contains; None is padding and unknown characters.
-        jit_compile: compile with XLA: true, false, or "auto" for those shapes of batches that have so much work
-            before them that it pays, see `CompilationChoice`.
-        trained_lengths: what sentences were padded to in training, ascending, for a model that reads padding; None
-            for one that does not.
+        jit_compile: true or false to compile all searches with XLA or none; "auto" to compile the shapes of batches
+            that have enough work for it, see `CompilationChoice`.
+        trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
+            padding; None for a model that does not.
     """
 
     def __init__(
@@ -95,31 +99,45 @@ class Translator:
         self.trained_lengths = trained_lengths
         self.forbidden_ids = _not_text(vocabulary) if forbidden_ids is None else tuple(forbidden_ids)
         self._compilation = CompilationChoice(jit_compile)
-        self._decoders: dict[tuple[int, bool], CompiledSearch] = {}
+        self._searches: dict[tuple[int, bool], CompiledSearch] = {}
 
     @classmethod
-    def from_run(cls, run_dir: str | os.PathLike[str], **overrides: Any) -> Self:
-        """The translator of a finished run, with the decoding settings of its configuration.
+    def from_run(
+        cls,
+        run_dir: str | os.PathLike[str],
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
+        batch_size: int | None = None,
+        max_length: int | None = None,
+        jit_compile: bool | Literal["auto"] | None = None,
+    ) -> Self:
+        """Make a translator from a finished run.
 
         Args:
             run_dir: the run folder.
-            **overrides: arguments of `Translator` that win over the configuration unless they are None.
+            beam_size: as for `Translator`; None takes the value of the run's configuration. The same holds for
+                `length_penalty`, `batch_size` and `max_length`.
+            length_penalty: see `beam_size`.
+            batch_size: see `beam_size`.
+            max_length: see `beam_size`.
+            jit_compile: as for `Translator`; None is "auto".
 
         Raises:
-            InputError: the folder is no run folder, or its model cannot be used.
+            InputError: the folder is not a run folder, or its model cannot be loaded.
         """
         folder = RunFolder.open(run_dir)
         decoding = folder.config.decoding
-        settings = {
-            "beam_size": decoding.beam_size,
-            "length_penalty": decoding.length_penalty,
-            "batch_size": decoding.batch_size,
-            "max_length": decoding.max_length,
-            "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary),
-            "trained_lengths": folder.trained_lengths,
-        }
-        settings |= {name: value for name, value in overrides.items() if value is not None}
-        return cls(folder.load_model(), folder.vocabulary, **settings)
+        return cls(
+            folder.load_model(),
+            folder.vocabulary,
+            beam_size=decoding.beam_size if beam_size is None else beam_size,
+            length_penalty=decoding.length_penalty if length_penalty is None else length_penalty,
+            batch_size=decoding.batch_size if batch_size is None else batch_size,
+            max_length=decoding.max_length if max_length is None else max_length,
+            forbidden_ids=forbidden_symbols(folder.config.model, folder.vocabulary),
+            jit_compile="auto" if jit_compile is None else jit_compile,
+            trained_lengths=folder.trained_lengths,
+        )
 
     def translate(
         self,
@@ -132,28 +150,28 @@ class Translator:
 
         Args:
             lines: one sentence each, without line ends.
-            n_best: hypotheses wanted for each, at most `beam_size`.
-            window: lines read before the first is translated; None is 16 batches.
-            pair_lengths: for each line, the length of the longer side of its pair, end symbol counted. The
-                line counts as so long, as in the thesis's evaluation, where the source was padded to the
-                reference. None where references are not to be known.
+            n_best: largest number of hypotheses for each line, at most `beam_size`.
+            window: number of lines to read before the first one is translated; None is 16 batches.
+            pair_lengths: for each line, the length of the longer side of its pair, with the end symbol. The padding
+                and the length limit of the line follow from it, as in the thesis's evaluation. None if the search must
+                not know the references.
 
         Yields:
-            For each line its hypotheses, best first; a blank line gives one empty hypothesis. There are fewer
-            than `n_best` where so many do not exist.
+            The hypotheses of each line, best first. A blank line has one empty hypothesis. A line may have fewer than
+            `n_best`, if no more exist.
 
         Raises:
-            ValueError: `n_best` is not within 1 and `beam_size`.
-            InputError: a line has a character that the vocabulary's rule refuses.
+            ValueError: `n_best` is not between 1 and `beam_size`.
+            InputError: a line has an unknown character, and the vocabulary's rule refuses it.
         """
         if not 1 <= n_best <= self.beam_size:
-            raise ValueError(f"n_best must be from 1 to beam_size {self.beam_size}; found {n_best}.")
+            raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
         lines = iter(lines)
         window = window or _BATCHES_IN_WINDOW * self.batch_size
         start = 0
         while chunk := list(islice(lines, window)):
-            least = None if pair_lengths is None else pair_lengths[start : start + len(chunk)]
-            yield from self._translate_window(chunk, n_best, least)
+            least_lengths = None if pair_lengths is None else pair_lengths[start : start + len(chunk)]
+            yield from self._translate_window(chunk, n_best, least_lengths)
             start += len(chunk)
 
     def _translate_window(
@@ -169,21 +187,21 @@ class Translator:
         for batch, rows, length in batches:
             self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:
-            of_batch = [encoded[i] for i in batch], [lengths[i] for i in batch]
-            found = self._translate_batch(*of_batch, rows, length, n_best)
-            for index, hypotheses in zip(batch, found, strict=True):
+            batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
+            batch_translations = self._translate_batch(batch_ids, batch_lengths, rows, length, n_best)
+            for index, hypotheses in zip(batch, batch_translations, strict=True):
                 translations[index] = hypotheses
         return translations
 
     def _translate_batch(
         self, encoded: list[np.ndarray], lengths: list[int], rows: int, length: int, n_best: int
     ) -> list[list[Translation]]:
-        filler = rows - len(encoded)
-        # Rows that only fill the batch up are empty sentences with no symbol to find: ended from the start.
-        source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * filler], rows, length)
-        limits = [self._limit(source_length) for source_length in lengths] + [0] * filler
-        decoder = self._decoder(n_best, self._compilation.compiles((rows, length, n_best)))
-        result = decoder(source_ids, self._limit(length), np.array(limits, np.int32))
+        num_fillers = rows - len(encoded)
+        # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
+        source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
+        limits = [self._limit(source_length) for source_length in lengths] + [0] * num_fillers
+        search = self._search(n_best, self._compilation.compiles((rows, length, n_best)))
+        result = search(source_ids, self._limit(length), np.array(limits, np.int32))
         fields = (result.ids, result.scores, result.log_probabilities, result.ended)
         return [
             [
@@ -198,9 +216,9 @@ class Translator:
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 
-    def _decoder(self, n_best: int, jit_compile: bool) -> CompiledSearch:
-        if (n_best, jit_compile) not in self._decoders:
-            self._decoders[n_best, jit_compile] = CompiledSearch(
+    def _search(self, n_best: int, jit_compile: bool) -> CompiledSearch:
+        if (n_best, jit_compile) not in self._searches:
+            self._searches[n_best, jit_compile] = CompiledSearch(
                 self.model, self.beam_size, self.length_penalty, n_best, self.forbidden_ids, jit_compile
             )
-        return self._decoders[n_best, jit_compile]
+        return self._searches[n_best, jit_compile]

@@ -1,4 +1,4 @@
-"""Translation models, one module a family. Each keeps the promise of `TranslationModel`."""
+"""Translation models. Each family is a module with a subclass of `TranslationModel`."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""The recurrent network with attention that ByteNet was compared with."""
+"""The recurrent network with attention, the thesis's baseline for ByteNet."""
 
 from typing import ClassVar
 
@@ -18,26 +18,26 @@ _UNATTENDED = -3e4  # finite in float16, too
 class AttentionModel(TranslationModel):
     """Character-level translation by recurrent networks with attention.
 
-    Stacks of tanh RNNs read the embedded source forward and backward, d wide each. A GRU reads the embedded target
-    characters; a second one on top of it, 2d wide as well, looks back at the source (see `AttentionCell`); the head
-    turns what it attends to into logits.
+    Stacks of tanh RNNs, each d wide, read the embedded source forward and backward. A GRU, 2d wide, reads the embedded
+    target characters. A second GRU of the same width reads the first one and attends to the source, see
+    `AttentionCell`. The head turns the attention into logits.
 
-    The "bounded" head is the thesis's: a GRU as wide as the vocabulary whose output *is* the logits. It lies in
-    (-1, 1), so no symbol gets a probability above e / (e + (V - 1) / e), which is .215 for V = 28, and no cross
-    entropy falls below 1.54 nats a symbol, however long one trains; and as each symbol costs that much, a beam search
-    without a length penalty prefers the empty translation. The "dense" head is a linear map with a bias.
+    The "bounded" head is the thesis's: a GRU as wide as the vocabulary, whose output is the logits. The output lies in
+    (-1, 1). So no symbol has a probability above e / (e + (V - 1) / e). For V = 28 that is .215, and the cross entropy
+    stays above 1.54 nats a symbol, however long the training. As every symbol costs that much, a beam search without a
+    length penalty prefers the empty translation. The "dense" head is a linear map with a bias.
 
-    Masks: with `mask_padding`, a sentence's logits do not depend on its neighbours in the batch nor on how far it is
-    padded. Without, padded steps are read and attended to like any others. (The thesis's code did so up to the length
-    of each pair, not of the batch.)
+    Masks: with `mask_padding`, the logits of a sentence depend neither on the other sentences of the batch nor on the
+    padding. Without it, the model reads padded steps and attends to them. (The thesis's code did so up to the length of
+    each pair only, not to the length of the batch.)
 
-    First weights are Keras's for such layers. `initializer="thesis_code"` gives those of the thesis's code: TensorFlow
-    1.1's, whose GRUs begin with gates biased by 1, and embeddings as in `ThesisCodeUniform`.
+    The first weights are those of Keras. `initializer="thesis_code"` gives those of the thesis's code, which used
+    TensorFlow 1.1: the biases of the GRUs' gates are 1, and the embeddings are drawn by `ThesisCodeUniform`.
 
     Args:
-        config: the hyper-parameters, see `AttentionConfig`. `dropout` is the share of the embedded inputs, and of the
-            attention before the head, that is set to zero in training.
-        vocab_size: number of ids V, padding, end and unknown symbols counted.
+        config: the hyper-parameters, see `AttentionConfig`. In training, `dropout` is the share of the embedded inputs
+            and of the attention before the head that is set to zero.
+        vocab_size: number of ids V, with padding, end and unknown symbols.
 
     Reference:
         Madsen 2017, section 3.6; Luong et al. 2015.
@@ -59,7 +59,7 @@ class AttentionModel(TranslationModel):
         self.dim = dim = config.dim
         initializer, dropout = config.initializer, config.dropout
         self.is_bounded = config.head == "bounded"
-        # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
+        # For all layers, because a model trained in mixed precision may be loaded where that is not the default.
         policy = self.dtype_policy
         self.source_embedding, self.target_embedding = (
             ZeroPaddedEmbedding(
@@ -78,7 +78,7 @@ class AttentionModel(TranslationModel):
             name="decoder",
             dtype=policy,
         )
-        # Float32 even in mixed precision: the softmax over its output needs the digits.
+        # Float32 even in mixed precision, because the softmax over the logits needs the digits.
         if self.is_bounded:
             initial = cell_initializers(initializer, 2 * dim, vocab_size, gated=True)
             cell = keras.layers.GRUCell(vocab_size, reset_after=False, name="cell", dtype="float32", **initial)
@@ -94,7 +94,7 @@ class AttentionModel(TranslationModel):
         }  # fmt: skip
 
     def encode(self, source_ids, training=False):
-        """The encoded source, its keys, and what is added to the scores of its steps."""
+        """Encode sources: the encoded steps, their keys, and the offsets of their attention scores."""
         is_real = source_ids != 0
         embedded = self.source_dropout(self.source_embedding(source_ids), training=training)
         encoded = self.encoder(embedded, mask=is_real if self.config.mask_padding else None)  # (batch, S, 2 * dim)
@@ -102,7 +102,7 @@ class AttentionModel(TranslationModel):
             keys = self.decoder.cell.key_map(encoded)
         offsets = ops.zeros_like(keys[..., 0])
         if self.config.mask_padding:
-            # Finite, so that a row of padding only (which fills up a batch) has a softmax as well.
+            # A row of padding alone only fills a batch. Its softmax needs finite offsets.
             offsets = ops.where(is_real, offsets, ops.full_like(offsets, _UNATTENDED))
         return {"encoded": encoded, "keys": keys, "score_offsets": offsets}
 
@@ -121,7 +121,7 @@ class AttentionModel(TranslationModel):
         return state
 
     def step(self, previous_ids, state, memory, position):
-        with keras.name_scope("decoder"):  # as in `call`: profiles take a step apart by its names
+        with keras.name_scope("decoder"):  # the scope of `call`: profiles group the operations of a step by it
             attention, new = self.decoder.cell(self.target_embedding(previous_ids), _cell_states(state, memory))
         lower, upper = new[:2]
         new_state = {"lower": lower, "upper": upper, "attention": attention}
@@ -132,7 +132,7 @@ class AttentionModel(TranslationModel):
 
 
 def _cell_states(state: dict, memory: dict) -> list:
-    """The states of an `AttentionCell`, in its order."""
+    """The states of an `AttentionCell`, in the cell's order."""
     return [
         *(state[name] for name in ("lower", "upper", "attention")),
         *(memory[name] for name in ("keys", "encoded", "score_offsets")),

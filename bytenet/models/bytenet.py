@@ -1,4 +1,4 @@
-"""ByteNet: a dilated encoder, a causal dilated decoder stacked on it, both linear in the length."""
+"""ByteNet: an encoder and a causal decoder of dilated convolutions."""
 
 from typing import ClassVar
 
@@ -15,18 +15,19 @@ from bytenet.models.translation_model import ProfilePart, TranslationModel
 class ByteNet(TranslationModel):
     """Character-level translation by dilated convolutions.
 
-    The encoder reads the embedded source; its output at step t is joined with the embedded target character
-    before t; the causal decoder and a linear head turn that into logits of character t.
+    The encoder reads the embedded source. Its output at step t is joined with the embedded target character before t.
+    The causal decoder and a linear head turn the result into the logits of character t. Time and memory are linear in
+    the lengths.
 
-    Masks: with `mask_padding`, a sentence's logits do not depend on its neighbours in the batch (but for the
-    batch statistics in training) nor on how far it is padded. Encoder steps are real up to the length that the
-    length policy gives the sentence: with "unfold", the encoder goes on past the source's end, where its
-    wide convolutions still see the source, so that a target longer than its source has something to read.
-    Without `mask_padding`, as in the thesis's code, padding enters convolutions and statistics.
+    Masks: with `mask_padding`, the logits of a sentence depend neither on the other sentences of the batch nor on the
+    padding. (In training, batch statistics depend on the batch.) The length policy sets the number of real encoder
+    steps of a sentence. With "unfold", the encoder continues after the end of the source, where its wide convolutions
+    still see the source. Targets that are longer than their sources read these steps. Without `mask_padding`, as in the
+    thesis's code, padding enters convolutions and statistics.
 
     Args:
         config: the hyper-parameters, see `ByteNetConfig`.
-        vocab_size: number of ids V, padding, end and unknown symbols counted.
+        vocab_size: number of ids V, with padding, end and unknown symbols.
 
     Reference:
         Kalchbrenner et al. 2016; Madsen 2017, section 2.6 and figure 2.6.4.
@@ -47,7 +48,7 @@ class ByteNet(TranslationModel):
         self.dim = config.dim
         self.decoder_dim = 2 * config.dim if config.join == "concat" else config.dim
         initial = initializers_for(config.initializer, config.activation, config.num_sets * len(config.dilations))
-        # Handed down, as what was trained in mixed precision may be loaded where that is not the default.
+        # For all layers, because a model trained in mixed precision may be loaded where that is not the default.
         policy = self.dtype_policy
         block_arguments = {
             "dtype": policy, "num_sets": config.num_sets, "dilations": config.dilations, "size": config.block_size,
@@ -66,7 +67,7 @@ class ByteNet(TranslationModel):
             dim=self.decoder_dim, kernel_size=config.decoder_kernel_size, causal=True,
             normalization=config.decoder_normalization, name="decoder", **block_arguments,
         )  # fmt: skip
-        # Float32 even in mixed precision: the softmax over its output needs the digits.
+        # Float32 even in mixed precision, because the softmax over the logits needs the digits.
         self.head = DilatedConvolution(vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32")
         self._ring = RingBuffer([*config.dilations] * config.num_sets, config.decoder_kernel_size)
 
@@ -78,13 +79,13 @@ class ByteNet(TranslationModel):
         }  # fmt: skip
 
     def encode(self, source_ids, training=False):
-        """The encoded source, float `(batch, S', dim)`, zero after each sentence's own length; all of it is read."""
+        """Encode sources: int32 `(batch, S)` → float `(batch, S', dim)`, zero after the real steps of each sentence."""
         padded_length = self._read_length(ops.shape(source_ids)[1])
         source_lengths = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1)
         embedded = _fit_length(self.source_embedding(source_ids), padded_length)
         if not self.config.mask_padding:
             return {"encoded": self.encoder(embedded, training=training)}
-        # An empty sentence (a row that fills up a batch) has no real steps at all.
+        # An empty sentence only fills a batch. It has no real steps.
         real_lengths = ops.where(source_lengths > 0, self._read_length(source_lengths), 0)
         mask = ops.arange(padded_length)[None, :] < real_lengths[:, None]  # (batch, padded_length)
         encoded = self.encoder(embedded, mask=mask, training=training)
@@ -106,8 +107,8 @@ class ByteNet(TranslationModel):
         return self.make_step()(previous_ids, state, memory, position)
 
     def make_step(self):
-        # Kernels are cut and stacked here, not at each step: that would cost a copy of a third of the weights, and
-        # XLA, given a batch of one, would put the cutting into each product and compute it as a slow plain loop.
+        # Kernels are cut and stacked once, because at each step it would copy a third of the weights. With a batch of
+        # one, XLA would also fuse the cutting into each product and compute it as a slow plain loop.
         blocks = self.decoder.blocks
         kernels = [block.step_kernels() for block in blocks]
         past_kernels = ops.stack([block.conv_dilated.past_kernel() for block in blocks])  # (blocks, past, width)
@@ -120,10 +121,10 @@ class ByteNet(TranslationModel):
             current = ops.where(position < length, current, ops.zeros_like(current))
             outputs = self._join(current, self.target_embedding(previous_ids))
 
-            # Named as in `call`: profiles take a step apart by its names.
+            # The name scopes of `call`: profiles group the operations of a step by them.
             with keras.name_scope("decoder"):
                 past = self._ring.read(state, position)
-                # What earlier steps give to this one does not wait for any block, so it is one product for all.
+                # The past inputs are known before any block runs, so one product serves all blocks.
                 with keras.name_scope("conv_dilated"):
                     all_from_past = ops.matmul(past, past_kernels)  # (blocks, batch, width)
                 hiddens = []
@@ -136,7 +137,7 @@ class ByteNet(TranslationModel):
         return step
 
     def _read_length(self, source_length):
-        """Steps of the encoder for a source: as long as its longest target, and never fewer than it has symbols."""
+        """Number of encoder steps of a source: the length of its longest target, but at least its own length."""
         longest = self.length_policy.max_target_length(source_length)
         if isinstance(source_length, int):
             return max(longest, source_length)
@@ -149,6 +150,6 @@ class ByteNet(TranslationModel):
 def _fit_length(values, length):
     """Cut or zero-pad float `(batch, time, channels)` to `length` steps."""
     missing = length - ops.shape(values)[1]
-    # JAX and PyTorch know every length as an int, and JAX pads by nothing else.
+    # In JAX and PyTorch every length is an int, and JAX accepts no other type here.
     missing = max(missing, 0) if isinstance(missing, int) else ops.maximum(missing, 0)
     return ops.pad(values, [[0, 0], [0, missing], [0, 0]])[:, :length]

@@ -1,4 +1,4 @@
-"""What decoding, training, evaluation and profiling may ask of any model."""
+"""The interface of all models, for decoding, training, evaluation and profiling."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from bytenet.config import ModelConfig
 
 
 class ProfilePart(NamedTuple):
-    """Where a profile counts the operations of a layer.
+    """The group under which a profile counts the operations of a layer.
 
     Attributes:
-        part: of the network, a name shared by layers that belong together.
-        kind: what its operations count as where their own types do not say.
+        part: name of a part of the network. Layers that belong together share it.
+        kind: kind of the operations whose own types do not show it.
     """
 
     part: str
@@ -26,19 +26,22 @@ class ProfilePart(NamedTuple):
 class TranslationModel(keras.Model):
     """A model that predicts each target character from the source and the characters before it.
 
-    Ids: 0 is padding and the start of every target, 1 the end symbol. `S` and `T` below are padded lengths.
-    `step` over time gives the same logits as `call`. The first axis of every tensor in `memory` and `state`
-    is the batch; `select` lets hypotheses go on from each other's states, and that is all that a beam needs.
+    Ids: 0 is padding and the start of every target, 1 is the end symbol. `S` and `T` below are padded lengths.
+    `step` at one position after the other gives the same logits as `call`. The first axis of every tensor in `memory`
+    and `state` is the batch. For a beam search, `select` lets a hypothesis continue from the state of another one.
 
-    A family gives `config_class`, `parts`, `encode`, `decode`, `initial_state` and `step`, and keeps the promise by
-    the tests of all families.
+    A family defines `config_class`, `parts`, `encode`, `decode`, `initial_state` and `step`. The tests in
+    `tests/contract` run with every family.
 
     Args:
-        config: all hyper-parameters, of the family's class.
-        vocab_size: number of ids V, the same for source and target; padding, end and unknown symbols counted.
+        config: all hyper-parameters; an instance of `config_class`.
+        vocab_size: number of ids V, the same for source and target, with padding, end and unknown symbols.
+
+    Raises:
+        TypeError: `config` has another type.
 
     Attributes:
-        config_class: the family's configuration.
+        config_class: the family's configuration class.
         profile_parts: the parts of the network in profiles, by the names of the layers.
         length_policy: how long a target may be, and how sources are padded.
     """
@@ -50,7 +53,7 @@ class TranslationModel(keras.Model):
         super().__init__(**kwargs)
         if not isinstance(config, self.config_class):
             raise TypeError(
-                f"{type(self).__name__} takes a {self.config_class.__name__}; found a {type(config).__name__}."
+                f"config is a {type(config).__name__}; {type(self).__name__} expects a {self.config_class.__name__}."
             )
         self.config = config
         self.vocab_size = vocab_size
@@ -58,25 +61,25 @@ class TranslationModel(keras.Model):
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
-        """The layers by the name of their attribute, each with the shape of its input after batch and length."""
+        """The layers by the names of their attributes. The values are the input shapes without batch and length."""
         return {}
 
     def build(self, input_shape):
-        """Make the weights of all parts, in their order."""
+        """Make the weights of all parts, in the order of `parts`."""
         for name, shape in self.parts.items():
             getattr(self, name).build((None, None, *shape))
 
     def call(self, inputs, training=False):
-        """Logits of all target characters at once, each from the true characters before it.
+        """Compute the logits of all target characters at once. Each is predicted from the true characters before it.
 
         Args:
-            inputs: dict of `source_ids` int32 `(batch, S)` and `target_ids` int32 `(batch, T)`; the targets are
-                shifted by one inside. With k times as many targets as sources, both numbers known, k targets side
-                by side belong to one source, which is encoded once.
-            training: whether dropout is on and batch normalisation uses the batch's statistics.
+            inputs: dict of `source_ids`, int32 `(batch, S)`, and `target_ids`, int32 `(batch, T)`. The model shifts the
+                targets by one. There may be k times as many targets as sources, if both numbers are known: then k
+                successive targets belong to one source, which is encoded once.
+            training: whether dropout is on and batch normalisation uses the statistics of the batch.
 
         Returns:
-            float32 `(batch, T, vocab_size)`, a row for each target.
+            float32 `(batch, T, vocab_size)`, where `batch` is the number of targets.
         """
         source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
         memory = memory_of_targets(self.encode(source_ids, training=training), source_ids, target_ids)
@@ -85,15 +88,15 @@ class TranslationModel(keras.Model):
 
     @abstractmethod
     def encode(self, source_ids, training: bool = False):
-        """int32 `(batch, S)` → memory, a nest of tensors whose first axis is the batch."""
+        """Encode sources, int32 `(batch, S)`. Returns the memory: a nest of tensors whose first axis is the batch."""
 
     @abstractmethod
     def decode(self, memory, previous_ids, training: bool = False):
-        """Logits of all steps at once.
+        """Compute the logits of all steps at once.
 
         Args:
-            memory: as given by `encode`.
-            previous_ids: int32 `(batch, T)`, at each step the character before it; 0 at the first.
+            memory: the result of `encode`.
+            previous_ids: int32 `(batch, T)`, the character before each step; 0 at the first step.
             training: as in `call`.
 
         Returns:
@@ -102,11 +105,11 @@ class TranslationModel(keras.Model):
 
     @abstractmethod
     def initial_state(self, memory, max_length: int):
-        """State before the first step: a nest of tensors whose first axis is the batch, of fixed shapes.
+        """The state before the first step: a nest of tensors whose first axis is the batch. Steps keep their shapes.
 
         Args:
-            memory: as given by `encode`.
-            max_length: most steps that will be made; for a model whose state has room for each of them.
+            memory: the result of `encode`.
+            max_length: largest number of steps. A model whose state grows with the steps allocates this many.
         """
 
     @abstractmethod
@@ -115,44 +118,44 @@ class TranslationModel(keras.Model):
 
         Args:
             previous_ids: int32 `(batch,)`, the characters before this one; 0 at the start.
-            state: as given by `initial_state` or the previous `step`.
-            memory: as given by `encode`.
+            state: the result of `initial_state` or of the previous `step`.
+            memory: the result of `encode`.
             position: int32 scalar, 0 for the first target character.
 
         Returns:
-            float32 `(batch, vocab_size)` logits, and the next state.
+            The logits, float32 `(batch, vocab_size)`, and the next state.
         """
 
     def make_step(self):
-        """`step`, with whatever is the same at every position computed once; what a loop over positions calls.
+        """Make a `step` for a loop over positions. It computes only once what is the same at every position.
 
         Returns:
-            A function with the arguments and results of `step`, for as long as the weights stay as they are.
+            A function with the arguments and results of `step`. It is valid until the weights change.
         """
         return self.step
 
     def select(self, state, rows):
-        """The state of hypotheses that each go on from one row of `state`.
+        """Rearrange the rows of a state: row i of the result continues from row `rows[i]`.
 
         Args:
-            state: as given by `initial_state` or the previous `step`.
-            rows: int32 `(batch,)`, as many as there are; a row may be named often or never.
+            state: the result of `initial_state` or of the previous `step`.
+            rows: int32 `(batch,)`. A row may occur several times or not at all.
 
         Returns:
-            A state with which row i goes on as `rows[i]` would have.
+            The state of the new rows.
         """
         return keras.tree.map_structure(lambda tensor: keras.ops.take(tensor, rows, axis=0), state)
 
     def max_target_length(self, source_length: int) -> int:
-        """Longest target, end symbol counted, for a source of so many symbols, end symbol counted."""
+        """The length of the longest target for a source of `source_length` symbols. Both count the end symbol."""
         return int(self.length_policy.max_target_length(source_length))
 
     def compute_output_shape(self, input_shape):
-        """`(batch, T, vocab_size)` for the shapes of `call`'s inputs by name."""
+        """`(batch, T, vocab_size)`, from the shapes of the inputs of `call` by their names."""
         return (*input_shape["target_ids"], self.vocab_size)
 
     def get_config(self):
-        """The vocabulary's size and all values of the configuration, from which `from_config` makes the model again."""
+        """The size of the vocabulary and all values of the configuration, for `from_config`."""
         values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self.config).items()}
         return super().get_config() | {"vocab_size": self.vocab_size} | values
 
@@ -164,12 +167,12 @@ class TranslationModel(keras.Model):
 
 
 def memory_of_targets(memory, source_ids, target_ids):
-    """A memory with a row for each target, where several targets belong to one source.
+    """Repeat the rows of a memory, so that each target has a row.
 
     Args:
-        memory: of the sources, a nest of tensors whose first axis is the batch.
+        memory: the memory of the sources, a nest of tensors whose first axis is the batch.
         source_ids: int32 `(batch, S)`.
-        target_ids: int32 `(k * batch, T)`. If either number of rows is not known, k is taken to be 1.
+        target_ids: int32 `(k * batch, T)`. If a number of rows is not known, k is 1.
     """
     sources, targets = source_ids.shape[0], target_ids.shape[0]
     if sources is None or targets is None or sources == targets:

@@ -17,7 +17,7 @@ from .traced_model import traced
 
 @parametrize(CASES)
 def test_a_model_is_made_again_from_its_configuration(case):
-    model = model_class(case.config)(case.config, VOCAB_SIZE)
+    model = model_class(type(case.config))(case.config, VOCAB_SIZE)
     again = type(model).from_config(model.get_config())
     assert again.config == case.config
     assert again.vocab_size == VOCAB_SIZE

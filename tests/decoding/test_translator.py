@@ -116,7 +116,7 @@ def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
 
     monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", RecordingDecoder)
     # One row of one beam, lines of 21 and 51 symbols and 4 more to write: a step counts 26, so 650 and 1430 a line.
-    monkeypatch.setattr("bytenet.decoding.compilation_choice._PAYS_FROM", 1900)
+    monkeypatch.setattr("bytenet.decoding.compilation_choice._WORK_THAT_PAYS", 1900)
     lines = ["ab" * 10, "ab" * 25] * 4
     translator = Translator(model, VOCABULARY, beam_size=1, batch_size=1)
     one_by_one = list(translator.translate(lines, window=1))
