@@ -73,14 +73,14 @@ def reproduce(
     for count in sorted(set(counts.values())) if not partial else ():
         same_count = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in same_count for run in experiment.runs(scale)]
-        wanted = {
+        selected = {
             (run.name, seed)
             for experiment in same_count
             for run in experiment.runs(scale)
             for seed in range(1, 1 + count)
             if (run.name, seed) not in earlier_rows[experiment.name]
         }
-        failed[count] = train_all(trainings, range(1, 1 + count), runs, jobs, say, wanted)
+        failed[count] = train_all(trainings, range(1, 1 + count), runs, jobs, say, selected)
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:

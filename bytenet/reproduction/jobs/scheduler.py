@@ -28,7 +28,7 @@ def train_all(
     folder: Path,
     jobs: int,
     say: Callable[[str], None],
-    wanted: Collection[tuple[str, int]] | None = None,
+    selected: Collection[tuple[str, int]] | None = None,
 ) -> dict[str, str]:
     """Train all runs that are not finished, several at a time.
 
@@ -41,7 +41,7 @@ def train_all(
         folder: folder for the run folders.
         jobs: number of trainings at a time. They share the cores. With more than one, they do not use GPUs.
         say: prints a line of progress.
-        wanted: names and seeds of the trainings to do, besides those that they start from. None: all.
+        selected: names and seeds of the trainings to do, besides those that they start from. None: all.
 
     Returns:
         The reason of each failure, by the name of the run. A run also fails if its folder has a training with other
@@ -52,8 +52,8 @@ def train_all(
     """
     all_runs = unique_runs(runs)
     waiting, failed = _unfinished(all_runs, seeds, folder)
-    if wanted is not None:
-        waiting = _with_starts(waiting, wanted)
+    if selected is not None:
+        waiting = _with_starts(waiting, selected)
     waiting = _with_same_settings(waiting, failed)
     if not waiting:
         return failed
@@ -154,12 +154,12 @@ def _unfinished(
     return waiting, failed
 
 
-def _with_starts(waiting: Sequence[Training], wanted: Collection[tuple[str, int]]) -> list[Training]:
-    """The wanted trainings and those that they start from, in the order of `waiting`."""
+def _with_starts(waiting: Sequence[Training], selected: Collection[tuple[str, int]]) -> list[Training]:
+    """The selected trainings and those that they start from, in the order of `waiting`."""
     kept: list[Training] = []
     starts: set[Path] = set()
     for training in reversed(waiting):  # each training stands behind those that it starts from
-        if (training.run.name, training.seed) in wanted or training.folder in starts:
+        if (training.run.name, training.seed) in selected or training.folder in starts:
             kept.append(training)
             starts |= training.after
     return kept[::-1]

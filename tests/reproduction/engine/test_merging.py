@@ -42,11 +42,11 @@ def place(tmp_path, monkeypatch):
     trained = []
 
     def go(name, *, only=(), meanwhile=lambda: None, **options):
-        def train_all(trainings, seeds, runs, jobs, say, wanted):
+        def train_all(trainings, seeds, runs, jobs, say, selected):
             for run in trainings:
                 for seed in seeds:
                     training = Training.make(run, seed, runs)
-                    asked = (run.name, seed) in wanted and (not only or (run.name, seed) in only)
+                    asked = (run.name, seed) in selected and (not only or (run.name, seed) in only)
                     if not asked or training.is_finished():
                         continue
                     training.folder.mkdir(parents=True)

@@ -128,9 +128,9 @@ def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(tra
     start = TrainingRun("start", "digits", ("training.epochs=1",))
     two = TrainingRun("two", "digits", starts=(Start("semi_supervised.start_forward", start),))
     runs, seeds = [RUN, two], (1, 2, 3)
-    assert train_all(runs, seeds, tmp_path, 1, lambda line: None, wanted=()) == {}
+    assert train_all(runs, seeds, tmp_path, 1, lambda line: None, selected=()) == {}
     assert trainer.folders == []
-    train_all(runs, seeds, tmp_path, 1, lambda line: None, wanted={("one", 2), ("two", 1)})
+    train_all(runs, seeds, tmp_path, 1, lambda line: None, selected={("one", 2), ("two", 1)})
     assert {f"{folder.parent.name} {folder.name}" for folder in trainer.folders} == {
         "one seed-2", "start seed-1", "two seed-1",
     }  # fmt: skip
