@@ -90,13 +90,18 @@ def run_steps(
 def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelPool) -> dict[str, Validator]:
     """A validator for each translator that learns, by direction; none without a validation set."""
     config, vocabulary = task.config, task.vocabulary
+    # What the traced searches depend on, beside the model.
+    traced = (
+        config.evaluation.beam_size, config.evaluation.batch_norm_statistics, config.decoding.length_penalty,
+        vocabulary.unknown,
+    )  # fmt: skip
     validators = {}
     for direction in task.learning:
         if not direction.validation:
             continue
         translator = translators[direction.name]
         tools = pool.keep(
-            ("tools", id(translator), config.evaluation, config.decoding, vocabulary.unknown),
+            ("tools", id(translator), *traced),
             partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
         )
         validators[direction.name] = Validator(

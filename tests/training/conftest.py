@@ -1,7 +1,10 @@
 """A training run that takes seconds."""
 
 import json
+import os
+import signal
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,22 +15,23 @@ from bytenet.config import Config, load_config
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
+from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint, save_model
+from bytenet.training.model_pool import ModelPool
 
+# Most of the time of such runs goes into tracing, so there is one batch shape.
 SMALLEST = (
-    "model.dim=4", "model.num_sets=1", "model.dilations=[1,2]", "model.dropout=0.0", "data.num_train=48",
-    "data.num_validation=16", "data.batch_size=16", "training.epochs=2", "training.schedule=constant",
-    "training.warmup_steps=0", "training.jit_compile=false", "training.keep_model=best", "evaluation.every_epochs=1",
-    "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
+    "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "model.dropout=0.0", "data.num_train=48",
+    "data.num_validation=8", "data.batch_size=16", "data.bucketing=none", "training.epochs=2",
+    "training.schedule=constant", "training.warmup_steps=0", "training.jit_compile=false", "training.keep_model=best",
+    "evaluation.every_epochs=1", "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
 )  # fmt: skip
 
-
-# Text of one side and short searches: most of the time of such a run goes into tracing.
+# Text of one side and short searches.
 SEMI = (
     "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
-    "semi_supervised.num_buckets=1", "data.num_monolingual=32", "data.num_validation=8", "model.unfold_scale=1.0",
-    "model.unfold_offset=15", "training.max_steps=4", "training.ema_momentum=0.5",
-    "evaluation.continuous_every_steps=2",
+    "semi_supervised.bucketing=none", "data.num_monolingual=32", "model.unfold_scale=1.0", "model.unfold_offset=15",
+    "training.max_steps=4", "evaluation.continuous_every_steps=2",
 )  # fmt: skip
 
 
@@ -37,7 +41,13 @@ def smallest_settings() -> tuple[str, ...]:
     return SMALLEST
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def pool() -> ModelPool:
+    """Models for the runs of a module. What they do is traced once if the runs differ in nothing that is traced."""
+    return ModelPool()
+
+
+@pytest.fixture(scope="session")
 def smallest_config() -> Callable[..., Config]:
     """Make the configuration of that run, with further overrides on top."""
     return lambda *overrides: load_config("digits", [*SMALLEST, *overrides])
@@ -58,6 +68,26 @@ def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
 
 
 @pytest.fixture
+def interrupted(monkeypatch):
+    """Inside `interrupted(step)`, a run gets a signal at that step, as from Ctrl-C or a cluster."""
+
+    @contextmanager
+    def at(step, number=signal.SIGTERM):
+        count = StateKeeper.on_train_batch_end
+
+        def count_and_interrupt(self, batch, logs=None):
+            count(self, batch, logs)
+            if self._state.step == step:
+                os.kill(os.getpid(), number)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(StateKeeper, "on_train_batch_end", count_and_interrupt)
+            yield
+
+    return at
+
+
+@pytest.fixture
 def eagerly():
     """Nothing is traced, which is quicker for a few steps."""
     tf.config.run_functions_eagerly(True)
@@ -65,7 +95,7 @@ def eagerly():
     tf.config.run_functions_eagerly(False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def semi_config(smallest_config):
     """Make the configuration of a semi-supervised run with source text, with further overrides on top."""
     return lambda *overrides: smallest_config(*SEMI, *overrides)

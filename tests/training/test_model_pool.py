@@ -30,7 +30,8 @@ from bytenet.training.tasks import make_task
         (["training.clip_norm=null"], False),
         (["model.dim=6"], False),
         (["model.dropout=0.3"], False),
-        (["evaluation.beam_size=2"], False),
+        (["evaluation.beam_size=2", "decoding.length_penalty=0.1", "training.keep_model=last"], True),
+        (["training.max_steps=7", "training.early_stopping_patience=9", "training.checkpoint_every_steps=2"], True),
     ],
 )
 def test_runs_share_a_model_where_nothing_that_is_traced_differs(semi_config, overrides, shared):

@@ -1,10 +1,25 @@
-"""Messages at the start of a training with monolingual text."""
+"""Messages at the start of a training."""
 
 import re
 
 import pytest
 
 from bytenet.training import train
+
+
+def test_patience_without_validation_pairs_is_warned_of(smallest_config, beginnings, tmp_path, capsys):
+    (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
+    files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
+    nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
+    train(
+        smallest_config("data.corpus=files", *nothing, *files, "training.early_stopping_patience=2"), tmp_path / "run"
+    )
+    assert "no validation pairs, so training.early_stopping_patience does nothing" in capsys.readouterr().err
+
+
+def test_targets_longer_than_the_rule_are_warned_of(smallest_config, beginnings, tmp_path, capsys):
+    train(smallest_config("model.unfold_scale=0.2", "model.unfold_offset=0"), tmp_path / "run")
+    assert "of the training targets are longer than the model may write" in capsys.readouterr().err
 
 
 def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):

@@ -80,14 +80,17 @@ class Task(ABC):
         total_steps: of the whole training.
         jit_compile: whether XLA compiles the steps.
         columns: of the run's CSV, beside those of every run.
-        untraced: beginnings of the keys of settings on which no traced step or search depends.
+        untraced: beginnings of the keys of settings on which no traced step depends.
 
     Raises:
         InputError: the corpus or the configuration cannot be used.
     """
 
     columns: ClassVar[tuple[str, ...]] = ()
-    untraced: ClassVar[tuple[str, ...]] = ("data.", "training.seed", "training.epochs")
+    untraced: ClassVar[tuple[str, ...]] = (
+        "data.", "evaluation.", "decoding.", "training.seed", "training.epochs", "training.max_steps",
+        "training.keep_model", "training.early_stopping_", "training.checkpoint_every_", "training.keep_checkpoints",
+    )  # fmt: skip
 
     def __init__(self, config: Config):
         check_optimizer(config.training)
@@ -152,7 +155,7 @@ class Task(ABC):
 
     @property
     def model_key(self) -> tuple[Hashable, ...]:
-        """What the traced steps and searches depend on. Runs with equal keys can use one model."""
+        """What the traced steps depend on. Runs with equal keys can use one model."""
         settings = {key: value for key, value in self.config.settings().items() if not key.startswith(self.untraced)}
         return type(self), repr(settings), self.jit_compile, self.vocabulary.size, self.vocabulary.unknown
 

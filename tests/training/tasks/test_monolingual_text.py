@@ -103,7 +103,7 @@ def test_sentences_with_characters_that_the_pairs_lack_are_not_searched_for(unkn
 
 
 def test_nothing_within_the_limits_is_an_error_that_names_the_settings():
-    with pytest.raises(InputError, match=r"None of the 2 sentences of monolingual target text has 3 to 9 .*max_length"):
+    with pytest.raises(InputError, match=r"None of the 2 sentences of monolingual target .* need 3 to 9 .*max_length"):
         texts(corpus(target=["A", "AA"]), data={"min_length": 3, "max_length": 9})
 
 

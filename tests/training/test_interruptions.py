@@ -1,0 +1,111 @@
+"""Runs that were stopped, killed or finished, and go on; and data that is not what it was."""
+
+import csv
+import signal
+
+import pytest
+
+from bytenet.csv_log import read_csv_log
+from bytenet.errors import InputError
+from bytenet.training import train
+from bytenet.training.checkpoints import checkpoints, restore_checkpoint
+from bytenet.training.state import TrainingState
+
+
+@pytest.fixture
+def files_config(smallest_config, tmp_path):
+    """Write text to files, by the names of their settings, and make the configuration of a run on it."""
+
+    def make(**texts):
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        paths = (f"data.{name}={tmp_path / name}" for name in texts)
+        nothing = (f"data.{name}=null" for name in ("num_train", "num_validation", "num_test"))
+        return smallest_config("data.corpus=files", "training.epochs=1", *nothing, *paths)
+
+    return make
+
+
+PAIRS = {"train_source": "ab\nba\naab\n", "train_target": "AB\nBA\nAAB\n"}
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_ends_like_an_unbroken_one(
+    smallest_config, pool, interrupted, tmp_path
+):
+    config = smallest_config("training.ema_momentum=0.5")
+    unbroken = train(config, tmp_path / "unbroken", models=pool)
+    message = r"step 2; everything is saved.*bytenet train --resume --run"
+    with interrupted(2), pytest.raises(KeyboardInterrupt, match=message):
+        train(config, tmp_path / "broken", models=pool)
+    broken = train(config, tmp_path / "broken", resume=True, models=pool)
+
+    unbroken_metrics = read_csv_log(unbroken.metrics_path)
+    broken_metrics = read_csv_log(broken.metrics_path)
+    for name in ("step", "characters", "loss", "character_error", "val_loss", "val_chrf"):
+        assert broken_metrics[name] == pytest.approx(unbroken_metrics[name], rel=1e-4), name
+
+
+@pytest.mark.parametrize("step", [3, 6], ids=["the last step of an epoch", "the last step of all"])
+def test_interrupted_at_a_border_it_still_evaluates_and_saves(smallest_config, pool, interrupted, tmp_path, step):
+    with interrupted(step, signal.SIGINT), pytest.raises(KeyboardInterrupt):
+        train(smallest_config(), tmp_path / "run", models=pool)
+    folder = train(smallest_config(), tmp_path / "run", resume=True, models=pool)
+    assert read_csv_log(folder.metrics_path)["step"] == [3, 6]
+    assert folder.model_path.exists()
+
+
+def test_killed_during_an_epochs_evaluation_it_repeats_what_was_not_saved(smallest_config, pool, tmp_path, monkeypatch):
+    config = smallest_config("training.checkpoint_every_steps=1", "training.epochs=1")
+
+    def die(self):
+        raise SystemExit("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bytenet.training.validation.Validator.whole_set", die)
+        with pytest.raises(SystemExit):
+            train(config, tmp_path / "run", models=pool)
+    folder = train(config, tmp_path / "run", resume=True, models=pool)
+    assert read_csv_log(folder.metrics_path)["step"] == [3]
+    assert folder.model_path.exists()
+
+
+def test_what_was_measured_after_the_checkpoint_is_forgotten_on_resume(smallest_config, pool, tmp_path):
+    folder = train(smallest_config(), tmp_path / "run", models=pool)
+    checkpoints(folder.checkpoints)[-1].unlink()  # as if the run had been killed before it was saved
+    train(smallest_config(), tmp_path / "run", resume=True, models=pool)
+    with open(folder.metrics_path, encoding="utf-8", newline="") as file:
+        assert [row["step"] for row in csv.DictReader(file)] == ["3", "6"]
+
+
+def test_a_finished_run_goes_on_when_it_is_given_more_epochs(smallest_config, pool, tmp_path):
+    folder = train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool)
+    train(smallest_config("training.epochs=2"), tmp_path / "run", resume=True, models=pool)
+    assert read_csv_log(folder.metrics_path)["step"] == [3, 6]
+    assert len(folder.environment()["commands"]) == 2
+    train(smallest_config("training.epochs=2"), tmp_path / "run", resume=True, models=pool)
+    assert len(folder.environment()["commands"]) == 2, "nothing was trained"
+
+
+def test_a_changed_corpus_is_refused_on_resume(files_config, pool, tmp_path):
+    folder = train(files_config(**PAIRS), tmp_path / "run", models=pool)
+    saved = folder.config_path.read_text(encoding="utf-8")
+    changed = files_config(**PAIRS | {"train_source": "ab\nba\nbba\n"})
+    with pytest.raises(InputError, match=r"not those that the run of .* began with"):
+        train(changed, tmp_path / "run", resume=True, models=pool)
+    assert folder.config_path.read_text(encoding="utf-8") == saved
+
+
+def test_other_validation_pairs_are_refused_on_resume(files_config, pool, tmp_path, monkeypatch):
+    def forgetting_validation(*arguments):
+        state = restore_checkpoint(*arguments)
+        del (saved := state.to_dict())["validation"]
+        return TrainingState.from_dict(saved)
+
+    train(files_config(**PAIRS, validation_source="a\n", validation_target="A\n"), tmp_path / "run", models=pool)
+    changed = files_config(**PAIRS, validation_source="b\n", validation_target="B\n")
+    with pytest.raises(InputError, match=r"The validation pairs are not those .* its best score means nothing"):
+        train(changed, tmp_path / "run", resume=True, models=pool)
+
+    # A version that saved no fingerprint of the validation pairs.
+    monkeypatch.setattr("bytenet.training.trainer.restore_checkpoint", forgetting_validation)
+    train(changed, tmp_path / "run", resume=True, models=pool)
