@@ -20,7 +20,7 @@ help:
 	@echo "make test           run the tests"
 	@echo "make test-all       run the tests, the slow ones too"
 	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
-	@echo "make lint           check the style of the code"
+	@echo "make lint           check the style and the types of the code"
 
 # A demo that was interrupted goes on, and a finished one is not trained again: --resume.
 demo: $(INSTALLED)
@@ -39,6 +39,7 @@ test-backends: $(INSTALLED) $(BACKENDS_INSTALLED)
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@$(or $(PYTHON),false) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
