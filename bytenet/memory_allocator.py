@@ -2,7 +2,7 @@
 
 A training step frees hundreds of megabytes at its end, and the next step allocates them again. By default, glibc
 returns such large blocks to the system, which then has to map and clear every page anew. For Multi30k with XLA, this
-makes 87,000 page faults a step and takes a sixth of the time (docs/performance.md).
+makes 87,000 page faults a step and takes a sixth of the time (docs/performance/training-step.md).
 """
 
 import ctypes
