@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras.ops import convert_to_numpy
 
 from bytenet.config import Config, load_config
 from bytenet.datasets import Vocabulary, load_corpus
@@ -31,7 +32,7 @@ SMALLEST = (
 SEMI = (
     "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
     "semi_supervised.bucketing=none", "data.num_monolingual=32", "model.unfold_scale=1.0", "model.unfold_offset=15",
-    "training.max_steps=4", "evaluation.continuous_every_steps=2",
+    "training.max_steps=4", "training.ema_momentum=0.5", "evaluation.continuous_every_steps=2",
 )  # fmt: skip
 
 
@@ -41,9 +42,9 @@ def smallest_settings() -> tuple[str, ...]:
     return SMALLEST
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def pool() -> ModelPool:
-    """Models for the runs of a module. What they do is traced once if the runs differ in nothing that is traced."""
+    """Models for all runs of a process. Their steps are traced once if the runs differ in nothing that is traced."""
     return ModelPool()
 
 
@@ -88,11 +89,37 @@ def interrupted(monkeypatch):
 
 
 @pytest.fixture
+def unmeasured(monkeypatch):
+    """The validation set is not translated, and the loss on it is always 1."""
+    monkeypatch.setattr(
+        "bytenet.training.validation.Validator.whole_set", lambda self: ({"val_loss": 1.0}, [""] * len(self.pairs))
+    )
+
+
+@pytest.fixture
 def eagerly():
     """Nothing is traced, which is quicker for a few steps."""
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture(scope="session")
+def model_weights() -> Callable[[Path], list[np.ndarray]]:
+    """Reads the weights of the saved model of a run."""
+    return lambda path: [convert_to_numpy(weight) for weight in RunFolder.open(path).load_model().weights]
+
+
+@pytest.fixture(scope="session")
+def assert_equal_weights():
+    """Checks that two models have the same weights."""
+
+    def check(weights, expected):
+        assert len(weights) == len(expected) > 10
+        for one, other in zip(weights, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    return check
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,142 @@
+"""Runs whose translators start from the models of finished runs."""
+
+import shutil
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from bytenet.csv_log import read_csv_log
+from bytenet.datasets import Vocabulary
+from bytenet.errors import InputError, MissingFileError
+from bytenet.run_folder import RunFolder
+from bytenet.training import train
+from bytenet.training.callbacks import StateKeeper
+
+ATTENTION = ("model.family=attention", "model.num_sets=null", "model.dilations=null")
+
+
+@contextmanager
+def failing_at_the_first_step(monkeypatch):
+    """Inside, a run fails before it has a checkpoint."""
+
+    def fail(self, batch, logs=None):
+        raise InputError("the loss is nan")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StateKeeper, "on_train_batch_end", fail)
+        yield
+
+
+def test_runs_start_from_supervised_runs(
+    semi_config, supervised_run, beginnings, tmp_path, model_weights, assert_equal_weights
+):
+    starts = {"forward": supervised_run("one"), "backward": supervised_run("another", "data.reversed=true")}
+    settings = [f"semi_supervised.start_{name}={folder.path}" for name, folder in starts.items()]
+    train(semi_config(*settings, "model.dropout=0.2"), tmp_path / "run")
+    train(semi_config(settings[1]), tmp_path / "half")
+    both, half = beginnings
+    for name, folder in starts.items():
+        assert_equal_weights(both.translator(name).weights, model_weights(folder))
+    assert_equal_weights(half.backward.weights, model_weights(starts["backward"]))
+    assert any(np.any(one != other) for one, other in zip(half.forward.weights, both.forward.weights, strict=True))
+
+
+def test_without_starts_both_begin_with_the_weights_of_supervised_runs(
+    semi_config, beginnings, tmp_path, assert_equal_weights
+):
+    train(semi_config(), tmp_path / "run")
+    train(semi_config("semi_supervised.enabled=false"), tmp_path / "supervised")
+    train(semi_config("semi_supervised.enabled=false", "data.reversed=true"), tmp_path / "reversed")
+    pair, supervised, reversed_ = beginnings
+    assert_equal_weights(pair.forward.weights, supervised.weights)
+    assert_equal_weights(pair.backward.weights, reversed_.weights)
+
+
+def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, supervised_run, pool, unmeasured, tmp_path):
+    start = supervised_run("start")
+    config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
+    train(config, tmp_path / "run", models=pool)
+    shutil.rmtree(start.path)
+    longer = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=2")
+    folder = train(longer, tmp_path / "run", resume=True, models=pool)
+    assert read_csv_log(folder.metrics_path)["step"][-1] == 2
+
+
+def test_other_starts_are_not_noted_once_there_is_a_checkpoint(
+    semi_config, supervised_run, pool, unmeasured, tmp_path, capsys
+):
+    start = supervised_run("start")
+    config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
+    train(config, tmp_path / "run", models=pool)
+    assert "weights come from the checkpoint" not in capsys.readouterr().err
+    config = semi_config("semi_supervised.start_backward=/nowhere", "training.max_steps=2")
+    folder = train(config, tmp_path / "run", resume=True, models=pool)
+    assert "the weights come from the checkpoint, not from the runs that" in capsys.readouterr().err
+    for path in (folder.path, folder.path / "backward"):
+        settings = RunFolder.open(path).config.semi_supervised
+        assert settings.starts == {"forward": str(start.path), "backward": None}
+
+
+def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_last(
+    semi_config, supervised_run, eagerly, unmeasured, tmp_path, monkeypatch, model_weights, assert_equal_weights
+):
+    forward = supervised_run("start")
+    backward = [supervised_run(name, "data.reversed=true") for name in ("a", "other")]
+    first, second = (
+        semi_config(
+            "semi_supervised.trained=forward", f"semi_supervised.start_forward={forward.path}",
+            f"semi_supervised.start_backward={start.path}", "training.max_steps=1",
+        )
+        for start in backward
+    )  # fmt: skip
+    with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
+        train(first, tmp_path / "run")
+    assert_equal_weights(model_weights(tmp_path / "run" / "backward"), model_weights(backward[0].path))
+    folder = train(second, tmp_path / "run", resume=True)
+    assert_equal_weights(model_weights(folder.path / "backward"), model_weights(backward[1].path))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
+        (("model.dim=6",), r"The model of the run in .*start differs .*: dim 4 there, 6 here"),
+        (("model.variant=selu",), r"differs .*: .*activation 'relu' there, 'selu' here"),
+        (ATTENTION, r"The model of the run in .*start differs from the model of this run"),
+    ],
+)
+def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_run, tmp_path, overrides, message):
+    start = supervised_run("start")
+    with pytest.raises(InputError, match=message):
+        train(semi_config(f"semi_supervised.start_forward={start.path}", *overrides), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, tmp_path):
+    start = supervised_run("start")
+    with pytest.raises(InputError, match=r"translates de to en, but the backward .* must translate en to de\."):
+        train(semi_config(f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
+    semi_config, supervised_run, pool, unmeasured, tmp_path, monkeypatch
+):
+    start = supervised_run("start")
+    config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
+    with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
+        train(config, tmp_path / "run", models=pool)
+    folder = train(config, tmp_path / "run", resume=True, models=pool)
+    for path in (folder.path, folder.path / "backward"):
+        assert read_csv_log(RunFolder(path).metrics_path)["epoch"] == [0, 1]
+
+
+def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
+    config = semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}")
+    with pytest.raises(MissingFileError, match=r"nowhere does not exist; expected the folder of a run"):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    RunFolder.create(tmp_path / "run", config, Vocabulary.from_texts(["1"]))
+    with pytest.raises(InputError, match=r"holds a run already\. Resume it with .*--resume"):
+        train(config, tmp_path / "run")
