@@ -66,8 +66,9 @@ def profile(
 ) -> None:
     """Capture some steps of real training, and show where their time goes, by part of the model.
 
-    PRESET_OR_FILE is as in `bytenet train`, or the folder of a run with a configuration. The tables are printed. The
-    folder --out keeps them as text, JSON and CSV, with two pictures and the trace, which TensorBoard can show.
+    PRESET_OR_FILE is as in `bytenet train`. It may also be the folder of a run, whose configuration is then used. The
+    tables are printed. The folder --out keeps them as text, JSON and CSV, with two pictures and the trace, which
+    TensorBoard can show.
     """
     if not decode and (beam_size or batch_size or length):
         raise click.UsageError(

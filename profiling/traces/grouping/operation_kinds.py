@@ -1,4 +1,4 @@
-"""The kind of an operation, level 3 of the groups: told by its type, or else by the names of the layers around it."""
+"""The kind of an operation, level 3 of the groups: given by its type, or by the names of the layers around it."""
 
 import re
 from collections.abc import Sequence

@@ -103,7 +103,7 @@ def test_compiled_with_xla(config):
 
 def test_a_replica_that_does_not_exist(config):
     case = TrainingCase(config, batch_size=99, length=4, jit_compile=False, replicas=99)
-    with pytest.raises(ConfigError, match=r"names .*, but the devices here are"):
+    with pytest.raises(ConfigError, match=r"names .*, but this machine has"):
         measure_training([case])
 
 
