@@ -25,8 +25,8 @@ from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 
-# For small models on one thread (docs/performance/semi-supervised.md). YNNPACK is off, because its calls cost more than the matrix
-# products. The order of the operations saves memory, because an order for many threads brings nothing.
+# For small models on one thread (docs/performance/semi-supervised.md). YNNPACK is off, because its calls cost more than
+# the matrix products. The order of the operations saves memory, because an order for many threads brings nothing.
 _XLA_FLAGS = ("--xla_cpu_experimental_ynn_fusion_type=", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
 
 
