@@ -21,8 +21,6 @@ from keras.ops import convert_to_numpy, convert_to_tensor
 
 from bytenet.config import ModelConfig
 from bytenet.layers import (
-    AttentionCell,
-    BidirectionalEncoder,
     DilatedConvolution,
     LayerNormalization,
     MaskedBatchNormalization,
@@ -35,6 +33,7 @@ from bytenet.layers import (
     batch_norm_statistics,
     initializers_for,
 )
+from bytenet.layers.attention import AttentionCell
 from bytenet.layers.fast import (
     FastBatchNormalization,
     FastLayerNormalization,
@@ -45,6 +44,7 @@ from bytenet.layers.fast import (
 )
 from bytenet.layers.fast.tap_products import product_of_taps
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
+from bytenet.layers.recurrent import BidirectionalEncoder
 from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
 from bytenet.training.metrics import CharacterError

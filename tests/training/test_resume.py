@@ -39,7 +39,7 @@ def finish(process):
 def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, final_state, tmp_path, arithmetic):
     settings = (
         "data.num_train=800", "training.epochs=2", "training.checkpoint_every_steps=13", "training.keep_checkpoints=50",
-        "training.ema_momentum=0.9", "model.dropout=0.2", arithmetic,
+        "training.ema_momentum=0.9", "model.dropout=0.2", "data.bucketing=optimal", arithmetic,
         "evaluation.continuous_every_steps=40",
     )  # fmt: skip
     unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
