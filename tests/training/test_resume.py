@@ -1,6 +1,5 @@
 """A run that was killed ends as the run that was not, to the last bit."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,21 +10,20 @@ import pytest
 
 from bytenet.csv_log import read_csv_log
 from bytenet.training import train
-from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import checkpoints
 
+# One process trains both: what is traced for one run serves the other.
+RESUME_AND_TRAIN = """
+import sys
+from bytenet.config import load_config
+from bytenet.training import train
+from bytenet.training.model_pool import ModelPool
 
-def start(smallest_settings, run, *settings):
-    overrides = [f"--set={setting}" for setting in (*smallest_settings, *settings)]
-    return subprocess.Popen(
-        [sys.executable, "-m", "bytenet", "train", "digits", "--run", str(run), "--resume", *overrides],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=run.parent,
-    )  # fmt: skip
-
-
-def finish(process):
-    _, messages = process.communicate(timeout=200)
-    assert process.returncode == 0, messages
+killed, unbroken, *overrides = sys.argv[1:]
+config, pool = load_config("digits", overrides), ModelPool()
+train(config, killed, resume=True, models=pool)
+train(config, unbroken, models=pool)
+"""
 
 
 @pytest.mark.parametrize(
@@ -38,12 +36,18 @@ def finish(process):
 )
 def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, final_state, tmp_path, arithmetic):
     settings = (
-        "data.num_train=800", "training.epochs=2", "training.checkpoint_every_steps=13", "training.keep_checkpoints=50",
-        "training.ema_momentum=0.9", "model.dropout=0.2", "data.bucketing=optimal", arithmetic,
-        "evaluation.continuous_every_steps=40",
+        *smallest_settings, "data.num_train=800", "data.bucketing=optimal", "training.epochs=2",
+        "training.checkpoint_every_steps=13", "training.keep_checkpoints=50", "training.ema_momentum=0.9",
+        "model.dropout=0.2", arithmetic, "evaluation.continuous_every_steps=40",
     )  # fmt: skip
     unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
-    process = start(smallest_settings, killed, *settings)
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "bytenet", "train", "digits", "--run", killed, "--resume",
+            *(f"--set={setting}" for setting in settings),
+        ],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path,
+    )  # fmt: skip
     while process.poll() is None and not (killed / "checkpoints" / "step-00000026.npz").exists():
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
@@ -53,8 +57,12 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
         if int(checkpoint.stem.removeprefix("step-")) > 26:  # the machine was slow to kill it
             checkpoint.unlink()
 
-    finish(start(smallest_settings, killed, *settings))
-    finish(start(smallest_settings, unbroken, *settings))
+    done = subprocess.run(
+        [sys.executable, "-c", RESUME_AND_TRAIN, killed, unbroken, *settings],
+        capture_output=True, text=True, timeout=200, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "resumed from step-00000026.npz" in done.stderr
 
     state, arrays = final_state(unbroken)
     resumed_state, resumed_arrays = final_state(killed)
@@ -74,26 +82,14 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     ],
 )
 def test_with_other_optimisers_it_goes_on_as_if_it_had_not_stopped(
-    smallest_config, final_state, eagerly, tmp_path, monkeypatch, optimizer
+    smallest_config, final_state, eagerly, unmeasured, interrupted, tmp_path, optimizer
 ):
     config = smallest_config(
         *optimizer, "data.num_train=32", "training.schedule=linear", "training.ema_momentum=0.5", "model.dropout=0.2"
     )
-    monkeypatch.setattr(
-        "bytenet.training.validation.Validator.whole_set", lambda self: ({"val_loss": 1.0}, [""] * len(self.pairs))
-    )
     train(config, tmp_path / "unbroken")
-    count = StateKeeper.on_train_batch_end
-
-    def count_and_stop(self, batch, logs=None):
-        count(self, batch, logs)
-        if self._state.step == 3:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(StateKeeper, "on_train_batch_end", count_and_stop)
-        with pytest.raises(KeyboardInterrupt, match="step 3; everything is saved"):
-            train(config, tmp_path / "stopped")
+    with interrupted(3), pytest.raises(KeyboardInterrupt, match="step 3; everything is saved"):
+        train(config, tmp_path / "stopped")
     train(config, tmp_path / "stopped", resume=True)
     state, arrays = final_state(tmp_path / "unbroken")
     resumed_state, resumed_arrays = final_state(tmp_path / "stopped")
