@@ -1,0 +1,1 @@
+"""Tests of tasks share the pairs of translators in `pairs`."""
