@@ -29,19 +29,16 @@ def test_a_line_for_each_pair_and_the_total(run_folder, invoke, files):
     assert name == "bits-per-character"
     assert float(value) == pytest.approx(total, abs=1e-3)
 
-
-def test_json(run_folder, invoke, files):
-    lines = invoke(score, run_folder.path, *files).stdout.splitlines()
-    found = json.loads(invoke(score, run_folder.path, *files, "--json").stdout)
-    assert [pair["num_characters"] for pair in found["pairs"]] == [6, 4]
-    assert f"{found['pairs'][0]['log_probability']:.4f}" == lines[0].split("\t")[0]
-    assert found["score"]["num_sentences"] == 2
+    scores = json.loads(invoke(score, run_folder.path, *files, "--json").stdout)
+    assert [pair["num_characters"] for pair in scores["pairs"]] == [6, 4]
+    assert [pair["log_probability"] for pair in scores["pairs"]] == pytest.approx([row[0] for row in rows], abs=1e-4)
+    assert scores["score"]["num_sentences"] == 2
 
 
 def test_a_translation_scores_what_the_search_said(run_folder, invoke, tmp_path):
     # Two letters are enough to end within them in some hypothesis of a wide beam.
     [hypotheses] = Translator.from_run(run_folder, beam_size=30, max_length=3).translate(["ein Hund"], n_best=30)
-    ended = next(found for found in hypotheses if found.ended and found.text)
+    ended = next(hypothesis for hypothesis in hypotheses if hypothesis.ended and hypothesis.text)
     (tmp_path / "source").write_text("ein Hund\n")
     (tmp_path / "target").write_text(f"{ended.text}\n")
     result = invoke(score, run_folder.path, tmp_path / "source", tmp_path / "target")

@@ -14,6 +14,24 @@ from bytenet.errors import InputError, MissingFileError
 TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()
 
 
+@pytest.fixture(autouse=True, scope="module")
+def shared_translators():
+    """Make one translator for each set of options. To load a model and to trace its search takes most of the time."""
+    from bytenet.decoding import Translator
+
+    make, translators = Translator.from_run, {}
+
+    def from_run(folder, **options):
+        key = (folder.path, *options.items())
+        if key not in translators:
+            translators[key] = make(folder, **options)
+        return translators[key]
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Translator, "from_run", from_run)
+        yield
+
+
 def test_one_line_in_one_line_out_and_blank_to_blank(run_folder, invoke):
     result = invoke(translate, run_folder.path, stdin=TEXT)
     lines = result.stdout_bytes.decode().split("\n")

@@ -17,18 +17,16 @@ NARROW = {"dim": 8, "num_sets": 1, "dilations": (1, 3), "num_layers": 1}
 # Settings of a family, beside its variants, that change what it computes.
 MORE_CASES = {
     "bytenet": {
-        "add": {"join": "add"},
         "simplified, add, pair": {"variant": "simplified", "join": "add", "length_rule": "pair"},
-        "pair": {"length_rule": "pair"},
-        "unfold twice": {"unfold_scale": 2.0, "unfold_offset": 0},
-        "unfold half": {"unfold_scale": 0.5, "unfold_offset": 0},
-        "one tap": {"decoder_kernel_size": 1},
-        "four taps": {"decoder_kernel_size": 4},
-        "two sets": {"num_sets": 2},
+        "add, one tap, unfold twice": {
+            "join": "add", "decoder_kernel_size": 1, "unfold_scale": 2.0, "unfold_offset": 0,
+        },
+        "four taps, pair": {"decoder_kernel_size": 4, "length_rule": "pair"},
+        "two sets, unfold half": {"num_sets": 2, "unfold_scale": 0.5, "unfold_offset": 0},
         "any order of dilations": {"dilations": (3, 1, 1, 5)},
     },
     "attention": {"two layers": {"num_layers": 2}},
-}
+}  # fmt: skip
 
 
 class Case(NamedTuple):

@@ -12,8 +12,8 @@ from bytenet.training import train
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 DIGITS = [str(digit) for digit in range(10)]
 
-# Width 20; one set of five blocks in each half of ByteNet.
-BYTENET = {"model.num_sets": 1, "model.batch_norm_momentum": 0.9}
+# Width 20; one set of three blocks in each half of ByteNet.
+BYTENET = {"model.num_sets": 1, "model.dilations": "[1, 2, 4]", "model.batch_norm_momentum": 0.9}
 MODELS = {family: {"model.family": family} for family in family_configs()} | {
     "bytenet": BYTENET,
     "simplified": BYTENET | {"model.variant": "simplified"},

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bytenet.datasets.text.vocabulary import EOS_ID
+from bytenet.datasets import EOS_ID
 from bytenet.decoding import SearchResult, beam_search, greedy_search
 from bytenet.decoding.scoring import teacher_forced_log_probabilities
 

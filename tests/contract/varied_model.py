@@ -6,7 +6,7 @@ import numpy as np
 from keras import ops
 
 from bytenet.config import ModelConfig
-from bytenet.datasets.text.vocabulary import EOS_ID, UNKNOWN_ID
+from bytenet.datasets import EOS_ID, UNKNOWN_ID
 from bytenet.models import TranslationModel, build_model
 
 from .cases import VOCAB_SIZE, randomize

@@ -27,19 +27,18 @@ def _texts(translations):
     return [hypotheses[0].text for hypotheses in translations]
 
 
-@pytest.mark.parametrize("beam_size", [1, 4])
-def test_lines_keep_their_order_and_do_not_depend_on_each_other(model, beam_size):
-    together = list(Translator(model, VOCABULARY, beam_size, batch_size=4).translate(LINES))
+def test_lines_keep_their_order_and_do_not_depend_on_each_other(model):
+    together = list(Translator(model, VOCABULARY, beam_size=2, batch_size=4).translate(LINES))
     assert len(together) == len(LINES)
     assert len(set(_texts(together))) > 3
-    alone = Translator(model, VOCABULARY, beam_size, batch_size=1)
+    alone = Translator(model, VOCABULARY, beam_size=2, batch_size=1)
     for line, hypotheses in zip(LINES, together, strict=True):
         [[expected]] = alone.translate([line])
         assert hypotheses[0].text == expected.text
         assert hypotheses[0].score == pytest.approx(expected.score, abs=1e-4)
 
 
-def test_equal_to_the_decoder_on_the_unpadded_line(model):
+def test_equal_to_the_search_on_the_unpadded_line(model):
     line = "a bad cab"
     [[best]] = Translator(model, VOCABULARY, beam_size=3, length_penalty=0.6).translate([line])
     result = CompiledSearch(model, 3, 0.6, forbidden_ids=(0, 2))(VOCABULARY.encode(line)[None])
@@ -67,16 +66,16 @@ def test_n_best_is_sorted_and_at_most_the_beam(model):
 
 
 def test_reads_no_further_than_the_window(model):
-    taken = []
+    lines_read = []
 
     def lines():
         for line in LINES:
-            taken.append(line)
+            lines_read.append(line)
             yield line
 
     translations = Translator(model, VOCABULARY, beam_size=1).translate(lines(), window=2)
     next(translations)
-    assert taken == LINES[:2]
+    assert lines_read == LINES[:2]
     assert len(list(translations)) == len(LINES) - 1
 
 
@@ -109,12 +108,18 @@ def test_few_shapes_are_traced(model):
 def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
     compiled = []
 
-    class RecordingDecoder(CompiledSearch):
+    class RecordingSearch(CompiledSearch):
+        """Notes what would be compiled, and compiles nothing."""
+
+        def __init__(self, *arguments):
+            *others, self.was_asked_to_compile = arguments
+            super().__init__(*others, jit_compile=False)
+
         def __call__(self, source_ids, *arguments):
-            compiled.append((source_ids.shape[1], self.jit_compile))
+            compiled.append((source_ids.shape[1], self.was_asked_to_compile))
             return super().__call__(source_ids, *arguments)
 
-    monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", RecordingDecoder)
+    monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", RecordingSearch)
     # One row of one beam, lines of 21 and 51 symbols and 4 more to write: a step counts 26, so 650 and 1430 a line.
     monkeypatch.setattr("bytenet.decoding.compilation_choice._WORK_THAT_PAYS", 1900)
     lines = ["ab" * 10, "ab" * 25] * 4
@@ -173,24 +178,24 @@ def test_a_run_that_reads_padding_is_translated_and_scored_with_as_much_as_in_tr
         weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
     save_model(model, run.model_path)
     shapes = []
-    decode = CompiledSearch.__call__
+    call = CompiledSearch.__call__
 
-    def noted(decoder, source_ids, *arguments):
+    def recording_call(search, source_ids, *arguments):
         shapes.append(tuple(source_ids.shape))
-        return decode(decoder, source_ids, *arguments)
+        return call(search, source_ids, *arguments)
 
-    monkeypatch.setattr(CompiledSearch, "__call__", noted)
+    monkeypatch.setattr(CompiledSearch, "__call__", recording_call)
     translator = Translator.from_run(run)
     list(translator.translate(["abba", "a"]))
     assert shapes == [(2, 9)]
 
-    found = log_probabilities(
+    scores = log_probabilities(
         translator.model, VOCABULARY, ["abba"], ["ad"], trained_lengths=translator.trained_lengths
     )
     source, target = (pad_batch([VOCABULARY.encode(text)], 1, 9) for text in ("abba", "ad"))
     logits = translator.model({"source_ids": source, "target_ids": target})
     expected = sum(tf.nn.log_softmax(logits)[0, place, target[0, place]] for place in range(3))
-    assert found.log_probabilities[0] == pytest.approx(float(expected), abs=1e-4)
+    assert scores.log_probabilities[0] == pytest.approx(float(expected), abs=1e-4)
     [unpadded] = log_probabilities(translator.model, VOCABULARY, ["abba"], ["ad"]).log_probabilities
     assert unpadded != pytest.approx(float(expected), abs=1e-4), "padding counts"
 

@@ -1,0 +1,38 @@
+"""A search as a graph: which search it is, how often it is traced, and the weights it reads."""
+
+import numpy as np
+
+from bytenet.config.families.attention import AttentionConfig
+from bytenet.decoding import CompiledSearch, beam_search, greedy_search
+from bytenet.models import AttentionModel
+
+SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
+
+
+def test_one_hypothesis_is_greedy_search_and_more_are_beam_search(recurrent_model):
+    model = recurrent_model(vocab_size=6, end_bias=0.5, extra_length=2)
+    arguments = {"length_limits": [8, 3, 5], "forbidden_ids": (0, 2)}
+    greedy = greedy_search(model, SOURCES, **arguments)
+    beam = beam_search(model, SOURCES, beam_size=3, length_penalty=0.6, n_best=2, **arguments)
+    for expected, settings in ((greedy, ()), (beam, (3, 0.6, 2))):
+        search = CompiledSearch(model, *settings, forbidden_ids=(0, 2))
+        result = search(SOURCES, length_limits=[8, 3, 5])
+        for name, actual, desired in zip(result._fields, result, expected, strict=True):
+            np.testing.assert_allclose(actual, desired, atol=1e-5, err_msg=name)
+
+
+def test_the_weights_of_each_call_count():
+    model = AttentionModel(AttentionConfig(dim=4), 6)
+    model({"source_ids": SOURCES, "target_ids": SOURCES})
+    search = CompiledSearch(model, beam_size=3)
+    for symbol in (4, 5):
+        model.head.bias.assign(50.0 * (np.eye(6)[symbol] - np.eye(6)[1]))  # no hypothesis ends
+        np.testing.assert_array_equal(search(SOURCES, max_length=5).ids, np.full((len(SOURCES), 1, 5), symbol))
+
+
+def test_one_trace_a_shape(recurrent_model):
+    model = recurrent_model(vocab_size=6)
+    search = CompiledSearch(model, beam_size=2)
+    for sources in (SOURCES, SOURCES[::-1], SOURCES[:2], SOURCES):
+        search(sources)
+    assert model.traces == 2
