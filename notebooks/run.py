@@ -1,6 +1,6 @@
 """Run the notebooks from top to bottom and save their outputs: `python notebooks/run.py [NOTEBOOK ...]`.
 
-A saved notebook contains a digest of its cells. The tests compare it with the cells, to find outdated outputs.
+A saved notebook contains a digest of its code. The tests compare it with the code, to find outdated outputs.
 """
 
 import argparse
@@ -63,8 +63,8 @@ def execute(path: str | os.PathLike[str], folder: str | os.PathLike[str], **envi
 
 
 def sources_digest(notebook: nbformat.NotebookNode) -> str:
-    """A digest of the sources of all cells, as hexadecimal digits."""
-    sources = json.dumps([[cell.cell_type, cell.source] for cell in notebook.cells])
+    """A digest of the sources of the code cells, as hexadecimal digits."""
+    sources = json.dumps([cell.source for cell in notebook.cells if cell.cell_type == "code"])
     return hashlib.sha256(sources.encode()).hexdigest()
 
 

@@ -1,0 +1,1 @@
+"""Tests of the grid share the made-up tables in `grid_tables`."""

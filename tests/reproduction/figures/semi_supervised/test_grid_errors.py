@@ -1,0 +1,149 @@
+"""Figure 3.6.1: verdicts on errors."""
+
+from statistics import fmean
+
+import pytest
+from scipy.stats import ttest_rel
+
+from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION, FORMS
+from bytenet.reproduction.figures.semi_supervised.grid_runs import (
+    LABELLED,
+    SETTINGS,
+    cells,
+    thesis_rows,
+)
+
+from .grid_tables import ERRORS, NO_BASELINE, table, verdict
+
+
+def test_the_thesis_s_own_numbers_agree_with_it():
+    found = ERRORS.verdicts(table(), "cpu", NO_BASELINE)
+    means = [verdict for verdict in found if "labelled" in verdict.quantity and "means" in verdict.quantity]
+    assert len(means) == 2 * 2 * len(LABELLED)  # both settings, with and without text
+    assert all(verdict.printed == verdict.measured and verdict.seeds == 5 for verdict in means)
+    for verdict_of_means in means:
+        assert verdict_of_means.outcome == ("agrees" if "thesis" in verdict_of_means.quantity else "no difference")
+    # SciPy's ttest_rel on each of the 18 cells.
+    for words in SETTINGS.values():
+        helps = verdict(found, f"lowers the error, {words}")
+        assert (helps.measured, helps.outcome) == (12, "shown")
+        assert helps.note.startswith("12 by the same test on the author's numbers; ")
+        assert "by weight .2: 6, .1: 5, .01: 1; 5 trials each" in helps.note
+    assert verdict(found, "cells with unlabelled text whose error agrees").measured == 18
+    assert verdict(found, "cells without unlabelled text whose error agrees").measured == 9
+    lower = verdict(found, "cells with unlabelled text whose error is significantly lower")
+    assert (lower.measured, lower.outcome) == (0, "no claim")
+
+
+def test_holm_s_correction_stands_beside_eighteen_tests():
+    found = ERRORS.verdicts(table(), "cpu", NO_BASELINE)
+    chances = []
+    for cell in cells("cpu"):
+        if cell.unlabelled:
+            with_text, without = (
+                by_trial(thesis_rows(), "misclassification", **one._asdict()) for one in (cell, cell.without_text)
+            )
+            chances.append(ttest_rel(*([one[trial] for trial in range(1, 6)] for one in (with_text, without))).pvalue)
+    corrected = 0
+    for number, chance in enumerate(sorted(chances)):
+        if chance > 0.05 / (len(chances) - number):
+            break
+        corrected += 1
+    assert 0 < corrected < 12
+    with_holm = verdict(found, "lowers the error, thesis settings, with Holm's correction")
+    assert (with_holm.measured, with_holm.outcome) == (corrected, "shown")
+    assert with_holm.note.startswith(f"{corrected} by the same test")
+
+
+def test_half_the_thesis_s_errors_are_better_and_twice_are_not_reproduced():
+    better, worse = (ERRORS.verdicts(table(scale), "cpu", NO_BASELINE) for scale in (0.5, 2.0))
+    assert verdict(better, "cells with unlabelled text whose error is significantly lower").measured == 18
+    assert verdict(better, "128 labelled, defaults: means with 512").outcome == "better"
+    assert verdict(worse, "128 labelled, defaults: means with 512").outcome == "worse"
+    for found in (better, worse):  # a lower error is no reproduction either
+        assert verdict(found, "cells with unlabelled text whose error agrees").measured == 0
+        assert verdict(found, "128 labelled, thesis settings: means with 512").outcome == "not reproduced"
+    assert "not reproduced in 6 of the 6 cells" in verdict(worse, "128 labelled, thesis settings: means with 512").note
+
+
+def test_a_single_bad_cell_is_told():
+    rows = table()
+    for row in rows:
+        if (row["settings"], row["labelled"], row["unlabelled"], row["weight"]) == ("thesis", 64, 512, 0.1):
+            row["misclassification"] += 0.2
+    found = ERRORS.verdicts(rows, "cpu", NO_BASELINE)
+    assert verdict(found, "64 labelled, thesis settings: means with 512").outcome == "not reproduced"
+    note = verdict(found, "64 labelled, thesis settings: means with 512").note
+    assert "not reproduced in 1, agrees in 5 of the 6 cells" in note
+    assert verdict(found, "cells with unlabelled text whose error agrees").measured == 17
+    assert verdict(found, "lowers the error, thesis settings").measured == 11
+    assert verdict(found, "lowers the error, defaults").measured == 12
+
+
+@pytest.mark.parametrize(("shift", "outcome"), [(0.0, "shown"), (-0.05, "not shown"), (0.05, "not shown")])
+def test_the_second_half_of_the_text_is_compared_with_the_first(shift, outcome):
+    rows = table(settings=["thesis"])
+    halves = {(row["labelled"], row["weight"], row["trial"]): row for row in rows if row["unlabelled"] == 512}
+    for row in rows:
+        if row["unlabelled"] == 1024:
+            half = halves[row["labelled"], row["weight"], row["trial"]]["misclassification"]
+            row["misclassification"] = half + shift
+    found = verdict(ERRORS.verdicts(rows, "cpu", NO_BASELINE), "1,024 minus with 512")
+    assert (found.measured, found.outcome, found.seeds) == (pytest.approx(shift), outcome, 5)
+
+
+def test_cells_are_counted_below_the_thesis_s_baseline_and_ours():
+    rates = {"thesis": 0.9, "dense": 0.2, "bounded": 0.1}
+    baseline = [
+        {"form": form, "pairs": size, "trial": trial, "misclassification": rate}
+        for form, rate in rates.items() for size in FORMS[form].sizes for trial in (1, 2)
+    ]  # fmt: skip
+    (alone,) = [
+        verdict for verdict in ERRORS.verdicts(table(settings=["thesis"]), "cpu", NO_BASELINE)
+        if "attention baseline" in verdict.quantity
+    ]  # fmt: skip
+    assert (alone.measured, alone.outcome) == (18, "shown")
+    found = ERRORS.verdicts(table(settings=["thesis"]), "cpu", {ATTENTION: baseline})
+    ours = verdict(found, f"baseline (ours, {FORMS['thesis'].words})")
+    assert (ours.measured, ours.outcome) == (18, "shown")
+    dense = verdict(found, f"baseline (ours, {FORMS['dense'].words})")
+    below = sum(
+        fmean(by_trial(thesis_rows(), "misclassification", **cell._asdict()).values()) < rates["dense"]
+        for cell in cells("cpu")
+        if cell.unlabelled
+    )
+    assert (dense.measured, dense.outcome) == (below, "no claim")  # trained with one number of pairs, "bounded" is out
+    assert not [one for one in found if FORMS["bounded"].words in one.quantity and "dense" not in one.quantity]
+
+
+def test_verdicts_on_a_part_say_on_what_they_rest():
+    part = table(
+        settings=["thesis"], keep=lambda row: row["trial"] <= 2 and row["labelled"] == 64 and row["weight"] > 0.1
+    )
+    part += table(
+        settings=["thesis"], keep=lambda row: row["trial"] == 1 and row["labelled"] == 128 and row["unlabelled"]
+    )
+    found = ERRORS.verdicts(part, "cpu", NO_BASELINE)
+    sixty_four = verdict(found, "64 labelled, thesis settings: means with 512")
+    assert (sixty_four.seeds, sixty_four.measured.count("–")) == (2, 4)
+    assert sixty_four.note.endswith("2 trials each")
+    # One training against five: it could be one more of them.
+    assert verdict(found, "128 labelled").note == "agrees in 6 of the 6 cells (Welch, 95 %), 1 trial each"
+    agrees = verdict(found, "cells with unlabelled text whose error agrees")
+    assert "of 8 cells trained" in agrees.note
+    assert agrees.outcome == "no claim"  # as long as the others are to come
+    assert "of 2 cells with unlabelled text" in verdict(found, "lowers the error, thesis settings").quantity
+    assert not [verdict for verdict in found if "defaults" in verdict.quantity]
+
+
+def test_all_cells_with_a_part_of_their_trials_are_no_claim_unless_one_differs():
+    two = table(settings=["thesis"], keep=lambda row: row["trial"] <= 2)
+    found = ERRORS.verdicts(two, "cpu", NO_BASELINE)
+    agrees = verdict(found, "cells with unlabelled text whose error agrees")
+    assert agrees.measured == 18
+    assert {agrees.outcome, verdict(found, "lowers the error, thesis settings").outcome} == {"no claim"}
+    for row in two:
+        row["misclassification"] += 0.4 if row["labelled"] == 256 else 0.0
+    found = ERRORS.verdicts(two, "cpu", NO_BASELINE)
+    assert verdict(found, "cells with unlabelled text whose error agrees").outcome == "not shown"
