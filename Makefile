@@ -18,7 +18,7 @@ PARALLEL := -n 2 --dist worksteal
 help:
 	@echo "make demo           train ByteNet on number words, score it on held-out numbers, show its translations"
 	@echo "make test           run the tests"
-	@echo "make test-all       run the tests, the slow ones too"
+	@echo "make test-all       run the thorough and the slow tests, too"
 	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
 	@echo "make lint           check the style and the types of the code"
 
@@ -28,7 +28,7 @@ demo: $(INSTALLED)
 	$(VENV)/bin/bytenet evaluate runs/demo --split test --show 20
 
 test: $(INSTALLED)
-	$(VENV)/bin/pytest $(PARALLEL)
+	$(VENV)/bin/pytest $(PARALLEL) $(if $(MARKS),-m "$(MARKS)")
 
 test-all: $(INSTALLED)
 	$(VENV)/bin/pytest $(PARALLEL) -m ""

@@ -17,6 +17,7 @@ from ipykernel.kernelspec import get_kernel_dict
 from jupyter_client import AsyncKernelManager
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from nbclient import NotebookClient
+from traitlets import Instance
 
 FOLDER = Path(__file__).parent
 _SECONDS_A_CELL = 1200
@@ -27,6 +28,12 @@ class _ThisPython(KernelSpecManager):
 
     def get_kernel_spec(self, kernel_name):
         return KernelSpec(**get_kernel_dict())
+
+
+class _KernelManager(AsyncKernelManager):
+    """A manager of that kernel. The client makes it and, because it made it, stops the kernel at the end."""
+
+    kernel_spec_manager = Instance(_ThisPython, ())
 
 
 def execute(path: str | os.PathLike[str], folder: str | os.PathLike[str], **environment: str) -> nbformat.NotebookNode:
@@ -48,7 +55,7 @@ def execute(path: str | os.PathLike[str], folder: str | os.PathLike[str], **envi
         cell.metadata = {}
     client = NotebookClient(
         notebook,
-        km=AsyncKernelManager(kernel_spec_manager=_ThisPython()),
+        kernel_manager_class=_KernelManager,
         timeout=_SECONDS_A_CELL,
         record_timing=False,
         resources={"metadata": {"path": os.fspath(folder)}},

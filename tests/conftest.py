@@ -1,5 +1,6 @@
 """What all tests share: few threads, a quiet TensorFlow, and the conditions of the marks."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -18,6 +19,9 @@ for _variable, _value in {
     "BYTENET_COMPILE_CACHE": "off",  # tests that run the command leave nothing in the user's
 }.items():
     os.environ.setdefault(_variable, _value)
+
+# A traced graph is many small objects that live long: with Python's own thresholds, a tenth of the time is collection.
+gc.set_threshold(50_000, 20, 50)
 
 # The same examples in every run, however slow the machine is. For others: --hypothesis-profile=default
 hypothesis.settings.register_profile("bytenet", deadline=None, derandomize=True, database=None)

@@ -86,6 +86,7 @@ def test_of_what_xla_left_the_oldest_goes_first_and_nothing_else(tmp_path):
     assert left == ["thesis.tex", "xla_compile_cache_b", "xla_compile_cache_c"]
 
 
+@pytest.mark.thorough
 def test_tensorflow_keeps_compiled_code_there(environment, tmp_path):
     environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "kept"))
     program = (

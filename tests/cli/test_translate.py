@@ -100,6 +100,7 @@ def test_a_stream_is_read_as_a_file_is(run_folder, invoke):
         invoke(translate, run_folder.path, stdin=b"ein\nH\0und\n")
 
 
+@pytest.mark.thorough
 def test_a_window_of_one_answers_each_line_before_it_reads_on(run_folder, tmp_path):
     command = [sys.executable, "-m", "bytenet", "translate", str(run_folder.path), "--window", "1", "--beam-size", "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:

@@ -22,7 +22,7 @@ MODELS = {family: {"model.family": family} for family in family_configs()} | {
 
 
 @pytest.mark.parametrize(
-    "model", [pytest.param(name, marks=pytest.mark.slow) if name == "simplified" else name for name in MODELS]
+    "model", [pytest.param(name, marks=() if name in family_configs() else pytest.mark.thorough) for name in MODELS]
 )
 def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(model, tmp_path):
     """Fifty names to digits."""

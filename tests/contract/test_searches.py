@@ -157,6 +157,7 @@ def test_hypotheses_are_sorted_by_score_and_those_that_ended_come_first(case, se
             assert group.tolist() == sorted(group, reverse=True)
 
 
+@pytest.mark.thorough
 @every_family
 @every_search
 def test_compiled_by_xla_gives_the_same(case, search):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from keras.ops import convert_to_numpy
 
@@ -50,6 +51,7 @@ def test_training_does_not_depend_on_the_bucket(case):
         np.testing.assert_allclose(wide, narrow, atol=1e-5)
 
 
+@pytest.mark.thorough
 @parametrize(FAMILY_CASES)
 def test_gradients_compiled_by_xla_are_the_same(case):
     model = build_model(case.config, VOCAB_SIZE)

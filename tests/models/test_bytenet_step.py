@@ -15,6 +15,7 @@ def narrow_bytenet(**settings):
     return traced(narrow(ByteNetConfig, **settings))
 
 
+@pytest.mark.thorough
 def test_step_equals_call_with_the_dilations_of_the_thesis():
     net = narrow_bytenet(dilations=(1, 2, 4, 8, 16))
     source_ids, target_ids = draw_sentences([40], seed=1), draw_sentences([75], seed=2)

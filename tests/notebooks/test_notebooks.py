@@ -1,5 +1,6 @@
 """The notebooks run from top to bottom, and what is committed is what they printed when they did."""
 
+import ast
 import importlib.util
 import os
 import re
@@ -82,6 +83,15 @@ def test_what_is_committed_was_printed_by_these_cells(path, runner):
     assert path.stat().st_size < _LARGEST_BYTES
 
 
+@each_notebook
+def test_what_the_cells_import_exists(path):
+    tree = ast.parse("\n".join(cell.source for cell in code_cells(nbformat.read(path, as_version=4))))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert any("bytenet" in ast.unparse(node) for node in imports)
+    for node in imports:
+        exec(ast.unparse(node), {})
+
+
 @pytest.fixture
 def small_product(tmp_path_factory):
     """The environment of a kernel in which the matrices of the peak are small; they would take a fifth of the time."""
@@ -92,6 +102,7 @@ def small_product(tmp_path_factory):
     return {"IPYTHONDIR": os.fspath(folder)}
 
 
+@pytest.mark.thorough
 def test_the_story_runs_from_top_to_bottom(tmp_path, runner, small_product):
     path = FOLDER / "why-bytenet-is-slow.ipynb"
     notebook = runner.execute(path, tmp_path, BYTENET_NOTEBOOK_SCALE="small", **small_product)
@@ -103,6 +114,7 @@ def test_the_story_runs_from_top_to_bottom(tmp_path, runner, small_product):
     assert pictures(notebook) == 4
 
 
+@pytest.mark.thorough
 def test_a_trace_is_captured_and_then_read_as_ones_own(tmp_path, runner):
     path = FOLDER / "read-your-trace.ipynb"
     captured = runner.execute(path, tmp_path, BYTENET_NOTEBOOK_SCALE="small", BYTENET_TRACE="")

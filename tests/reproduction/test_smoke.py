@@ -11,8 +11,9 @@ from bytenet.reproduction.engine.settings_differences import settings_that_diffe
 from bytenet.reproduction.engine.verdict import Outcome
 from bytenet.reproduction.registry import all_experiments
 
-# The default run: what needs no training, and one experiment with a single training. The others are slow.
-FAST = {"fig-2.4.1", "fig-2.4.2", "tab-2.4.1", "fig-3.4.1", "fig-3.5.2", "tab-3.1.3", "fig-3.3.2"}
+# What needs no training, and one experiment with a single training. The others are slow.
+MARKS = dict.fromkeys(["fig-2.4.1", "fig-2.4.2", "tab-2.4.1", "fig-3.5.2", "tab-3.1.3"], ())
+MARKS["fig-3.3.2"] = MARKS["fig-3.4.1"] = pytest.mark.thorough
 OUTCOMES = set(get_args(Outcome))
 
 
@@ -26,7 +27,7 @@ def folders(tmp_path_factory):
 @pytest.mark.parametrize(
     "experiment",
     [
-        pytest.param(experiment, id=experiment.name, marks=() if experiment.name in FAST else pytest.mark.slow)
+        pytest.param(experiment, id=experiment.name, marks=MARKS.get(experiment.name, pytest.mark.slow))
         for experiment in all_experiments()
     ],
 )

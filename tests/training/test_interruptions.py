@@ -69,6 +69,7 @@ def test_killed_during_an_epochs_evaluation_it_repeats_what_was_not_saved(smalle
     assert folder.model_path.exists()
 
 
+@pytest.mark.thorough
 def test_what_was_measured_after_the_checkpoint_is_forgotten_on_resume(smallest_config, pool, tmp_path):
     folder = train(smallest_config(), tmp_path / "run", models=pool)
     checkpoints(folder.checkpoints)[-1].unlink()  # as if the run had been killed before it was saved
@@ -77,6 +78,7 @@ def test_what_was_measured_after_the_checkpoint_is_forgotten_on_resume(smallest_
         assert [row["step"] for row in csv.DictReader(file)] == ["3", "6"]
 
 
+@pytest.mark.thorough
 def test_a_finished_run_goes_on_when_it_is_given_more_epochs(smallest_config, pool, tmp_path):
     folder = train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool)
     train(smallest_config("training.epochs=2"), tmp_path / "run", resume=True, models=pool)

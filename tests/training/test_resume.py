@@ -29,7 +29,7 @@ train(config, unbroken, models=pool)
 @pytest.mark.parametrize(
     "arithmetic",
     [
-        "training.deterministic=true",
+        pytest.param("training.deterministic=true", marks=pytest.mark.thorough),
         pytest.param("training.jit_compile=true", marks=pytest.mark.slow),
         pytest.param('training.devices=["CPU:0","CPU:1"]', marks=pytest.mark.slow),
     ],
@@ -78,7 +78,7 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     "optimizer",
     [
         ("training.optimizer=sgd", "training.optimizer_arguments={momentum: 0.9, nesterov: true}"),
-        ("training.optimizer=keras_adam", "training.learning_rate=0.01"),
+        pytest.param(("training.optimizer=keras_adam", "training.learning_rate=0.01"), marks=pytest.mark.thorough),
     ],
 )
 def test_with_other_optimisers_it_goes_on_as_if_it_had_not_stopped(

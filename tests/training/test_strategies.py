@@ -12,7 +12,9 @@ from bytenet.training.tasks import make_task, task
 
 LOSSES = ("sentence", "character")
 OPTIMISERS = ("flat adam", "keras adam", "nesterov")
-COMPARE = f"LOSSES = {LOSSES}" + """
+COMPARE = (
+    f"LOSSES = {LOSSES}"
+    + """
 import json, sys
 import keras, numpy as np, tensorflow as tf
 from bytenet.config.families.bytenet import ByteNetConfig
@@ -104,6 +106,7 @@ for name, optimizer in optimizers.items():
     report[name]["average_change"] = float(abs(averages[0] - weights).max())
 print(json.dumps(report))
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +120,7 @@ def report(tmp_path_factory):
     return json.loads(done.stdout.split("\n")[-2])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", [*LOSSES, *OPTIMISERS])
 def test_loss_and_weights_are_those_of_one_device(report, case):
     one, two = report[case]["logs"]
@@ -126,6 +130,7 @@ def test_loss_and_weights_are_those_of_one_device(report, case):
     assert report[case]["largest_difference"] < 1e-5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 def test_the_gradient_is_clipped_as_a_whole_and_the_weights_are_averaged(report, optimiser):
     one, two = report[optimiser]["norms"]

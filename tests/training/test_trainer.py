@@ -172,6 +172,7 @@ def measured_alone(smallest_config, tmp_path_factory):
     return read_csv_log(folder.metrics_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("before", ["evaluation.beam_size=2", "evaluation.batch_norm_statistics=batch"])
 def test_a_model_used_again_is_measured_as_the_run_says(smallest_config, measured_alone, pool, tmp_path, before):
     train(smallest_config("training.epochs=1", before), tmp_path / "before", models=pool)

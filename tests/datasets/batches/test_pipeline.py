@@ -146,9 +146,7 @@ def test_evaluation_needs_pairs_and_senseful_numbers():
 
 
 TEXTS = PAIRS.target[:37]
-TEXT_PLAN = plan_batches(
-    VOCABULARY.encoded_lengths(TEXTS), batch_size=8, min_size=9, min_width=5, replicas=2
-)
+TEXT_PLAN = plan_batches(VOCABULARY.encoded_lengths(TEXTS), batch_size=8, min_size=9, min_width=5, replicas=2)
 
 
 def test_batches_of_one_language_hold_the_planned_texts():

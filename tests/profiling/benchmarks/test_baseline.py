@@ -20,7 +20,13 @@ KINDS = {
 }
 
 
-@pytest.fixture(scope="module", params=KINDS.values(), ids=KINDS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(KINDS[name], id=name, marks=() if name in ("bytenet", "thesis") else pytest.mark.thorough)
+        for name in KINDS
+    ],
+)
 def models(request):
     """A ByteNet with random weights, and the stock model that copied them."""
     model = build_model(ByteNetConfig(**(SIZES | request.param)), 11)

@@ -74,6 +74,7 @@ def test_a_killed_process_is_explained(case, function, monkeypatch):
         measure_memory([case])
 
 
+@pytest.mark.thorough
 def test_a_full_gpu_is_explained(case, function, monkeypatch):
     code = (
         "import tensorflow as tf\n\n"

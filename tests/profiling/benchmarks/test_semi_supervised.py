@@ -141,6 +141,7 @@ def _lengths_of_an_epoch(config):
     }
 
 
+@pytest.mark.thorough
 def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with_the_same_weights(eager, monkeypatch):
     fitted, weights, searched = [], {}, []
     fit, search = TranslatorPair.fit, TranslatorPair.search

@@ -50,6 +50,7 @@ def test_the_command_measures_the_grid_of_the_thesis_by_default(asked):
     assert asked(*arguments, "--repeats", "3") == expected
 
 
+@pytest.mark.thorough
 def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
     measured, hypotheses = [], set()
     search = TranslatorPair.search

@@ -17,6 +17,7 @@ from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
 SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
 
 
+@pytest.mark.thorough
 def test_all_of_a_start_is_accounted_for():
     began = time.monotonic()
     (cost,) = measure_startup("digits", SMALL, ways=["no XLA"])

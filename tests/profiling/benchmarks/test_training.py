@@ -40,6 +40,7 @@ def test_batches_are_of_full_length_and_of_all_characters(config):
         full_length_batches(config, vocabulary, batch_size=5, length=20, replicas=2)
 
 
+@pytest.mark.thorough
 def test_costs_of_both_models(config, monkeypatch):
     fitted = []
     train = training._Trainee.train
@@ -69,6 +70,7 @@ def test_costs_of_both_models(config, monkeypatch):
     assert mine.times_stock.least <= stock.seconds.median / mine.seconds.median <= mine.times_stock.most
 
 
+@pytest.mark.thorough
 def test_the_attention_model_is_measured_but_has_no_stock_model():
     config = load_config("digits", ["model.family=attention", "model.dim=4", "model.num_layers=1"])
     case = TrainingCase(config, batch_size=2, length=4, jit_compile=False, vocab_size=8)

@@ -120,6 +120,7 @@ def test_the_command_leaves_the_share_of_the_peak_blank():
     assert " min" not in header, "no length of a run was given"
 
 
+@pytest.mark.thorough
 def test_nothing_is_read_from_or_left_in_the_compile_cache(tmp_path):
     """Not even where a user has turned it on for TensorFlow: what is measured is compiling."""
     settings = [argument for setting in SMALL for argument in ("--set", setting)]

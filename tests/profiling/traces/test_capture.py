@@ -42,7 +42,7 @@ def paths(trace):
     }
 
 
-@pytest.mark.parametrize("xla", ["false", "true"])
+@pytest.mark.parametrize("xla", ["false", pytest.param("true", marks=pytest.mark.thorough)])
 def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
     trace, result = captured(f"training.jit_compile={xla}")
     assert len(trace.steps) == (3 if xla == "true" else 5)
@@ -64,7 +64,7 @@ def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
     assert {"forward", "backward", "optimiser", "input"} <= {group.group[0] for group in device.level("pass")}
 
 
-@pytest.mark.parametrize("xla", ["false", "true"])
+@pytest.mark.parametrize("xla", ["false", pytest.param("true", marks=pytest.mark.thorough)])
 def test_the_groups_add_up(captured, xla):
     _, result = captured(f"training.jit_compile={xla}")
     (device,) = result.devices
@@ -78,7 +78,7 @@ def test_the_groups_add_up(captured, xla):
     assert 0 <= result.gaps.python < 1
 
 
-@pytest.mark.parametrize("xla", ["false", "true"])
+@pytest.mark.parametrize("xla", ["false", pytest.param("true", marks=pytest.mark.thorough)])
 def test_blocks_keep_their_names_in_forward_and_backward_operations(captured, xla):
     trace, _ = captured(f"training.jit_compile={xla}")
     for name in ("block_0_dilation_1", "block_1_dilation_2"):
@@ -88,6 +88,7 @@ def test_blocks_keep_their_names_in_forward_and_backward_operations(captured, xl
     assert {place_of(path, "Mul").pass_ for path in paths(trace) if "gradient_tape" in path} == {"backward"}
 
 
+@pytest.mark.thorough
 def test_xla_says_how_much_it_fused(captured):
     _, result = captured("training.jit_compile=true")
     assert 0 < result.gaps.fused < 1

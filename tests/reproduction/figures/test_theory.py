@@ -51,6 +51,7 @@ def test_activations(judge):
     assert outcomes == ["agrees", "agrees", "shown", "shown", "no claim"]
 
 
+@pytest.mark.thorough
 def test_blocks_are_read_from_the_layers(judge):
     table, verdicts = judge(blocks, "fig-3.4.1")
     names = [row["layer"] for row in table if row["model"] == "bytenet" and row["part"] == "decoder block"]

@@ -151,6 +151,7 @@ def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch)
     assert has_ended(process(tmp_path, "one"))
 
 
+@pytest.mark.thorough
 def test_a_process_that_has_no_room_for_other_models_is_replaced(tmp_path, monkeypatch):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._MEMORY_SHARE", 900_000_000 / memory)
@@ -231,6 +232,7 @@ def test_an_answer_follows_each_job_and_nothing_else_is_on_the_pipe(tmp_path):
     assert (rest, worker.returncode) == ("", 0)
 
 
+@pytest.mark.thorough
 def test_xla_knows_the_flags_of_a_process_and_those_of_the_user_count_before_them(monkeypatch):
     program = (
         "import os; from bytenet.reproduction.jobs import worker; worker._work = lambda *streams: None; "

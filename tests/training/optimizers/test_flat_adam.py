@@ -57,6 +57,7 @@ def test_first_step_by_hand():
         np.testing.assert_allclose(own, convert_to_numpy(first) - 0.01 * np.sign(gradient), atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_equals_adam_inside_fit_with_a_compiled_step():
     def train(optimizer):
         keras.utils.set_random_seed(1)

@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 # Runs on short pairs, in a process of its own, as devices and determinism are settings of a whole process.
 RUNS = """
 import collections, json, os, signal, sys
@@ -73,7 +75,7 @@ def run_and_stop(name, config, step, **options):
     raise AssertionError("the run was not stopped")
 """
 
-SAME = """
+WITHOUT_TEXT = """
 # TensorFlow adds up sums in another order where it knows the shapes of a graph, as those of a pair, and in the last
 # bits that shows.
 tf.config.optimizer.set_experimental_options({"arithmetic_optimization": False})
@@ -82,8 +84,9 @@ no_text = [f"semi_supervised.{side}_weight=0.0" for side in ("source", "target")
 run("weights 0", config(*SEMI, *TEXT, *no_text), models=pool)
 run("forward", config(), models=pool)
 run("backward", config("data.reversed=true"), models=pool)
-tf.config.optimizer.set_experimental_options({"arithmetic_optimization": True})
+"""
 
+RESUMED = """
 # A run with the models of another, and the same run with models of its own, stopped in the middle of an epoch.
 pool = ModelPool()
 semi = [*SEMI, *TEXT, "semi_supervised.ramp_steps=5"]
@@ -126,7 +129,7 @@ class Recorder(keras.callbacks.Callback):
         }
         replicas = self.model.distribute_strategy.num_replicas_in_sync
         report = {"replicas": replicas, "devices": devices}
-        if replicas == 1:
+        if self.name == "apart":
             report["products"] = products(self.model)
         Path(self.name, "devices.json").write_text(json.dumps(report))
 
@@ -139,28 +142,24 @@ settings = [
     "semi_supervised.batch_size=16",
 ]
 both = 'training.devices=["CPU:0","CPU:1"]'
-for name, more in (("one", []), ("replicated", [both]), ("apart", [both, "semi_supervised.placement=apart"])):
+placements = {"one": [], "apart": [both, "semi_supervised.placement=apart"], "replicated": [both]}
+for name in sys.argv[1:]:
     tf.config.run_functions_eagerly(name == "one")  # two steps are quicker without tracing
-    run(name, config(*settings, *more), more_callbacks=[Recorder(name)])
+    run(name, config(*settings, *placements[name]), more_callbacks=[Recorder(name)])
 """
 
 
-def run_script(script, folder):
+def run_script(script, folder, *arguments):
     done = subprocess.run(
-        [sys.executable, "-c", RUNS + script], capture_output=True, text=True, timeout=1500, cwd=folder
+        [sys.executable, "-c", RUNS + script, *arguments], capture_output=True, text=True, timeout=1500, cwd=folder
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return folder
 
 
-@pytest.fixture(scope="module")
-def same(tmp_path_factory):
-    """Folders of runs some of which are to be the same."""
-    return run_script(SAME, tmp_path_factory.mktemp("same"))
-
-
-def test_with_weights_of_0_the_two_are_two_supervised_runs(same, final_state):
+def test_with_weights_of_0_the_two_are_two_supervised_runs(tmp_path, final_state):
     """Weights, running statistics, random states and optimisers of the pair are those of one run and the other."""
+    same = run_script(WITHOUT_TEXT, tmp_path)
     state, arrays = final_state(same / "weights 0")
     supervised = [final_state(same / direction) for direction in ("forward", "backward")]
     assert [of_run["step"] for of_run, _ in supervised] == [state["step"]] * 2 == [9, 9]
@@ -184,7 +183,8 @@ def assert_models_are_equal(run, expected):
         np.testing.assert_array_equal(one, other, err_msg=one.path)
 
 
-def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_models_of_another(same, final_state):
+def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_models_of_another(tmp_path, final_state):
+    same = run_script(RESUMED, tmp_path)
     state, arrays = final_state(same / "unbroken")
     resumed_state, resumed_arrays = final_state(same / "stopped")
     assert resumed_state == state
@@ -207,13 +207,18 @@ def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_mod
     assert [name for name in arrays if name in others and not np.array_equal(arrays[name], others[name])]
 
 
+@pytest.fixture(scope="module", params=["apart", "replicated"])
+def placement(request):
+    """Two devices have a translator each, or share each batch."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def devices(tmp_path_factory):
-    """Folders of the same two steps on one device, on two that share each batch, and with a translator on each."""
-    return run_script(DEVICES, tmp_path_factory.mktemp("devices"))
+def devices(placement, tmp_path_factory):
+    """Folders of the same two steps on one device, and on two with that placement."""
+    return run_script(DEVICES, tmp_path_factory.mktemp("devices"), "one", placement)
 
 
-@pytest.mark.parametrize("placement", ["replicated", "apart"])
 def test_losses_gradients_and_weights_on_two_devices_are_those_of_one(devices, final_state, placement):
     _, arrays = final_state(devices / "one")
     _, others = final_state(devices / placement)
@@ -234,14 +239,16 @@ def test_losses_gradients_and_weights_on_two_devices_are_those_of_one(devices, f
         assert two == pytest.approx(one, rel=1e-5), name
 
 
-def test_each_translator_is_on_its_device(devices):
-    replicated, apart = (json.loads((devices / name / "devices.json").read_text()) for name in ("replicated", "apart"))
-    assert (replicated["replicas"], apart["replicas"]) == (2, 1)
-    for direction, number in (("forward", 0), ("backward", 1)):
-        (device,) = apart["devices"][direction]
-        assert device.endswith(f"device:CPU:{number}")
+def test_each_translator_is_on_its_device_or_on_both(devices, placement):
+    report = json.loads((devices / placement / "devices.json").read_text())
+    assert report["replicas"] == {"apart": 1, "replicated": 2}[placement]
+    if placement == "apart":
+        for direction, number in (("forward", 0), ("backward", 1)):
+            (device,) = report["devices"][direction]
+            assert device.endswith(f"device:CPU:{number}")
 
 
+@pytest.mark.parametrize("placement", ["apart"], indirect=True)
 def test_each_translator_computes_on_its_device(devices):
     """Both do the same with the pairs; with source text the forward one searches, too."""
     products = json.loads((devices / "apart" / "devices.json").read_text())["products"]

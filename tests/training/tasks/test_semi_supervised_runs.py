@@ -88,6 +88,7 @@ def test_a_translator_whose_gradient_is_no_number_ends_the_run(
         train(semi_config(), tmp_path / "run", models=pool)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
 def test_a_frozen_translator_is_saved_as_it_was(
     semi_config, supervised_run, eagerly, tmp_path, trained, frozen, model_weights, assert_equal_weights
@@ -110,7 +111,11 @@ def test_a_frozen_translator_is_saved_as_it_was(
 
 @pytest.mark.parametrize(
     ("trained", "of_start", "kept"),
-    [("both", 2.5, [3, 1]), ("both", 0.5, [0, 1]), ("backward", None, [None, 1])],
+    [
+        ("both", 2.5, [3, 1]),
+        pytest.param("both", 0.5, [0, 1], marks=pytest.mark.thorough),
+        pytest.param("backward", None, [None, 1], marks=pytest.mark.thorough),
+    ],
 )
 def test_each_translator_that_learns_is_kept_at_its_own_best(
     semi_config, supervised_run, pool, model_weights, assert_equal_weights, tmp_path, monkeypatch, capsys, trained,

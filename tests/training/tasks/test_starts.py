@@ -78,6 +78,7 @@ def test_other_starts_are_not_noted_once_there_is_a_checkpoint(
         assert settings.starts == {"forward": str(start.path), "backward": None}
 
 
+@pytest.mark.thorough
 def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_last(
     semi_config, supervised_run, eagerly, unmeasured, tmp_path, monkeypatch, model_weights, assert_equal_weights
 ):
@@ -120,6 +121,7 @@ def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, 
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.thorough
 def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
     semi_config, supervised_run, pool, unmeasured, tmp_path, monkeypatch
 ):

@@ -113,7 +113,10 @@ def test_with_one_hypothesis_back_translation_is_training_on_what_greedy_search_
     assert not np.any(flat(changes["forward"]))
 
 
-@pytest.mark.parametrize(("duplicates", "forbidden_ids"), [("keep", (0,)), ("keep", ()), ("merge", ())])
+@pytest.mark.parametrize(
+    ("duplicates", "forbidden_ids"),
+    [("keep", (0,)), pytest.param("keep", (), marks=pytest.mark.thorough), ("merge", ())],
+)
 def test_the_loss_is_the_exact_marginal_where_the_beam_holds_everything(duplicates, forbidden_ids):
     """Everything: what ends within two symbols, and what has two symbols and no end; its sum is all a search can find.
 

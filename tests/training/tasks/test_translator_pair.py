@@ -1,6 +1,5 @@
 """Two translators that learn from each other: which of them learns, how text and pairs add up, and XLA."""
 
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -52,7 +51,9 @@ def test_weights_grow_over_the_ramp_and_stay_and_may_be_set_anew():
     assert norms[2] > 0.01
 
 
-@pytest.mark.parametrize(("kind", "duplicates"), [("batch norm", "keep"), ("attention", "merge")])
+@pytest.mark.parametrize(
+    ("kind", "duplicates"), [("batch norm", "keep"), pytest.param("attention", "merge", marks=pytest.mark.thorough)]
+)
 def test_rows_that_fill_up_a_batch_add_nothing(kind, duplicates):
     lengths = {side: {4: SEARCH_LENGTH} for side in ("source", "target")}
     filled_up = np.concatenate([TEXT[:2], np.zeros((2, 4), np.int32), TEXT[2:], np.zeros((1, 4), np.int32)])
@@ -86,6 +87,7 @@ def test_text_adds_its_gradient_to_that_of_the_pairs():
     assert all(np.abs(change).max() > 0.01 for change in changes.values())
 
 
+@pytest.mark.thorough
 def test_a_step_compiled_with_xla_is_a_step_that_is_not():
     results = []
     for jit_compile in (False, True):
