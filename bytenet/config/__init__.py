@@ -1,11 +1,11 @@
 """The configuration of a run: its sections, and the reading of presets, YAML files and --set."""
 
 from bytenet.config.config import Config
-from bytenet.config.fixed import forbidden_changes
 from bytenet.config.keys import setting_keys
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
 from bytenet.config.reading import PATH_KEYS, load_config, preset_names
+from bytenet.config.resuming import forbidden_changes
 from bytenet.config.sections import (
     DataConfig,
     DecodingConfig,

@@ -1,0 +1,39 @@
+"""Which changes of a configuration forbid to resume a run with it."""
+
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+from bytenet.config.config import Config
+from bytenet.config.fixed import Fixed
+
+# Every setting of these sections decides about the variables of the model, or about the order of the batches.
+_FIXED_SECTIONS = ("model", "data")
+
+
+def forbidden_changes(saved: Config, asked: Config) -> list[tuple[str, Any, Any]]:
+    """The changes with which a run cannot be resumed.
+
+    Args:
+        saved: configuration of the run.
+        asked: configuration to resume it with.
+
+    Returns:
+        The dotted key of each setting, its saved value, and the value that was asked for.
+    """
+    aspects = _fixed_aspects(saved)
+    return [
+        (key, before, after)
+        for key, before, after in saved.differences(asked)
+        if key.partition(".")[0] in _FIXED_SECTIONS or (key in aspects and aspects[key](before) != aspects[key](after))
+    ]
+
+
+def _fixed_aspects(config: Config) -> dict[str, Callable[[Any], Any]]:
+    """For each marked setting, what of its value is fixed."""
+    return {
+        f"{section}.{name}": mark.aspect
+        for section, settings in vars(config).items()
+        for name, hint in get_type_hints(type(settings), include_extras=True).items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Fixed)
+    }
