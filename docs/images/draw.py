@@ -1,5 +1,6 @@
-"""Draws the picture of the README: `python docs/images/draw.py`."""
+"""Draws the pictures of the README: `python docs/images/draw.py`."""
 
+import json
 from pathlib import Path
 
 import matplotlib as mpl
@@ -34,7 +35,37 @@ def draw_dilated_stack() -> None:
     plt.close(figure)
 
 
+METHODS = {
+    "fixed length": ("whole prefix again, padded, XLA", "s", GREY),
+    "growing prefix": ("whole prefix again, as it grows", "^", GREY),
+    "cached": ("with the cache, XLA", "o", BLUE),
+}
+
+
+def draw_decoding_time() -> None:
+    """Time of a sentence against its length, from what `bytenet benchmark decoding --json` printed."""
+    cases = json.loads((HERE / "decoding.json").read_text(encoding="utf-8"))
+    figure, axes = plt.subplots(figsize=(9, 2.8))
+    for method, (label, marker, color) in METHODS.items():
+        rows = [row for row in cases if row["case"]["method"] == method]
+        lengths = [row["case"]["length"] for row in rows]
+        low, middle, high = (
+            [row["milliseconds"][name] * row["case"]["length"] / 1000 for row in rows]
+            for name in ("least", "median", "most")
+        )
+        bars = [[b - a for a, b in zip(low, middle, strict=True)], [b - a for a, b in zip(middle, high, strict=True)]]
+        axes.errorbar(lengths, middle, yerr=bars, label=label, marker=marker, color=color, capsize=2)
+    axes.set(xscale="log", yscale="log", xlabel="characters of the translation", ylabel="seconds")
+    axes.set_xticks(lengths, lengths)
+    axes.minorticks_off()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(HERE / "decoding.svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     mpl.rcParams |= {"svg.hashsalt": "bytenet", "font.family": "sans-serif"}
     draw_dilated_stack()
+    draw_decoding_time()
