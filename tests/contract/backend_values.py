@@ -1,7 +1,7 @@
-"""The numbers of layers, models, losses and schedules on one backend of Keras.
+"""The values of layers, models, losses and schedules on one Keras backend.
 
-`python -m tests.contract.backend_values FILE` computes all of them on the backend that KERAS_BACKEND names and pickles
-them. `test_backends.py` compares the files of the backends.
+`python -m tests.contract.backend_values FILE` computes these values on the backend in KERAS_BACKEND and pickles them.
+`test_backends.py` compares the files of the backends.
 """
 
 import os
@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 if __name__ == "__main__" and os.environ["KERAS_BACKEND"] != "tensorflow":
-    sys.modules["tensorflow"] = None  # an import of it fails, whether it is installed or not
+    sys.modules["tensorflow"] = None  # importing it fails, even if it is installed
 
 import keras
 import numpy as np
@@ -79,7 +79,7 @@ def convolution_by_product() -> DilatedConvolution:
     return layer
 
 
-# What makes each layer, its inputs, and the other arguments of its call.
+# For each layer: a function that makes it, its inputs, and the other arguments of its call.
 LAYERS: dict[str, tuple[Callable[[], keras.layers.Layer], np.ndarray, dict]] = {
     "embedding": (lambda: ZeroPaddedEmbedding(VOCAB_SIZE, CHANNELS), SENTENCES["source_ids"], {}),
     "centred convolution": (lambda: DilatedConvolution(6, 3, dilation_rate=2), STEPS, {}),
@@ -129,7 +129,7 @@ def weight_values(layer: keras.layers.Layer) -> Values:
 
 
 def model_values(config: ModelConfig) -> Values:
-    """Logits of `call` and of `step`, the batch's loss, and the change of all weights in a step of training."""
+    """Logits of `call` and of `step`, the loss of the batch, and the change of all weights in one training step."""
     keras.utils.set_random_seed(1)
     model = build_model(replace(config, dropout=0.2) if config.family == "bytenet" else config, VOCAB_SIZE)
     randomize(model)
@@ -156,7 +156,7 @@ def model_values(config: ModelConfig) -> Values:
 
 
 def step_logits(model):
-    """The logits of four steps. In between, the sentences change places, as the hypotheses of a beam do."""
+    """The logits of four steps. Between steps, the sentences are reordered, as hypotheses are in a beam."""
     memory = model.encode(convert_to_tensor(SENTENCES["source_ids"]))
     state, all_logits = model.initial_state(memory, 8), []
     rows = convert_to_tensor(np.array([1, 0, 1], "int32"))
@@ -169,7 +169,7 @@ def step_logits(model):
 
 
 def fast_and_plain_values() -> Values:
-    """The logits of a model with plain layers, and of one whose convolutions are products."""
+    """The logits of a model with plain layers, and of a model that computes convolutions as products."""
     with plain_layers():
         plain = build_model(VARIANT_CASES[0].config, VOCAB_SIZE)
     product = build_model(VARIANT_CASES[0].config, VOCAB_SIZE)
@@ -201,7 +201,7 @@ def schedule_values(decay: str) -> Values:
 
 
 def initializer_values() -> Values:
-    """Backends draw other random numbers; so their largest value and their root mean square."""
+    """Largest value and root mean square of the drawn weights, because backends draw different numbers."""
     shapes = {
         "matrix of the thesis's code": (ThesisCodeUniform(seed=1), (60, 90)),
         "kernel of the thesis's code": (ThesisCodeUniform(seed=1, gain=2.0), (3, 40, 50)),
@@ -221,7 +221,7 @@ def initializer_values() -> Values:
     return values
 
 
-# What is computed: each part by its own function, so that a part that fails does not hide the others.
+# All values to compute. Each part has its own function, so that a failing part does not hide the others.
 PARTS: dict[str, Callable[[], Values]] = {
     **{f"layer, {name}": partial(layer_values, name) for name in LAYERS},
     **{f"model, {case.name}": partial(model_values, case.config) for case in VARIANT_CASES},
@@ -237,7 +237,7 @@ def main(path: str) -> None:
     for name, compute in PARTS.items():
         try:
             results[name] = {key: convert_to_numpy(value) for key, value in compute().items()}
-        except Exception:  # whatever it is, the test of this part reports it
+        except Exception:  # the test of this part reports any error
             results[name] = traceback.format_exc()
     with open(path, "wb") as file:
         pickle.dump(results, file)

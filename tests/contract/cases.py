@@ -12,9 +12,9 @@ from bytenet.config.families import family_configs
 from bytenet.models import TranslationModel
 
 VOCAB_SIZE = 11
-# Sizes that keep models narrow. A family ignores those that it has no setting for.
+# Sizes that keep models narrow. A family ignores sizes that are not among its settings.
 NARROW = {"dim": 8, "num_sets": 1, "dilations": (1, 3), "num_layers": 1}
-# Settings of a family, beside its variants, that change what it computes.
+# Settings, besides the variants, that change what a family computes.
 MORE_CASES = {
     "bytenet": {
         "simplified, add, pair": {"variant": "simplified", "join": "add", "length_rule": "pair"},
@@ -30,7 +30,7 @@ MORE_CASES = {
 
 
 class Case(NamedTuple):
-    """A configuration that the promises are tested with."""
+    """A configuration for the tests of the promises."""
 
     name: str
     config: ModelConfig
@@ -47,15 +47,15 @@ def _cases() -> list[Case]:
 
 
 def narrow(config_class: type[ModelConfig], **settings: object) -> ModelConfig:
-    """A configuration of a family with the narrow sizes, where `settings` do not say otherwise."""
+    """A configuration of a family with the narrow sizes, unless `settings` override them."""
     names = {field.name for field in fields(config_class)}
     return config_class(**({key: value for key, value in NARROW.items() if key in names} | settings))
 
 
 CASES = _cases()
-# The first case of each family, for what does not depend on the variant.
+# The first case of each family, for tests that do not depend on the variant.
 FAMILY_CASES = list({case.config.family: case for case in reversed(CASES)}.values())
-# The variants, for what does not depend on sizes.
+# The variants, for tests that do not depend on sizes.
 VARIANT_CASES = [case for case in CASES if case.name.rpartition(": ")[2] not in MORE_CASES.get(case.config.family, {})]
 
 
@@ -65,7 +65,7 @@ def parametrize(cases: Sequence[Case]) -> pytest.MarkDecorator:
 
 
 def randomize(model: TranslationModel, seed: int = 0) -> None:
-    """Set weights that make every part matter: no bias, offset or running mean is zero, and logits are of size 1."""
+    """Set weights so that every part matters: no bias, offset or running mean is zero, and logits have size 1."""
     random = np.random.default_rng(seed)
     for weight in model.weights:
         shape = tuple(weight.shape)
@@ -79,12 +79,12 @@ def randomize(model: TranslationModel, seed: int = 0) -> None:
 
 
 def draw_sentences(lengths: Iterable[int], seed: int = 0) -> list[list[int]]:
-    """Sentences of ids that end with the end symbol, of the given lengths; 0 gives an empty row."""
+    """Sentences of ids with the given lengths. Each ends with the end symbol; length 0 gives an empty row."""
     random = np.random.default_rng(seed)
     return [[*random.integers(2, VOCAB_SIZE, size=length - 1).tolist(), 1] if length else [] for length in lengths]
 
 
 def pad(sentences: Sequence[Sequence[int]], length: int | None = None) -> np.ndarray:
-    """Sentences as one int32 array, padded to the longest, or to a longer length."""
+    """Sentences as one int32 array, padded to the longest sentence or to `length` if that is longer."""
     length = max([length or 0, *map(len, sentences)])
     return np.array([[*ids, *[0] * (length - len(ids))] for ids in sentences], "int32").reshape(-1, length)

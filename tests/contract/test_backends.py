@@ -1,7 +1,7 @@
-"""Layers, models, losses and schedules give the numbers of TensorFlow on the other backends of Keras.
+"""Layers, models, losses and schedules give the same values on TensorFlow and on the other Keras backends.
 
-`make test-backends` installs the other backends in an environment without TensorFlow, and runs these tests with the
-Python of that environment, which BACKENDS_PYTHON names.
+`make test-backends` installs the other backends in an environment without TensorFlow, and runs these tests.
+BACKENDS_PYTHON names the Python of that environment.
 """
 
 import importlib
@@ -32,7 +32,7 @@ OTHER_BACKENDS = [
 
 @pytest.fixture(scope="module")
 def values_of(tmp_path_factory):
-    """The values of all parts on a backend. Each backend computes them in a process of its own, at the same time."""
+    """The values of all parts on a backend. All backends compute them at the same time, each in its own process."""
     folder = tmp_path_factory.mktemp("values")
     processes = {}
     for backend in ("tensorflow", *OTHER_BACKENDS):
@@ -70,12 +70,12 @@ def values_of(tmp_path_factory):
         for backend in ("torch", "jax")
     ],
 )
-def test_the_numbers_are_those_of_tensorflow(values_of, backend, part):
+def test_values_equal_the_values_of_tensorflow(values_of, backend, part):
     expected, actual = values_of("tensorflow")[part], values_of(backend)[part]
     assert isinstance(expected, dict), expected
     assert isinstance(actual, dict), actual
     assert actual.keys() == expected.keys()
-    # Backends draw other random numbers, from the same distributions.
+    # Backends draw different random numbers from the same distributions.
     tolerance = 0.05 if part == "initializers" else 1e-4
     for key, values in expected.items():
         assert (actual[key].shape, actual[key].dtype) == (values.shape, values.dtype), key

@@ -1,4 +1,4 @@
-"""Each kind of model learns a small task: the acceptance test of the code behind the thesis, and the demo."""
+"""Each kind of model learns a small task: the acceptance test of the thesis's code, and the demo."""
 
 import pytest
 
@@ -24,8 +24,8 @@ MODELS = {family: {"model.family": family} for family in family_configs()} | {
 @pytest.mark.parametrize(
     "model", [pytest.param(name, marks=() if name in family_configs() else pytest.mark.thorough) for name in MODELS]
 )
-def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(model, tmp_path):
-    """Fifty names to digits."""
+def test_model_learns_digit_names_for_greedy_and_beam_search(model, tmp_path):
+    """The training set has fifty pairs of a name and a digit."""
     files = {}
     for split, repeats in (("train", 5), ("validation", 1)):
         for side, lines in (("source", NAMES), ("target", DIGITS)):
@@ -47,7 +47,7 @@ def test_it_learns_the_names_of_the_digits_both_greedily_and_with_beams(model, t
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_the_demo_gets_95_percent_of_the_held_out_numbers_right(tmp_path):
+def test_demo_translates_95_percent_of_held_out_numbers_correctly(tmp_path):
     config = load_config("numbers")
     folder = train(config, tmp_path / "run")
     evaluation = evaluate_run(folder, pairs_of_split(folder, "test"), "test", bootstrap=0)

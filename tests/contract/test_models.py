@@ -1,4 +1,4 @@
-"""What every family and variant promises about its logits and steps, see `TranslationModel`."""
+"""What every family and variant promises about its logits and steps. See `TranslationModel`."""
 
 import keras
 import numpy as np
@@ -20,7 +20,7 @@ LENGTHS_OF_PAIR = st.tuples(LENGTH, LENGTH)
 @settings(max_examples=4)
 @given(source_length=st.integers(1, 20), target_length=st.integers(1, 28))
 def test_steps_equal_the_call(case, source_length, target_length):
-    # Short sources end long before their targets; a cache of few steps is gone round several times.
+    # Short sources end long before their targets. A cache of few steps is overwritten several times.
     net = traced(case.config)
     source_ids = pad(draw_sentences([source_length, source_length // 2 + 1], seed=1))
     target_ids = pad(draw_sentences([target_length // 2 + 1, target_length], seed=2))
@@ -32,7 +32,7 @@ def test_steps_equal_the_call(case, source_length, target_length):
 
 
 @parametrize(FAMILY_CASES)
-def test_steps_work_outside_a_graph_with_a_plain_position(case):
+def test_steps_work_outside_a_graph_with_an_integer_position(case):
     net = traced(case.config)
     source_ids, target_ids = pad(draw_sentences([4])), pad(draw_sentences([3]))
     expected = net.logits(source_ids, target_ids)
@@ -41,7 +41,7 @@ def test_steps_work_outside_a_graph_with_a_plain_position(case):
 
 
 def eager_step_logits(model, source_ids, target_ids):
-    """The logits of each step for one sentence, not traced."""
+    """The logits of each step for one sentence, without tracing."""
     memory = model.encode(source_ids)
     state = model.initial_state(memory, target_ids.shape[1])
     for position, previous_id in enumerate([0, *target_ids[0, :-1]]):
@@ -50,8 +50,8 @@ def eager_step_logits(model, source_ids, target_ids):
 
 
 @every_case
-def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(case):
-    """What a beam search does: before each step, hypotheses are repeated, dropped and reordered."""
+def test_selected_rows_continue_as_if_present_from_the_start(case):
+    """As in a beam search, hypotheses are repeated, dropped and reordered before each step."""
     net, random = traced(case.config), np.random.default_rng(3)
     source_ids = np.array(draw_sentences([9, 9, 9], seed=1))
     written = np.zeros((3, 0), int)  # the characters of each hypothesis
@@ -71,7 +71,7 @@ def test_selected_rows_go_on_as_if_they_had_been_there_from_the_start(case):
 @every_case
 @settings(max_examples=6)
 @given(position=st.integers(0, 11), length=st.integers(12, 14))
-def test_a_character_is_read_at_the_next_position_and_not_before(case, position, length):
+def test_character_is_read_at_the_next_position_and_not_earlier(case, position, length):
     net = traced(case.config)
     source, target = draw_sentences([9, length])
     changed = target.copy()
@@ -83,7 +83,7 @@ def test_a_character_is_read_at_the_next_position_and_not_before(case, position,
 
 
 @every_case
-def test_the_source_matters_at_every_position(case):
+def test_source_matters_at_every_position(case):
     net = traced(case.config)
     source, target = draw_sentences([9, 9])
     other = [id_ % 9 + 2 for id_ in source[:-1]] + [1]
@@ -98,7 +98,7 @@ def test_the_source_matters_at_every_position(case):
     num_empty=st.integers(0, 2),
     extra=st.tuples(st.integers(0, 12), st.integers(0, 12)),
 )
-def test_a_sentence_depends_neither_on_its_padding_nor_on_its_batch(case, lengths, num_empty, extra):
+def test_sentence_does_not_depend_on_its_padding_or_its_batch(case, lengths, num_empty, extra):
     net = traced(case.config)
     lengths = lengths + [(0, 0)] * num_empty
     sources = draw_sentences([length for length, _ in lengths], seed=1)
@@ -112,7 +112,7 @@ def test_a_sentence_depends_neither_on_its_padding_nor_on_its_batch(case, length
 
 
 @parametrize([case for case in CASES if not case.config.mask_padding])
-def test_without_masks_padding_matters(case):
+def test_padding_matters_without_masks(case):
     net = traced(case.config)
     source, target = draw_sentences([6, 6])
     alone, further = net.logits([source], [target]), net.logits(pad([source], 9), pad([target], 9))
@@ -120,7 +120,7 @@ def test_without_masks_padding_matters(case):
 
 
 @parametrize(VARIANT_CASES)
-def test_mixed_precision_comes_near_the_exact_logits(case):
+def test_mixed_precision_logits_are_near_the_exact_logits(case):
     source_ids, target_ids = (pad(draw_sentences([length], seed=length)) for length in (6, 9))
     exact = traced(case.config)
     keras.mixed_precision.set_global_policy("mixed_bfloat16")

@@ -1,4 +1,4 @@
-"""What every family promises about its configuration, its first weights, and saved models."""
+"""What every family promises about its configuration, its initial weights, and saved models."""
 
 import os
 import pickle
@@ -16,7 +16,7 @@ from .traced_model import traced
 
 
 @parametrize(CASES)
-def test_a_model_is_made_again_from_its_configuration(case):
+def test_model_is_rebuilt_from_its_configuration(case):
     model = model_class(type(case.config))(case.config, VOCAB_SIZE)
     again = type(model).from_config(model.get_config())
     assert again.config == case.config
@@ -25,7 +25,7 @@ def test_a_model_is_made_again_from_its_configuration(case):
 
 
 @parametrize(FAMILY_CASES)
-def test_first_weights_follow_the_global_seed(case):
+def test_initial_weights_follow_the_global_seed(case):
     def draw(seed):
         keras.utils.set_random_seed(seed)
         return np.concatenate([weight.ravel() for weight in build_model(case.config, VOCAB_SIZE).get_weights()])
@@ -56,11 +56,11 @@ for path in sorted(folder.glob("*.keras")):
 """
 
 
-def test_a_model_loaded_in_another_process_is_equal_bit_for_bit(tmp_path):
+def test_model_loaded_in_another_process_is_bit_identical(tmp_path):
     source_ids = pad(draw_sentences([9, 5]))
     np.save(tmp_path / "source_ids.npy", source_ids)
     models = [traced(case.config).model for case in VARIANT_CASES]
-    # Where it is loaded, mixed precision is not the default.
+    # Mixed precision is not the default in the process that loads the model.
     keras.mixed_precision.set_global_policy("mixed_bfloat16")
     models.append(build_model(CASES[0].config, VOCAB_SIZE))
     keras.mixed_precision.set_global_policy("float32")

@@ -18,13 +18,13 @@ from .varied_model import MAX_LENGTH, varied
 
 
 class Search(NamedTuple):
-    """A search with its settings, and how many hypotheses of a sentence it returns."""
+    """A search with its settings, and the number of hypotheses that it returns for a sentence."""
 
     run: Callable[..., SearchResult]
     num_hypotheses: int
 
 
-# A new search is covered by its line here.
+# To cover a new search, add a line here.
 SEARCHES = {
     "greedy": Search(greedy_search, 1),
     "beam": Search(partial(beam_search, beam_size=4, n_best=3, length_penalty=0.8), 3),
@@ -63,7 +63,7 @@ def as_numpy(result: SearchResult) -> SearchResult:
 
 
 def existing(result: SearchResult) -> np.ndarray:
-    """Which hypotheses exist. A sentence may have fewer than were asked for."""
+    """Which hypotheses exist. A sentence may have fewer than requested."""
     return np.isfinite(result.log_probabilities)
 
 
@@ -79,7 +79,7 @@ def assert_same_hypotheses(actual: SearchResult, expected: SearchResult) -> None
 
 
 def teacher_forced(model, sources, ids) -> np.ndarray:
-    """Log-probabilities of hypotheses, int32 `(batch, n_best, length)`, by one pass over each whole hypothesis."""
+    """Log-probabilities of hypotheses, int32 `(batch, n_best, length)`, from one pass over each whole hypothesis."""
     batch, n_best, length = ids.shape
     inputs = {"source_ids": np.repeat(sources, n_best, axis=0), "target_ids": ids.reshape(-1, length)}
     return teacher_forced_log_probabilities(model, inputs).numpy().reshape(batch, n_best)
@@ -87,7 +87,7 @@ def teacher_forced(model, sources, ids) -> np.ndarray:
 
 @every_family
 @every_search
-def test_shapes_and_types_of_the_result(case, search):
+def test_result_has_the_promised_shapes_and_types(case, search):
     result, rows = result_of(case, search), (len(SENTENCES), SEARCHES[search].num_hypotheses)
     assert {name: (array.shape, array.dtype.name) for name, array in result._asdict().items()} == {
         "ids": ((*rows, MAX_LENGTH), "int32"),
@@ -100,7 +100,7 @@ def test_shapes_and_types_of_the_result(case, search):
 
 @every_family
 @every_search
-def test_log_probabilities_are_those_of_one_pass_over_the_hypothesis(case, search):
+def test_log_probabilities_equal_one_pass_over_the_hypothesis(case, search):
     result = result_of(case, search)
     exists = existing(result)
     assert exists[:, 0].all()
@@ -110,7 +110,7 @@ def test_log_probabilities_are_those_of_one_pass_over_the_hypothesis(case, searc
 
 @every_family
 @every_search
-def test_a_hypothesis_stops_at_its_end_symbol_or_at_its_length_limit(case, search):
+def test_hypothesis_stops_at_its_end_symbol_or_its_length_limit(case, search):
     result = result_of(case, search)
     exists = existing(result)
     limits = np.broadcast_to(np.minimum(LENGTH_LIMITS, MAX_LENGTH)[:, None], exists.shape)
@@ -127,7 +127,7 @@ def test_a_hypothesis_stops_at_its_end_symbol_or_at_its_length_limit(case, searc
 
 @every_family
 @every_search
-def test_forbidden_symbols_are_not_chosen_although_they_are_the_likeliest(case, search):
+def test_forbidden_symbols_are_not_chosen_even_if_likeliest(case, search):
     result = result_of(case, search)
     is_symbol = np.arange(MAX_LENGTH) < result.lengths[..., None]
     assert not (np.isin(result.ids, FORBIDDEN_IDS) & is_symbol).any()
@@ -138,7 +138,7 @@ def test_forbidden_symbols_are_not_chosen_although_they_are_the_likeliest(case, 
 
 @parametrize([case for case in FAMILY_CASES if case.config.mask_padding])
 @every_search
-def test_a_sentence_depends_neither_on_its_batch_nor_on_its_padding(case, search):
+def test_hypotheses_do_not_depend_on_batch_or_padding(case, search):
     together = result_of(case, search)
     search_alone = graph_of(case, search, source_length=9)
     for index, sentence in enumerate(SENTENCES):
@@ -149,7 +149,7 @@ def test_a_sentence_depends_neither_on_its_batch_nor_on_its_padding(case, search
 
 @every_family
 @every_search
-def test_hypotheses_are_sorted_by_score_and_those_that_ended_come_first(case, search):
+def test_ended_hypotheses_come_first_and_scores_are_sorted(case, search):
     result = result_of(case, search)
     for ended, scores in zip(result.ended, result.scores, strict=True):
         assert ended.tolist() == sorted(ended, reverse=True)
@@ -160,18 +160,18 @@ def test_hypotheses_are_sorted_by_score_and_those_that_ended_come_first(case, se
 @pytest.mark.thorough
 @every_family
 @every_search
-def test_compiled_by_xla_gives_the_same(case, search):
+def test_search_compiled_by_xla_gives_the_same_hypotheses(case, search):
     assert_same_hypotheses(result_of(case, search, jit_compile=True), result_of(case, search))
 
 
 @every_family
 @every_search
-def test_rows_that_only_fill_a_batch_take_no_step(case, search, monkeypatch):
+def test_filler_rows_take_no_step(case, search, monkeypatch):
     model = varied(case.config)
     monkeypatch.setattr(model, "make_step", lambda: lambda *arguments: pytest.fail("The search took a step."))
-    # Outside a graph, a step is computed only when the loop comes to it.
+    # Outside a graph, a step is computed only when the loop reaches it.
     result = as_numpy(SEARCHES[search].run(model, pad([[1], [1]], 6), length_limits=[0, 0]))
-    # No `max_length` was given, so the model's own limit holds.
+    # No `max_length` is given, so the model's own limit applies.
     assert result.ids.shape == (2, SEARCHES[search].num_hypotheses, model.max_target_length(6))
     for array in (result.ids, result.lengths, result.ended, result.log_probabilities[:, 0]):
         assert not array.any()
@@ -179,7 +179,7 @@ def test_rows_that_only_fill_a_batch_take_no_step(case, search, monkeypatch):
 
 @every_family
 @every_search
-def test_the_search_stops_when_every_sentence_has_ended(case, search, monkeypatch):
+def test_search_stops_when_every_sentence_has_ended(case, search, monkeypatch):
     model, positions = varied(case.config), []
     monkeypatch.setattr(model, "offsets", model.offsets + 100.0 * np.eye(VOCAB_SIZE, dtype=np.float32)[EOS_ID])
     step = model.make_step()
@@ -196,13 +196,13 @@ def test_the_search_stops_when_every_sentence_has_ended(case, search, monkeypatc
 
 
 @every_search
-def test_a_maximum_length_below_one_is_refused(search):
+def test_maximum_length_below_one_is_refused(search):
     with pytest.raises(ValueError, match="max_length"):
         SEARCHES[search].run(varied(FAMILY_CASES[0].config), pad(SENTENCES), max_length=0)
 
 
 @every_family
-def test_a_beam_of_one_is_greedy_search(case):
+def test_beam_of_one_equals_greedy_search(case):
     run = partial(
         beam_search, varied(case.config), beam_size=1, max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
     )  # fmt: skip
@@ -211,7 +211,7 @@ def test_a_beam_of_one_is_greedy_search(case):
 
 
 @every_family
-def test_a_beam_of_all_sequences_finds_what_brute_force_finds(case):
+def test_beam_that_holds_all_sequences_equals_brute_force(case):
     vocab_size, length, length_penalty = 4, 3, 1.5
     model, sources = varied(case.config, vocab_size), np.array([[3, 2, 1], [2, 1, 0]], np.int32)
     # Symbol 0 is forbidden: 1 + 2 + 4 sequences end within three symbols, and 8 do not.

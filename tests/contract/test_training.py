@@ -33,7 +33,7 @@ def assert_gradients_near(gradients, expected, tolerance):
 
 @parametrize([case for case in CASES if case.config.mask_padding])
 def test_training_does_not_depend_on_the_bucket(case):
-    """In a wider bucket, and with rows that only fill it up, a batch trains in the same way."""
+    """A batch trains in the same way in a wider bucket and with filler rows."""
     model = build_model(case.config, VOCAB_SIZE)
 
     def train(length, num_fillers):
@@ -65,7 +65,7 @@ def test_gradients_compiled_by_xla_are_the_same(case):
 
 
 @parametrize(FAMILY_CASES)
-def test_dropout_is_for_training_only(case):
+def test_dropout_works_only_in_training(case):
     model = build_model(replace(case.config, dropout=0.5), VOCAB_SIZE)
     randomize(model)
     inputs = {"source_ids": pad(draw_sentences([5], seed=1)), "target_ids": pad(draw_sentences([6], seed=2))}
@@ -76,9 +76,9 @@ def test_dropout_is_for_training_only(case):
         assert np.abs(dropped - other).max() > 1e-2
 
 
-# Padding matters where there are no masks, and a family's own code repeats what `encode` gives.
+# Padding matters without masks. Each family has its own code that repeats the outputs of `encode`.
 @parametrize([case for case in CASES if case in FAMILY_CASES or not case.config.mask_padding])
-def test_each_of_several_targets_goes_with_its_source(case):
+def test_each_of_several_targets_is_paired_with_its_source(case):
     sources = pad(draw_sentences([5, 3], seed=1))
     targets = pad(draw_sentences([3, 4, 2, 3, 4, 2], seed=2))
     model = build_model(case.config, VOCAB_SIZE)
@@ -91,6 +91,6 @@ def test_each_of_several_targets_goes_with_its_source(case):
         (logits, weights), (repeated_logits, repeated_weights) = results
         assert logits.shape == (6, 4, VOCAB_SIZE)
         np.testing.assert_allclose(logits, repeated_logits, atol=1e-4)
-        assert np.abs(logits[:3] - logits[3:]).max() > 1e-2  # the sources differ enough for an exchange to show
+        assert np.abs(logits[:3] - logits[3:]).max() > 1e-2  # the sources differ enough to reveal a swap
         for one, other in zip(weights, repeated_weights, strict=True):  # running statistics, too
             np.testing.assert_allclose(one, other, atol=1e-5)

@@ -45,7 +45,7 @@ class TracedModel:
         return self._step(tf.constant(previous_ids, tf.int32), state, memory, tf.constant(position))
 
     def logits_by_steps(self, source_ids, target_ids) -> np.ndarray:
-        """The same as `logits`, by `step` at one position after the other."""
+        """The same as `logits`, but computed by `step` position by position."""
         memory = self.encode(source_ids)
         state = self.model.initial_state(memory, max(MAX_LENGTH, len(target_ids[0])))
         previous_ids = np.pad(target_ids, [[0, 0], [1, 0]])
@@ -63,5 +63,5 @@ def _any_length(tensor: tf.Tensor) -> tf.TensorSpec:
 
 @cache
 def traced(config: ModelConfig, vocab_size: int = VOCAB_SIZE) -> TracedModel:
-    """The model of a configuration. All tests share it, so its weights must stay as they are."""
+    """The model of a configuration. All tests share it, so its weights must not change."""
     return TracedModel(config, vocab_size)

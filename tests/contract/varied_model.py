@@ -15,14 +15,14 @@ MAX_LENGTH = 12
 
 
 class VariedModel(TranslationModel):
-    """A model of any family that uses all symbols and ends at many places, for up to 12 symbols.
+    """A model of any family that uses all symbols and ends at many positions. It writes up to 12 symbols.
 
-    A model with random weights prefers a few symbols, whatever the source is. So its mean logits at each position are
-    taken off, and the rest is scaled to a standard deviation of 2. Fixed random offsets are added. They bar the end
-    symbol from the first three positions and favour the unknown symbol, so that forbidding it matters.
+    A model with random weights prefers the same few symbols for every source. So its mean logits at each position are
+    subtracted, and the rest is scaled to a standard deviation of 2. Fixed random offsets are added. They make the end
+    symbol unlikely at the first three positions and favour the unknown symbol, so that forbidding it matters.
 
     Attributes:
-        offsets: float32 `(12, vocab_size)`, what is added to the scaled logits at each position.
+        offsets: float32 `(12, vocab_size)`, added to the scaled logits at each position.
     """
 
     config_class = ModelConfig

@@ -1,4 +1,4 @@
-"""Small models that keep the promise of `TranslationModel`, and a search by brute force to compare with."""
+"""Small models that keep the promises of `TranslationModel`, and log-probabilities for comparison."""
 
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from bytenet.models.translation_model import TranslationModel
 
 @checked
 class NoConfig(ModelConfig):
-    """Of models that have no hyper-parameters."""
+    """The configuration of models without hyper-parameters."""
 
     VARIANTS: ClassVar = {"plain": {}}
 
@@ -23,7 +23,7 @@ class NoConfig(ModelConfig):
 
 
 class TableModel(TranslationModel):
-    """Probabilities that depend on the place and on the character before: `tables[place][before]`."""
+    """Each probability depends on the position and the previous character: `tables[position][previous]`."""
 
     config_class = NoConfig
 
@@ -49,7 +49,7 @@ class TableModel(TranslationModel):
 
 
 class RecurrentModel(TranslationModel):
-    """Random weights; each character depends on the real source characters and on all before it."""
+    """Random weights. Each character depends on the real source characters and on all previous characters."""
 
     config_class = NoConfig
 
@@ -89,7 +89,7 @@ class RecurrentModel(TranslationModel):
     def step(self, previous_ids, state, memory, position):
         before = ops.take(self.target_table, previous_ids, axis=0)
         hidden = ops.tanh(ops.matmul(state["hidden"], self.recurrent) + before + memory["summary"])
-        # The sum over all steps: a beam that takes over another's past must take over this, too.
+        # The sum over all steps. A beam that copies the past of another beam must copy this sum, too.
         history = state["history"][0] + hidden
         logits = ops.matmul(hidden + ops.sin(history), self.output_table) + self.symbol_bias
         return logits, {"hidden": hidden, "history": (history,)}
@@ -99,7 +99,7 @@ class RecurrentModel(TranslationModel):
 
 
 def _sequence_log_probabilities(model, source_ids, sequences):
-    """Log-probability of each id sequence (a tuple) as a translation of one row of source ids; float64."""
+    """Log-probability of each id sequence (a tuple) as a translation of one row of source ids, float64."""
     longest = max(map(len, sequences))
     targets = np.zeros((len(sequences), longest), np.int32)
     for row, sequence in enumerate(sequences):

@@ -1,4 +1,4 @@
-"""Beam search: the thesis's check vector, brute force, a plain search in NumPy, and its promises."""
+"""Beam search: the thesis's check vector, a plain search in NumPy as a reference, and its promises."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_check_vector_of_the_thesis(table_model, jit_compile):
 
 
 def _plain_beam_search(model, log_probability_of, source, beam_size, max_length):
-    """Algorithm 3 of the thesis for one sentence: lists of symbols, no stopping before the last step."""
+    """Algorithm 3 of the thesis for one sentence. It uses lists of symbols and never stops early."""
     beams = [((), 0.0)]
     for _ in range(max_length):
         extended = [beam for beam in beams if beam[0][-1:] == (1,)]
@@ -67,7 +67,7 @@ def test_narrow_beams_equal_a_plain_search(recurrent_model, sequence_log_probabi
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_fewer_hypotheses_asked_for_stop_earlier_with_the_same_best(recurrent_model, seed):
+def test_best_hypothesis_is_the_same_for_any_n_best(recurrent_model, seed):
     model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
     every = CompiledSearch(model, beam_size=5, n_best=5)(SOURCES, max_length=9)
     best = CompiledSearch(model, beam_size=5, n_best=1)(SOURCES, max_length=9)
@@ -76,7 +76,7 @@ def test_fewer_hypotheses_asked_for_stop_earlier_with_the_same_best(recurrent_mo
 
 
 @pytest.mark.parametrize(("n_best", "steps"), [(1, [0]), (2, [0, 1])])
-def test_the_search_stops_when_nothing_can_change_any_more(recurrent_model, n_best, steps):
+def test_search_stops_when_the_result_can_no_longer_change(recurrent_model, n_best, steps):
     model = recurrent_model(vocab_size=6, end_bias=50.0)
     made, step = [], model.step
 
@@ -85,13 +85,13 @@ def test_the_search_stops_when_nothing_can_change_any_more(recurrent_model, n_be
         return step(previous_ids, state, memory, position)
 
     model.step = counted
-    # Outside a graph, so that steps can be counted.
+    # The search runs outside a graph, so that steps can be counted.
     beam_search(model, SOURCES, beam_size=4, max_length=50, n_best=n_best)
     assert made == steps
 
 
-def test_more_beams_than_hypotheses_leaves_the_rest_without_probability(recurrent_model):
-    # With 0 forbidden, two symbols and a length of 2 there are only 1; 2 1; 2 2.
+def test_beams_without_a_hypothesis_have_probability_zero(recurrent_model):
+    # Symbol 0 is forbidden. With two symbols and a length of 2, there are only 1; 2 1; 2 2.
     result = CompiledSearch(recurrent_model(vocab_size=3), beam_size=6, n_best=6)(np.array([[2, 1]]), max_length=2)
     assert set(_rows(result)[0][:3]) == {(1,), (2, 1), (2, 2)}
     assert np.isfinite(result.log_probabilities[0, :3]).all()
@@ -99,8 +99,8 @@ def test_more_beams_than_hypotheses_leaves_the_rest_without_probability(recurren
     assert not result.ended[0, 3:].numpy().any()
 
 
-def test_an_ended_hypothesis_keeps_its_score_and_is_padded(table_model):
-    # After the end symbol the model would like symbol 2 with certainty.
+def test_ended_hypothesis_keeps_its_score_and_is_padded(table_model):
+    # After the end symbol, the model is certain of symbol 2.
     sure = [1e-6, 1e-6, 1 - 3e-6, 1e-6]
     model = table_model([[[0.05, 0.6, 0.05, 0.3], UNIFORM, UNIFORM, UNIFORM]] + [[sure] * 4] * 5)
     result = CompiledSearch(model, beam_size=2, n_best=2)(np.array([[2, 1]]))
@@ -109,7 +109,7 @@ def test_an_ended_hypothesis_keeps_its_score_and_is_padded(table_model):
     assert result.lengths[0, 0] == 1
 
 
-def test_hypotheses_that_never_ended_rank_last_however_likely(table_model):
+def test_unfinished_hypotheses_rank_last_even_if_likelier(table_model):
     going_on = [0.01, 0.02, 0.96, 0.01]
     result = CompiledSearch(table_model([[going_on] * 4] * 3), beam_size=3, n_best=3)(np.array([[2, 1]]))
     ended, scores = result.ended[0].numpy(), result.scores[0].numpy()
@@ -131,8 +131,8 @@ def test_length_penalty_prefers_longer_hypotheses(table_model):
     assert float(penalised.scores[0, 0]) == pytest.approx(log_probability / (7 / 6), abs=1e-6)
 
 
-def test_the_search_goes_on_while_a_worse_hypothesis_can_still_win_by_its_length(table_model):
-    # "1" scores ln .5; "2" scores less, ln .4, until it has ended as "2 2 2 2 1" with ln .4 / (10/6).
+def test_search_continues_while_a_longer_hypothesis_can_still_win(table_model):
+    # "1" scores ln .5. "2" scores less, ln .4, until it ends as "2 2 2 2 1" and scores ln .4 / (10/6).
     first = [0.0001, 0.5, 0.4, 0.0999]
     going_on, ending = [1e-6, 1e-6, 1 - 3e-6, 1e-6], [1e-6, 1 - 3e-6, 1e-6, 1e-6]
     model = table_model([[first] * 4] + [[going_on] * 4] * 3 + [[ending] * 4])

@@ -1,4 +1,4 @@
-"""A search as a graph: which search it is, how often it is traced, and the weights it reads."""
+"""A search as a graph: which search runs, how often it is traced, and which weights it reads."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from bytenet.models import AttentionModel
 SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
 
 
-def test_one_hypothesis_is_greedy_search_and_more_are_beam_search(recurrent_model):
+def test_compiled_search_equals_greedy_search_or_beam_search(recurrent_model):
     model = recurrent_model(vocab_size=6, end_bias=0.5, extra_length=2)
     arguments = {"length_limits": [8, 3, 5], "forbidden_ids": (0, 2)}
     greedy = greedy_search(model, SOURCES, **arguments)
@@ -21,7 +21,7 @@ def test_one_hypothesis_is_greedy_search_and_more_are_beam_search(recurrent_mode
             np.testing.assert_allclose(actual, desired, atol=1e-5, err_msg=name)
 
 
-def test_the_weights_of_each_call_count():
+def test_each_call_uses_the_current_weights():
     model = AttentionModel(AttentionConfig(dim=4), 6)
     model({"source_ids": SOURCES, "target_ids": SOURCES})
     search = CompiledSearch(model, beam_size=3)
@@ -30,7 +30,7 @@ def test_the_weights_of_each_call_count():
         np.testing.assert_array_equal(search(SOURCES, max_length=5).ids, np.full((len(SOURCES), 1, 5), symbol))
 
 
-def test_one_trace_a_shape(recurrent_model):
+def test_search_is_traced_once_per_shape(recurrent_model):
     model = recurrent_model(vocab_size=6)
     search = CompiledSearch(model, beam_size=2)
     for sources in (SOURCES, SOURCES[::-1], SOURCES[:2], SOURCES):

@@ -10,7 +10,7 @@ SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]],
 
 
 def _greedy_by_whole_prefixes(model, sources, max_length):
-    """The same without state: the whole network on each prefix."""
+    """Greedy search without state: it runs the whole network on each prefix."""
     ids = np.zeros((len(sources), max_length), np.int32)
     for position in range(max_length):
         logits = keras.ops.convert_to_numpy(model({"source_ids": sources, "target_ids": ids}))[:, position]
@@ -24,7 +24,7 @@ def _greedy_by_whole_prefixes(model, sources, max_length):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_equal_to_the_whole_network_on_each_prefix(recurrent_model, seed):
+def test_greedy_search_equals_the_whole_network_on_each_prefix(recurrent_model, seed):
     model = recurrent_model(vocab_size=6, seed=seed, end_bias=0.5)
     result = CompiledSearch(model)(SOURCES, max_length=8)
     np.testing.assert_array_equal(result.ids[:, 0], _greedy_by_whole_prefixes(model, SOURCES, 8))

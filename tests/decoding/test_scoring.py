@@ -12,7 +12,7 @@ SOURCES = ["abba", "a bad cab" * 5, "", "dad", "bead"]
 TARGETS = ["bed", "a dab", "a", "", "ace ace"]
 
 
-def test_equal_to_one_pair_at_a_time_whatever_the_batch(recurrent_model, sequence_log_probabilities):
+def test_scores_of_a_batch_equal_scores_of_single_pairs(recurrent_model, sequence_log_probabilities):
     model = recurrent_model(VOCABULARY.size, seed=5)
     scores = log_probabilities(model, VOCABULARY, SOURCES, TARGETS, batch_size=3)
     for index, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
@@ -23,7 +23,7 @@ def test_equal_to_one_pair_at_a_time_whatever_the_batch(recurrent_model, sequenc
     np.testing.assert_allclose(scores.bits_per_character, -scores.log_probabilities / np.log(2) / [4, 6, 2, 1, 8])
 
 
-def test_unequal_numbers_are_refused_and_none_is_fine(recurrent_model):
+def test_unequal_numbers_are_refused_and_empty_input_is_accepted(recurrent_model):
     model = recurrent_model(VOCABULARY.size)
     with pytest.raises(InputError, match="2 sources but 1 targets"):
         log_probabilities(model, VOCABULARY, ["a", "b"], ["a"])

@@ -38,7 +38,7 @@ def test_lines_keep_their_order_and_do_not_depend_on_each_other(model):
         assert hypotheses[0].score == pytest.approx(expected.score, abs=1e-4)
 
 
-def test_equal_to_the_search_on_the_unpadded_line(model):
+def test_translation_equals_the_search_on_the_unpadded_line(model):
     line = "a bad cab"
     [[best]] = Translator(model, VOCABULARY, beam_size=3, length_penalty=0.6).translate([line])
     result = CompiledSearch(model, 3, 0.6, forbidden_ids=(0, 2))(VOCABULARY.encode(line)[None])
@@ -55,7 +55,7 @@ def test_blank_lines_give_one_empty_hypothesis(model):
     assert list(Translator(model, VOCABULARY).translate([])) == []
 
 
-def test_n_best_is_sorted_and_at_most_the_beam(model):
+def test_n_best_is_sorted_and_limited_by_the_beam_size(model):
     translator = Translator(model, VOCABULARY, beam_size=4)
     [hypotheses] = translator.translate(["abba"], n_best=4)
     scores = [hypothesis.score for hypothesis in hypotheses if hypothesis.ended]
@@ -65,7 +65,7 @@ def test_n_best_is_sorted_and_at_most_the_beam(model):
         list(translator.translate(["abba"], n_best=5))
 
 
-def test_reads_no_further_than_the_window(model):
+def test_translator_reads_no_further_than_the_window(model):
     lines_read = []
 
     def lines():
@@ -79,14 +79,14 @@ def test_reads_no_further_than_the_window(model):
     assert len(list(translations)) == len(LINES) - 1
 
 
-def test_unknown_characters_are_read_but_never_written(model):
+def test_unknown_characters_are_read_but_written_only_if_allowed(model):
     model.symbol_bias[2] = 20.0
     assert "\ufffd" not in "".join(_texts(Translator(model, VOCABULARY, beam_size=2).translate(LINES)))
     allowed = Translator(model, VOCABULARY, beam_size=2, forbidden_ids=())
     assert "\ufffd" in "".join(_texts(allowed.translate(LINES)))
 
 
-def test_lengths_are_limited_by_the_line_the_setting_and_the_pair(recurrent_model):
+def test_line_max_length_and_pair_length_limit_translations(recurrent_model):
     endless = recurrent_model(VOCABULARY.size, end_bias=-50.0, extra_length=4)
     lines = ["abba", "a bad cab"]  # 5 and 10 symbols
 
@@ -99,17 +99,17 @@ def test_lengths_are_limited_by_the_line_the_setting_and_the_pair(recurrent_mode
     assert not any(best.ended for [best] in Translator(endless, VOCABULARY, beam_size=1).translate(lines))
 
 
-def test_few_shapes_are_traced(model):
+def test_lines_of_many_lengths_are_traced_in_few_shapes(model):
     lines = ["ab" * length for length in range(1, 33)] * 4  # up to 65 symbols
     assert len(list(Translator(model, VOCABULARY, beam_size=1, batch_size=8).translate(lines))) == 128
     assert model.traces == 3  # 32, 64 and 128 symbols
 
 
-def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
+def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
     compiled = []
 
     class RecordingSearch(CompiledSearch):
-        """Notes what would be compiled, and compiles nothing."""
+        """Records what would be compiled, and compiles nothing."""
 
         def __init__(self, *arguments):
             *others, self.was_asked_to_compile = arguments
@@ -120,7 +120,7 @@ def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
             return super().__call__(source_ids, *arguments)
 
     monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", RecordingSearch)
-    # One row of one beam, lines of 21 and 51 symbols and 4 more to write: a step counts 26, so 650 and 1430 a line.
+    # One row of one beam. Lines have 21 and 51 symbols and 4 more to write. A step counts 26: 650 and 1430 per line.
     monkeypatch.setattr("bytenet.decoding.compilation_choice._WORK_THAT_PAYS", 1900)
     lines = ["ab" * 10, "ab" * 25] * 4
     translator = Translator(model, VOCABULARY, beam_size=1, batch_size=1)
@@ -140,7 +140,7 @@ def test_shapes_are_compiled_once_their_work_is_enough(model, monkeypatch):
         Translator(model, VOCABULARY, jit_compile="always")
 
 
-def test_a_vocabulary_that_refuses_unknown_characters_says_so(recurrent_model):
+def test_unknown_character_is_named_if_the_vocabulary_refuses_it(recurrent_model):
     vocabulary = Vocabulary("abc", unknown="error")
     translator = Translator(recurrent_model(vocabulary.size), vocabulary)
     with pytest.raises(InputError, match="U\\+007A"):
@@ -159,16 +159,16 @@ def test_batches_by_length():
     assert list(batches_by_length([0, 1, 2], lengths, batch_size=3)) == [([2, 0, 1], 3, 32)]
 
 
-def test_a_model_that_reads_padding_gets_as_much_of_it_as_in_training():
+def test_batches_are_padded_as_in_training_if_the_model_reads_padding():
     lengths = [5, 9, 1, 7, 3, 8, 2]
     batches = list(batches_by_length(range(7), lengths, batch_size=2, trained_lengths=[3, 8]))
     assert batches == [([2, 6], 2, 3), ([4], 1, 3), ([0, 3], 2, 8), ([5], 1, 8), ([1], 1, 9)]
     assert list(batches_by_length([], lengths, 2, [3, 8])) == []
-    # Longer than any in training: each as it is.
+    # Lines longer than any in training get no padding.
     assert list(batches_by_length([0, 1, 2], [12, 9, 12], 4, [3, 8])) == [([1], 1, 9), ([0, 2], 2, 12)]
 
 
-def test_a_run_that_reads_padding_is_translated_and_scored_with_as_much_as_in_training(tmp_path, monkeypatch):
+def test_translation_and_scoring_pad_as_in_training_if_padding_is_read(tmp_path, monkeypatch):
     config = load_config("digits-thesis", ["model.dim=4", "model.num_sets=1", "model.dilations=[4]"])
     run = RunFolder.create(tmp_path / "run", config, VOCABULARY)
     run.environment_path.write_text('{"trained_lengths": [9]}')
@@ -209,7 +209,7 @@ def test_a_run_that_reads_padding_is_translated_and_scored_with_as_much_as_in_tr
         ({"mask_padding": False}, (0, 2)),
     ],
 )
-def test_padding_is_written_by_models_that_read_it_only(settings, forbidden):
+def test_forbidden_symbols_depend_on_thesis_settings_and_masks(settings, forbidden):
     assert forbidden_symbols(ByteNetConfig(**settings), VOCABULARY) == forbidden
 
 

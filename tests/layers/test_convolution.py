@@ -1,4 +1,4 @@
-"""Dilated convolution against loops, its gradients against the forms of Madsen 2017, appendix B.2 (corrected)."""
+"""Dilated convolution equals loops. Its gradients equal the formulas of Madsen 2017, appendix B.2 (corrected)."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ from bytenet.layers import DilatedConvolution
 
 
 def make_layer(filters, kernel_size, dilation_rate, causal, channels, seed=0, use_bias=True):
-    """A layer with random weights, the bias too."""
+    """A layer with random weights, including the bias."""
     layer = DilatedConvolution(filters, kernel_size, dilation_rate, causal, use_bias)
     layer.build((None, None, channels))
     random = np.random.default_rng(seed)
@@ -22,7 +22,7 @@ def make_layer(filters, kernel_size, dilation_rate, causal, channels, seed=0, us
 
 
 def tap_offsets(layer):
-    """Steps from an output to what each tap sees, oldest first."""
+    """Steps from an output to the input of each tap, oldest first."""
     centre = layer.kernel_size - 1 if layer.causal else (layer.kernel_size - 1) // 2
     return [(tap - centre) * layer.dilation_rate for tap in range(layer.kernel_size)]
 
@@ -48,13 +48,13 @@ LAYERS = st.tuples(
 
 @settings(max_examples=40)
 @given(layer=LAYERS, length=st.integers(1, 14), channels=st.integers(1, 3), use_bias=st.booleans())
-def test_equals_loops_over_batch_time_and_taps(layer, length, channels, use_bias):
+def test_convolution_equals_loops_over_batch_time_and_taps(layer, length, channels, use_bias):
     layer = make_layer(*layer, channels, use_bias=use_bias)
     inputs = np.random.default_rng(1).normal(size=(2, length, channels)).astype("float32")
     np.testing.assert_allclose(layer(inputs), convolve_by_loops(layer, inputs), atol=1e-4)
 
 
-def test_one_tap_takes_inputs_without_time():
+def test_layer_with_one_tap_accepts_inputs_without_time():
     layer = make_layer(3, 1, 1, False, 2)
     inputs = np.random.default_rng(1).normal(size=(4, 2)).astype("float32")
     np.testing.assert_allclose(layer(inputs), layer(inputs[:, None])[:, 0], atol=1e-6)
@@ -89,7 +89,7 @@ def test_step_equals_call(kernel_size, dilation_rate):
 
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("dilation_rate", [1, 3])
-def test_gradients_equal_the_forms_of_appendix_b2(causal, dilation_rate):
+def test_gradients_equal_the_formulas_of_appendix_b2(causal, dilation_rate):
     layer = make_layer(2, 3, dilation_rate, causal, 4)
     random = np.random.default_rng(2)
     inputs = random.normal(size=(2, 10, 4)).astype("float32")
@@ -110,8 +110,8 @@ def test_gradients_equal_the_forms_of_appendix_b2(causal, dilation_rate):
     np.testing.assert_allclose(kernel_gradient, expected, atol=1e-4)
     np.testing.assert_allclose(bias_gradient, delta.sum(axis=(0, 1)), atol=1e-4)
 
-    # The input's gradient is the dilated convolution of delta with the kernel flipped in time and transposed in
-    # its channels; the flip is done by running the time backwards, which also turns a causal one round.
+    # The gradient of the input is a dilated convolution of delta. Its kernel is flipped in time, and its channels are
+    # transposed. Time runs backwards to flip the kernel. This also reverses a causal convolution.
     transposed = make_layer(4, 3, dilation_rate, causal, 2, use_bias=False)
     transposed.kernel.assign(convert_to_numpy(layer.kernel).transpose(0, 2, 1))
     np.testing.assert_allclose(inputs_gradient, transposed(delta[:, ::-1])[:, ::-1], atol=1e-4)

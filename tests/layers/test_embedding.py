@@ -1,4 +1,4 @@
-"""The embedding in which id 0 is the zero vector."""
+"""The embedding that maps id 0 to the zero vector."""
 
 import keras
 import numpy as np
@@ -8,7 +8,7 @@ from keras.ops import convert_to_numpy
 from bytenet.layers import ZeroPaddedEmbedding
 
 
-def test_looks_up_rows_and_gives_zeros_for_padding():
+def test_embedding_looks_up_rows_and_gives_zeros_for_padding():
     layer = ZeroPaddedEmbedding(5, 3)
     ids = np.array([[1, 4, 0], [0, 2, 3]], "int32")
     outputs = convert_to_numpy(layer(ids))
@@ -24,7 +24,7 @@ def test_ids_may_have_any_shape():
     assert layer(np.zeros((2, 3, 4), "int32")).shape == (2, 3, 4, 3)
 
 
-def test_zero_vector_stays_zero_through_an_optimiser_step():
+def test_zero_vector_stays_zero_after_an_optimiser_step():
     layer = ZeroPaddedEmbedding(5, 3)
     ids = np.array([[0, 1], [0, 3]], "int32")
     layer(ids)
@@ -36,10 +36,10 @@ def test_zero_vector_stays_zero_through_an_optimiser_step():
     outputs = convert_to_numpy(layer(np.arange(5, dtype="int32")))
     np.testing.assert_array_equal(outputs[0], np.zeros(3))
     moved = np.any(outputs[1:] != before, axis=-1)
-    assert moved.tolist() == [True, False, True, False]  # ids 1 and 3 were there
+    assert moved.tolist() == [True, False, True, False]  # ids 1 and 3 were used
 
 
-def test_number_of_weights_leaves_padding_out():
+def test_number_of_weights_does_not_count_padding():
     layer = ZeroPaddedEmbedding(28, 20)
     layer.build((None, None))
     assert layer.count_params() == 27 * 20

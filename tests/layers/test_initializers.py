@@ -1,4 +1,4 @@
-"""Bounds of the first weights, against the worked examples at width 400."""
+"""Bounds of the initial weights equal the worked examples at width 400."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ DILATED, RECOVER = (5, 200, 200), (1, 200, 400)
 
 
 def assert_uniform(values, bound):
-    """All numbers within the bound, and the spread of a uniform distribution over all of it."""
+    """Check that all numbers are within the bound and have the spread of a uniform distribution."""
     values = convert_to_numpy(values)
     assert 0.99 * bound < np.abs(values).max() <= bound * (1 + 1e-6)
     np.testing.assert_allclose(values.std(), bound / np.sqrt(3), rtol=0.02)
@@ -36,7 +36,7 @@ def test_bounds_at_width_400(name, shape, bound):
         assert_uniform(make()(shape), bound)
 
 
-def test_matrix_of_the_thesis_code_counts_its_rows():
+def test_bound_of_a_thesis_code_matrix_depends_on_its_rows():
     assert_uniform(initializers_for("thesis_code", "relu", 15).embedding()((299, 400)), 299**-0.5)
 
 
@@ -55,7 +55,7 @@ def test_unknown_scheme_is_refused():
 
 
 @pytest.mark.parametrize("name", ["auto", "he", "lecun", "thesis_code"])
-def test_no_two_weights_are_drawn_alike(name):
+def test_no_two_kernels_get_the_same_values(name):
     stack = ResidualStack(2, [1, 2], dim=4, kernel_size=1, causal=True, initializer=name)
     stack.build((None, None, 4))
     kernels = [convert_to_numpy(weight).ravel()[:4] for weight in stack.weights if weight.name == "kernel"]
@@ -85,8 +85,8 @@ def test_thesis_selu_is_the_thesis_code_times_the_root_of_three():
     assert_uniform(initializers.embedding()((299, 400)), 299**-0.5)
 
 
-def test_joint_bounds_of_a_gru_are_those_of_its_matrices_in_tensorflow_1():
-    # Inputs of 50, state of 200: gates come from (250, 400), the candidate from (250, 200).
+def test_joint_bounds_of_a_gru_equal_its_bounds_in_tensorflow_1():
+    # Inputs have size 50, the state has size 200. Gates come from (250, 400), the candidate from (250, 200).
     values = convert_to_numpy(JointGlorotUniform(250, (400, 200))((50, 600)))
     assert_uniform(values[:, :400], (6 / 650) ** 0.5)
     assert_uniform(values[:, 400:], (6 / 450) ** 0.5)
@@ -94,7 +94,7 @@ def test_joint_bounds_of_a_gru_are_those_of_its_matrices_in_tensorflow_1():
     assert not np.array_equal(values, recurrent[:50])
 
 
-def test_gates_begin_open():
+def test_gates_start_open():
     np.testing.assert_array_equal(convert_to_numpy(OpenGates()((6,))), [1, 1, 1, 1, 0, 0])
 
 

@@ -1,4 +1,4 @@
-"""Masked batch normalisation against NumPy moments of the real steps; backward forms of Madsen 2017, appendix B."""
+"""Masked batch normalisation equals NumPy with moments of real steps. Gradients equal Madsen 2017, appendix B."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ from bytenet.layers import LayerNormalization, MaskedBatchNormalization, Normali
 from bytenet.layers.fast import FastBatchNormalization, FastLayerNormalization
 
 EPSILON = 1e-3
-# The plain layers and those with gradients written by hand.
+# The plain layers, and the layers with hand-written gradients.
 BATCH = (MaskedBatchNormalization, FastBatchNormalization)
 BOTH_BATCH = pytest.mark.parametrize("kind", BATCH)
 BOTH_LAYER = pytest.mark.parametrize("kind", [LayerNormalization, FastLayerNormalization])
@@ -43,14 +43,14 @@ def statistics(layer):
     synchronized=st.booleans(),
     kind=st.sampled_from(BATCH),
 )
-def test_training_uses_the_moments_of_real_steps_alone(lengths, synchronized, kind):
-    # A length of 0 is a row that fills up the batch.
+def test_training_uses_only_the_moments_of_real_steps(lengths, synchronized, kind):
+    # A length of 0 is a filler row.
     layer = make_layer(momentum=0.9, synchronized=synchronized, kind=kind)
     layer.moving_mean.assign([1.0, 2.0, 3.0])
     layer.moving_variance.assign([4.0, 5.0, 6.0])
     mask = mask_of(lengths, 6)
     values = random_values(len(lengths), 6, 3)
-    values[~mask] = 1e4  # would show in any moment
+    values[~mask] = 1e4  # would change every moment
     outputs = convert_to_numpy(layer(values, mask=mask, training=True))
 
     real = values[mask].astype("float64")
@@ -62,7 +62,7 @@ def test_training_uses_the_moments_of_real_steps_alone(lengths, synchronized, ki
     np.testing.assert_allclose(moving_variance, 0.9 * np.array([4, 5, 6]) + 0.1 * variance, atol=1e-4)
 
 
-def test_without_mask_every_step_counts():
+def test_every_step_counts_without_a_mask():
     values = random_values(2, 5, 3)
     outputs = make_layer()(values, training=True)
     everywhere = make_layer()(values, mask=np.ones((2, 5), bool), training=True)
@@ -71,7 +71,7 @@ def test_without_mask_every_step_counts():
     np.testing.assert_allclose(outputs, expected, atol=1e-4)
 
 
-def test_inference_uses_running_statistics_and_leaves_them():
+def test_inference_uses_running_statistics_and_does_not_change_them():
     layer = make_layer()
     layer.moving_mean.assign([1.0, 2.0, 3.0])
     layer.moving_variance.assign([4.0, 5.0, 6.0])
@@ -82,7 +82,7 @@ def test_inference_uses_running_statistics_and_leaves_them():
     np.testing.assert_array_equal(statistics(layer), [[1, 2, 3], [4, 5, 6]])
 
 
-def test_training_statistics_outside_of_training_leave_the_running_ones():
+def test_training_statistics_in_inference_keep_the_running_statistics():
     layer = make_layer()
     values, mask = random_values(2, 5, 3), mask_of([5, 2], 5)
     layer.training_statistics = True
@@ -91,7 +91,7 @@ def test_training_statistics_outside_of_training_leave_the_running_ones():
     np.testing.assert_allclose(outputs, layer(values, mask=mask, training=True), atol=1e-6)
 
 
-def test_batch_without_real_steps_leaves_the_running_statistics():
+def test_batch_without_real_steps_keeps_the_running_statistics():
     layer = make_layer()
     layer.moving_mean.assign([1.0, 2.0, 3.0])
     outputs = layer(random_values(2, 5, 3), mask=np.zeros((2, 5), bool), training=True)
@@ -100,7 +100,7 @@ def test_batch_without_real_steps_leaves_the_running_statistics():
 
 
 @BOTH_BATCH
-def test_backward_form_counts_real_steps(kind):
+def test_batch_normalization_gradient_counts_only_real_steps(kind):
     """delta = (g - mean g - z mean(g z)) / sqrt(variance + epsilon), with means over the real steps."""
     layer = make_layer(kind=kind)
     mask = mask_of([5, 2, 0], 5)
@@ -121,8 +121,8 @@ def test_backward_form_counts_real_steps(kind):
 
 
 @BOTH_LAYER
-def test_layer_normalization_forward_and_backward_forms(kind):
-    """As batch normalisation, but over the channels of each step."""
+def test_layer_normalization_and_its_gradient_equal_the_formulas(kind):
+    """Like batch normalisation, but over the channels of each step."""
     layer = kind(EPSILON)
     values, g = random_values(2, 5, 7), random_values(2, 5, 7, seed=1)
     layer.build(values.shape)
@@ -153,7 +153,7 @@ def test_normalization_comes_before_the_activation_and_has_no_gain(kind):
     assert [weight.name for weight in layer.trainable_weights] == ["beta"]
 
 
-def test_no_normalization_leaves_the_activation_alone():
+def test_layer_without_normalization_is_the_activation_alone():
     layer = NormalizedActivation("none", "selu")
     values = random_values(2, 5, 3) - 2
     scale, alpha = 1.0507009873, 1.6732632423  # Madsen 2017, section 3.5.1
@@ -170,7 +170,7 @@ def test_unknown_normalization_is_refused():
 
 @BOTH_BATCH
 def test_half_precision_inputs_are_normalised_in_single_precision(kind):
-    # The sum of these is beyond the largest float16.
+    # The sum of these values is larger than the largest float16.
     layer = kind(epsilon=EPSILON, dtype="mixed_float16")
     values = np.full((1, 256, 1), 300.0, "float16")
     values[:, ::2] = 301
@@ -194,7 +194,7 @@ def test_configuration_round_trip(layer):
 
 
 def gradients(layer, values, upstream, **arguments):
-    """Outputs, and the gradients to input and offset of the sum of outputs times `upstream`."""
+    """Outputs, and the gradients of the sum of outputs times `upstream` with respect to input and offset."""
     values = tf.constant(values)
     with tf.GradientTape() as tape:
         tape.watch(values)

@@ -1,4 +1,4 @@
-"""Residual blocks: where biases and normalisations are, masks, causality, and one step at a time."""
+"""Residual blocks: places of biases and normalisations, masks, causality, and single steps."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batc
 
 
 def randomize(layer, seed=0):
-    """Random weights, also where they begin as zeros or ones."""
+    """Set random weights, even where they start as zeros or ones."""
     random = np.random.default_rng(seed)
     for weight in layer.weights:
         values = random.normal(scale=0.5, size=weight.shape)
@@ -69,12 +69,12 @@ def test_small_block_is_one_convolution_with_a_bias():
 @pytest.mark.parametrize(
     ("size", "bounds"),
     [
-        # He where an activation follows, LeCun divided by the number of blocks where the stream is added to.
+        # He before an activation. LeCun, divided by the number of blocks, before the residual addition.
         ("full", {"reduce_dim": 6 / 64, "conv_dilated": 6 / (3 * 32), "recover_dim": 3 / 32 / 15}),
         ("small", {"conv_dilated": 3 / (3 * 64) / 15}),
     ],
 )
-def test_first_weights_follow_the_place_of_each_map(size, bounds):
+def test_initial_weights_depend_on_the_place_of_the_convolution(size, bounds):
     block = ResidualBlock(64, 3, 1, True, size, num_blocks=15)
     block.build((None, None, 64))
     for name, squared_bound in bounds.items():
@@ -108,7 +108,7 @@ def test_padding_does_not_reach_the_real_steps_of_a_centred_block(size, norm):
 
 @settings(max_examples=15)
 @given(position=st.integers(0, 8), size=st.sampled_from(["full", "small"]))
-def test_causal_stack_does_not_see_what_comes_later(position, size):
+def test_causal_stack_does_not_see_later_steps(position, size):
     stack = ResidualStack(2, (1, 2), dim=4, kernel_size=2, causal=True, size=size)
     stack.build((None, None, 4))
     randomize(stack)
@@ -144,7 +144,7 @@ def test_dropout_works_in_training_only(size):
 
 
 @pytest.mark.parametrize(("size", "norm"), SIZES_AND_NORMS)
-def test_dropout_is_alpha_dropout_where_selu_alone_keeps_mean_and_variance(size, norm):
+def test_dropout_is_alpha_dropout_for_selu_without_normalisation(size, norm):
     selu = make_block(size=size, normalization=norm, activation="selu", dropout=0.5)
     relu = make_block(size=size, normalization=norm, activation="relu", dropout=0.5)
     assert type(selu.dropout) is (HashedAlphaDropout if norm == "none" else HashedDropout)
@@ -152,7 +152,7 @@ def test_dropout_is_alpha_dropout_where_selu_alone_keeps_mean_and_variance(size,
 
 
 @pytest.mark.parametrize("size", ["full", "small"])
-def test_selu_block_drops_to_the_least_value_of_selu(size):
+def test_selu_block_drops_units_to_the_minimum_of_selu(size):
     block = make_block(dim=64, causal=False, size=size, normalization="none", activation="selu", dropout=0.5)
     into_dropout, out_of_dropout = [], []
     dropout = block.dropout.call
@@ -170,7 +170,7 @@ def test_selu_block_drops_to_the_least_value_of_selu(size):
     assert np.isclose(out_of_dropout[0], dropped).mean() > 0.4
 
 
-def test_stack_names_every_part_in_the_words_of_the_thesis():
+def test_stack_names_its_parts_with_the_terms_of_the_thesis():
     stack = ResidualStack(2, (1, 8), dim=4, kernel_size=3, causal=False, normalization="batch", name="encoder")
     stack.build((None, None, 4))
     paths = {weight.path for weight in stack.weights}

@@ -1,4 +1,4 @@
-"""The attention baseline is equal to the thesis's equations."""
+"""The attention baseline equals the equations of the thesis."""
 
 import keras
 import numpy as np
@@ -17,7 +17,7 @@ ATTENTION_CASES = [case for case in CASES if case.config.family == "attention"] 
 
 
 class Reference:
-    """One sentence pair at a time, in double precision, written from the equations."""
+    """The equations for one sentence pair at a time, in double precision."""
 
     def __init__(self, model: AttentionModel):
         self.weights = {
@@ -45,7 +45,7 @@ class Reference:
         return np.array(all_logits)
 
     def encode(self, source_ids):
-        """The source is read from either end by stacks of h = tanh(W x + U h + b)."""
+        """Read the source from both ends with stacks of h = tanh(W x + U h + b)."""
         sides = []
         for direction, order in (("forward", 1), ("backward", -1)):
             x = np.array([self.embed("source_embedding", id_) for id_ in source_ids])[::order]
@@ -76,7 +76,7 @@ class Reference:
 
 @parametrize(ATTENTION_CASES)
 @pytest.mark.parametrize(("source_length", "target_length"), [(9, 12), (6, 1), (1, 7)])
-def test_equals_the_network_in_numpy(case, source_length, target_length):
+def test_model_equals_the_network_in_numpy(case, source_length, target_length):
     net = traced(case.config)
     source, target = draw_sentences([source_length, target_length])
     expected = Reference(net.model).logits(source, target)
@@ -85,8 +85,8 @@ def test_equals_the_network_in_numpy(case, source_length, target_length):
 
 
 @parametrize(ATTENTION_CASES)
-def test_equals_the_network_in_numpy_with_padding(case):
-    """With masks, as if there were none; without, as if padding were characters."""
+def test_model_with_padding_equals_the_network_in_numpy(case):
+    """With masks, padding has no effect. Without masks, padding is read like characters."""
     net = traced(case.config)
     source, target = draw_sentences([5, 8])
     read = source if case.config.mask_padding else [*source, 0, 0, 0]
@@ -94,12 +94,12 @@ def test_equals_the_network_in_numpy_with_padding(case):
     np.testing.assert_allclose(logits[:8], Reference(net.model).logits(read, target), atol=1e-5)
 
 
-def test_bounded_logits_cap_what_can_be_learned():
-    """e / (e + (V - 1) / e) at most: .215 for the 28 symbols of the thesis's digits, 1.54 nats at least."""
+def test_bounded_logits_limit_the_probability_of_a_symbol():
+    """At most e / (e + (V - 1) / e). For the 28 symbols of the thesis's digits: at most .215, at least 1.54 nats."""
     model = build_model(narrow(AttentionConfig, variant="bounded"), 28)
     randomize(model)
     for weight in model.weights:
-        weight.assign(100.0 * weight)  # as sure as it can be
+        weight.assign(100.0 * weight)  # as certain as possible
     source, target = draw_sentences([9, 20])
     logits = model({"source_ids": np.array([source], "int32"), "target_ids": np.array([target], "int32")})
     assert np.abs(logits).max() == pytest.approx(1.0, abs=1e-3)
@@ -110,7 +110,7 @@ def test_bounded_logits_cap_what_can_be_learned():
     assert convert_to_numpy(keras.ops.softmax(logits)).max() <= cap + 1e-6
 
 
-# d = 20, V = 28: two tables, six RNNs, keys, two GRUs, map of the attention; and the head.
+# d = 20, V = 28: two tables, six RNNs, keys, two GRUs, the map of the attention, and the head.
 @pytest.mark.parametrize(
     ("kind", "weights"),
     [
@@ -123,7 +123,7 @@ def test_number_of_weights(kind, weights):
 
 
 @pytest.mark.parametrize("kind", ["dense", "bounded"])
-def test_first_weights_of_the_thesis_s_code(kind):
+def test_initial_weights_have_the_bounds_of_the_thesis_code(kind):
     model = build_model(AttentionConfig(variant=kind, initializer="thesis_code"), 28)
     by_path = {weight.path: convert_to_numpy(weight) for weight in model.trainable_weights}
     grus = [path.rpartition("/")[0] for path in by_path if path.endswith("gru/bias") or "head/cell/bias" in path]

@@ -1,4 +1,4 @@
-"""The whole network against one written in NumPy from the tables of Madsen 2017, section 2.6."""
+"""The whole network equals a NumPy network from the tables of Madsen 2017, section 2.6."""
 
 import keras
 import numpy as np
@@ -12,7 +12,7 @@ from ..contract.traced_model import traced
 
 
 class Reference:
-    """One sentence pair at a time, in double precision, with the weights of a model looked up by their paths."""
+    """One sentence pair at a time, in double precision. It looks up the weights of a model by their paths."""
 
     def __init__(self, model: keras.Model):
         self.weights = {weight.path.split("/", 1)[1]: convert_to_numpy(weight) for weight in model.weights}
@@ -87,7 +87,7 @@ BYTENET_CASES = [case for case in CASES if case.config.family == "bytenet"] + [
 
 @parametrize(BYTENET_CASES)
 @pytest.mark.parametrize(("source_length", "target_length"), [(9, 12), (6, 30)])
-def test_equals_the_network_in_numpy(case, source_length, target_length):
+def test_model_equals_the_network_in_numpy(case, source_length, target_length):
     net = traced(case.config)
     source, target = draw_sentences([source_length, target_length])
     expected = Reference(net.model).logits(source, target)

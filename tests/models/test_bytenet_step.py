@@ -1,4 +1,4 @@
-"""ByteNet's state and memory: how long they are, whatever the position and the source."""
+"""ByteNet's state and memory: their lengths for any position and any source."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_state_has_a_fixed_size(variant):
     memory = net.encode(draw_sentences([5, 5]))
     state = net.model.initial_state(memory, max_length=9)
     longer = net.model.initial_state(memory, max_length=900)
-    # The farthest tap looks 2 * 3 steps back; two blocks; half of the decoder's width of 16 in a full block.
+    # The farthest tap looks 2 * 3 steps back. There are two blocks. Full blocks have half of the decoder's width of 16.
     shapes = tf.nest.map_structure(lambda tensor: tuple(tensor.shape), state)
     assert shapes == {"past": (2, 6, 2, 8 if variant == "bytenet" else 16), "written_by": (2, 6)}
     assert tf.nest.map_structure(lambda tensor: tuple(tensor.shape), longer) == shapes
@@ -37,7 +37,7 @@ def test_state_has_a_fixed_size(variant):
     assert tf.nest.map_structure(lambda tensor: tuple(tensor.shape), next_state) == shapes
 
 
-def test_memory_is_as_long_as_the_length_rule_says():
+def test_memory_length_follows_the_length_rule():
     source_ids = draw_sentences([7, 7])
     pair = narrow_bytenet(length_rule="pair")
     assert pair.encode(source_ids)["encoded"].shape == (2, 7, 8)
@@ -50,7 +50,7 @@ def test_memory_is_as_long_as_the_length_rule_says():
     assert type(unfolding.model.max_target_length(7)) is int
 
 
-def test_encoder_goes_on_beyond_each_source_as_far_as_the_rule_says():
+def test_encoder_extends_each_source_by_the_length_rule():
     net = narrow_bytenet(unfold_scale=1.2, unfold_offset=10)
     encoded = net.encode(pad(draw_sentences([7, 2, 0])))["encoded"]
     lengths = np.any(convert_to_numpy(encoded) != 0, axis=-1).sum(axis=1)

@@ -1,4 +1,4 @@
-"""The named variants: their shapes, numbers of weights, first weights, and how far they see."""
+"""The named variants: their shapes, numbers of weights, initial weights, and receptive fields."""
 
 import keras
 import numpy as np
@@ -16,7 +16,7 @@ def build(variant, vocab_size, **overrides):
     return build_model(ByteNetConfig(variant=variant, **overrides), vocab_size)
 
 
-# Madsen's code, code/model/bytenet.py: norms of encoder and decoder, activation, block, sets, encoder kernel, d.
+# From Madsen's code, code/model/bytenet.py: norms of encoder and decoder, activation, block, sets, encoder kernel, d.
 @pytest.mark.parametrize(
     ("variant", "norms", "activation", "size", "num_sets", "kernel_size", "dim"),
     [
@@ -29,7 +29,7 @@ def build(variant, vocab_size, **overrides):
         ("v2", ("layer", "layer"), "relu", "full", 6, 3, 800),
     ],
 )
-def test_variants_are_those_of_the_thesis(variant, norms, activation, size, num_sets, kernel_size, dim):
+def test_variants_have_the_settings_of_the_thesis(variant, norms, activation, size, num_sets, kernel_size, dim):
     model = ByteNet(ByteNetConfig(variant=variant), 11)  # has no weights yet
     for stack, norm, taps, causal, width in [
         (model.encoder, norms[0], kernel_size, False, dim),
@@ -43,7 +43,7 @@ def test_variants_are_those_of_the_thesis(variant, norms, activation, size, num_
             assert (config["causal"], config["dim"]) == (causal, width)
 
 
-def test_every_variant_was_listed():
+def test_all_variants_are_listed():
     assert len(ByteNetConfig.VARIANTS) == 7
 
 
@@ -56,7 +56,7 @@ def test_number_of_trainable_weights(variant, dim, vocab_size, weights):
     assert sum(int(np.prod(weight.shape)) for weight in model.trainable_weights) == weights
 
 
-def test_first_weights_with_the_settings_of_the_thesis():
+def test_initial_weights_follow_the_settings_of_the_thesis():
     model = build("bytenet", 28, settings="thesis", dim=20)
     kinds = set()
     for weight in model.weights:
@@ -77,9 +77,9 @@ def test_first_weights_with_the_settings_of_the_thesis():
 
 @pytest.mark.parametrize("variant", ["no_norm", "simplified_no_norm"])
 def test_receptive_field_of_three_sets(variant):
-    """Positive weights, no biases, and one character in an empty text: what sees it is not zero.
+    """Weights are positive, biases are zero, and an empty text has one character. A step that sees it is not zero.
 
-    Nothing cancels and nothing is rounded away beside something larger, so that even the far ends show.
+    No values cancel, and no small value is rounded away beside a larger one. So even the far ends are visible.
     """
     model = build(variant, 3, dim=2, mask_padding=False, length_rule="pair")
     for weight in model.weights:
@@ -95,30 +95,30 @@ def test_receptive_field_of_three_sets(variant):
 
     logits = convert_to_numpy(model({"source_ids": nothing, "target_ids": impulse}))[0]
     seeing = np.flatnonzero(np.all(logits > 0, axis=-1))
-    # A logit reads the characters before its own.
+    # A logit depends on the characters before its own position.
     assert seeing.tolist() == list(range(middle + 1, middle + 188))  # 187 steps
 
 
 NARROW = {"dim": 8, "num_sets": 1, "dilations": (1, 2)}
 
 
-def test_build_model_takes_the_variants_own_values_where_none_are_given():
+def test_build_model_uses_the_defaults_of_the_variant():
     config = build_model(ByteNetConfig(**NARROW), 11).get_config()
     assert (config["vocab_size"], config["dim"], config["encoder_kernel_size"]) == (11, 8, 5)
     assert config["mask_padding"] is True
     assert (config["initializer"], config["norm_epsilon"], config["length_rule"]) == ("auto", 1e-5, "unfold")
 
 
-def test_build_model_with_the_settings_of_the_thesis():
+def test_build_model_uses_the_settings_of_the_thesis_and_given_values():
     wanted = ByteNetConfig(variant="simplified", settings="thesis", initializer="he", **NARROW)
     config = build_model(wanted, 11).get_config()
     assert config["block_size"] == "small"
     assert config["mask_padding"] is False
     assert (config["norm_epsilon"], config["batch_norm_momentum"], config["length_rule"]) == (1e-8, 0.99, "pair")
-    assert config["initializer"] == "he"  # a value that was given wins
+    assert config["initializer"] == "he"  # a given value wins
 
 
-def test_build_model_hands_every_value_on():
+def test_build_model_passes_every_given_value_on():
     given = {
         **NARROW, "encoder_kernel_size": 3, "decoder_kernel_size": 2, "join": "add", "dropout": 0.2,
         "mask_padding": False, "initializer": "lecun", "norm_epsilon": 1e-4, "batch_norm_momentum": 0.8,
@@ -130,7 +130,7 @@ def test_build_model_hands_every_value_on():
     assert model.vocab_size == 11
 
 
-def test_first_predictions_are_near_uniform():
+def test_initial_predictions_are_nearly_uniform():
     keras.utils.set_random_seed(1)
     model = build_model(ByteNetConfig(variant="bytenet", dim=32), 11)
     ids = np.random.default_rng(0).integers(2, 11, size=(4, 20)).astype("int32")
@@ -138,10 +138,10 @@ def test_first_predictions_are_near_uniform():
     assert abs(float(-keras.ops.mean(log_probabilities)) - np.log(11)) < 0.5
 
 
-def test_without_masks_padding_enters_the_batch_statistics():
+def test_padding_enters_the_batch_statistics_only_without_masks():
     source, target = draw_sentences([6, 6])
     for mask_padding in (True, False):
-        # One block set of one tap, so that nothing but the statistics can carry padding to a real step.
+        # With one block set of one tap, only the statistics can carry padding to a real step.
         config = narrow(ByteNetConfig, mask_padding=mask_padding, length_rule="pair", encoder_kernel_size=1)
         model = build_model(config, VOCAB_SIZE)
         randomize(model)

@@ -1,4 +1,4 @@
-"""A training run that takes seconds."""
+"""Training runs that take seconds."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint, save_model
 from bytenet.training.model_pool import ModelPool
 
-# Most of the time of such runs goes into tracing, so there is one batch shape.
+# Tracing takes most of the time of such runs, so there is only one batch shape.
 SMALLEST = (
     "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "model.dropout=0.0", "data.num_train=48",
     "data.num_validation=8", "data.batch_size=16", "data.bucketing=none", "training.epochs=2",
@@ -28,7 +28,7 @@ SMALLEST = (
     "evaluation.every_epochs=1", "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
 )  # fmt: skip
 
-# Text of one side and short searches.
+# Monolingual text of one side, and short searches.
 SEMI = (
     "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.target_weight=0.0",
     "semi_supervised.bucketing=none", "data.num_monolingual=32", "model.unfold_scale=1.0", "model.unfold_offset=15",
@@ -38,25 +38,25 @@ SEMI = (
 
 @pytest.fixture
 def smallest_settings() -> tuple[str, ...]:
-    """Overrides of the preset `digits` that make it as small as it can be: three batches an epoch, two epochs."""
+    """Overrides that make the preset `digits` as small as possible: two epochs of three batches each."""
     return SMALLEST
 
 
 @pytest.fixture(scope="session")
 def pool() -> ModelPool:
-    """Models for all runs of a process. Their steps are traced once if the runs differ in nothing that is traced."""
+    """Models for all runs of a process. Runs with equal traced settings share a model and its traces."""
     return ModelPool()
 
 
 @pytest.fixture(scope="session")
 def smallest_config() -> Callable[..., Config]:
-    """Make the configuration of that run, with further overrides on top."""
+    """Make the configuration of the smallest run, with further overrides."""
     return lambda *overrides: load_config("digits", [*SMALLEST, *overrides])
 
 
 @pytest.fixture(scope="session")
 def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
-    """Reads what the last checkpoint of a run holds: the state without its times, and the variables."""
+    """Read the last checkpoint of a run: the state without its times, and the variables."""
 
     def read(run):
         with np.load(latest_checkpoint(run / "checkpoints")) as saved:
@@ -70,7 +70,7 @@ def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """Inside `interrupted(step)`, a run gets a signal at that step, as from Ctrl-C or a cluster."""
+    """Inside `interrupted(step)`, a run gets a signal at that step, for example from Ctrl-C or a cluster."""
 
     @contextmanager
     def at(step, number=signal.SIGTERM):
@@ -98,7 +98,7 @@ def unmeasured(monkeypatch):
 
 @pytest.fixture
 def eagerly():
-    """Nothing is traced, which is quicker for a few steps."""
+    """Nothing is traced, which is faster for a few steps."""
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
@@ -106,13 +106,13 @@ def eagerly():
 
 @pytest.fixture(scope="session")
 def model_weights() -> Callable[[Path], list[np.ndarray]]:
-    """Reads the weights of the saved model of a run."""
+    """Read the weights of the saved model of a run."""
     return lambda path: [convert_to_numpy(weight) for weight in RunFolder.open(path).load_model().weights]
 
 
 @pytest.fixture(scope="session")
 def assert_equal_weights():
-    """Checks that two models have the same weights."""
+    """Check that two models have the same weights."""
 
     def check(weights, expected):
         assert len(weights) == len(expected) > 10
@@ -124,13 +124,13 @@ def assert_equal_weights():
 
 @pytest.fixture(scope="session")
 def semi_config(smallest_config):
-    """Make the configuration of a semi-supervised run with source text, with further overrides on top."""
+    """Make the configuration of a semi-supervised run with source text, with further overrides."""
     return lambda *overrides: smallest_config(*SEMI, *overrides)
 
 
 @pytest.fixture
 def supervised_run(semi_config, tmp_path):
-    """Make the folder of a finished supervised run whose weights are all another number."""
+    """Make the folder of a finished supervised run whose weights are all different."""
 
     def make(name, *overrides):
         config = semi_config("semi_supervised.enabled=false", *overrides)
@@ -148,7 +148,7 @@ def supervised_run(semi_config, tmp_path):
 
 @pytest.fixture
 def beginnings(monkeypatch):
-    """Instead of fitting, the models as they begin are put into a list."""
+    """A list of the initial models of runs. The runs are not trained."""
     models = []
 
     def note(task, folders, model, *more):

@@ -1,4 +1,4 @@
-"""Checkpoints: all variables, whole or not at all."""
+"""Checkpoints hold all variables. They are written completely or not at all."""
 
 import errno
 
@@ -28,7 +28,7 @@ IDS = np.array([[3, 4, 5, 1, 0], [6, 1, 0, 0, 0]], "int32")
 def model_to_train(optimizer, dim=4):
     model = ByteNet(ByteNetConfig(dim=dim, num_sets=1, dilations=(1, 2), dropout=0.5), vocab_size=8, name="bytenet")
     model.build({"source_ids": (None, None), "target_ids": (None, None)})
-    model.compile(optimizer, SentenceCrossEntropy(), run_eagerly=True)  # a step is quicker than to trace it
+    model.compile(optimizer, SentenceCrossEntropy(), run_eagerly=True)  # one step is faster than tracing it
     model.optimizer.build(model.trainable_variables)
     return model
 
@@ -50,7 +50,7 @@ def model():
     return trained_model()
 
 
-def test_every_variable_comes_back(model, tmp_path):
+def test_every_variable_is_restored(model, tmp_path):
     state = TrainingState(epoch=2, batch=3, step=17, best_scores={"forward": 1.5}, characters=99, data="ab")
     path = save_checkpoint(tmp_path / "new folder", model, [model], state, keep=3)
     saved = values_of(model)
@@ -63,14 +63,14 @@ def test_every_variable_comes_back(model, tmp_path):
 
 
 @pytest.mark.parametrize(("saved", "best"), [(1.5, {"forward": 1.5}), (None, {})])
-def test_states_of_versions_with_one_best_score_are_read(saved, best):
+def test_states_of_older_versions_with_one_best_score_are_read(saved, best):
     state = TrainingState(step=17, best_scores=best, best_epoch=3)
     before = state.to_dict() | {"best_score": saved}
     del before["best_scores"]
     assert TrainingState.from_dict(before) == state == TrainingState.from_dict(state.to_dict())
 
 
-def test_nothing_that_training_changes_is_left_out(model):
+def test_checkpoint_holds_everything_that_training_changes(model):
     names = training_variables(model, [model])
     paths = {variable.path for variable in model.weights}
     assert paths <= {name.split("/", 2)[2] for name in names}
@@ -79,7 +79,7 @@ def test_nothing_that_training_changes_is_left_out(model):
     assert sum(name.startswith("optimizer/") for name in names) >= 5
 
 
-def test_names_do_not_depend_on_what_the_process_made_before():
+def test_variable_names_do_not_depend_on_earlier_models():
     first, second = (model_to_train(KerasOptimizer(keras.optimizers.Nadam, 0.1)) for _ in range(2))
     assert training_variables(first, [first]).keys() == training_variables(second, [second]).keys()
 
@@ -108,7 +108,7 @@ def test_a_missing_checkpoint_is_named(model, tmp_path):
         restore_checkpoint(tmp_path / "step-7.npz", model, [model])
 
 
-def test_a_full_disk_keeps_the_checkpoint_before_and_leaves_no_half_one(model, tmp_path, monkeypatch):
+def test_full_disk_keeps_the_previous_checkpoint_and_no_partial_file(model, tmp_path, monkeypatch):
     save_checkpoint(tmp_path, model, [model], TrainingState(step=1), keep=1)
 
     def fill_disk(file, **arrays):
@@ -121,7 +121,7 @@ def test_a_full_disk_keeps_the_checkpoint_before_and_leaves_no_half_one(model, t
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000001.npz"]
 
 
-def test_what_a_killed_process_left_half_written_is_no_checkpoint(model, tmp_path):
+def test_partial_file_of_a_killed_process_is_no_checkpoint(model, tmp_path):
     path = save_checkpoint(tmp_path, model, [model], TrainingState(step=1), keep=1)
     (tmp_path / ".partial-1234-step-00000002.npz").write_bytes(b"half")
     assert checkpoints(tmp_path) == [path]

@@ -1,4 +1,4 @@
-"""Runs that were stopped, killed or finished, and go on; and data that is not what it was."""
+"""Stopped, killed and finished runs are resumed. Changed data is refused."""
 
 import csv
 import signal
@@ -14,7 +14,7 @@ from bytenet.training.state import TrainingState
 
 @pytest.fixture
 def files_config(smallest_config, tmp_path):
-    """Write text to files, by the names of their settings, and make the configuration of a run on it."""
+    """Write texts to files named like their settings, and make the configuration of a run on these files."""
 
     def make(**texts):
         for name, text in texts.items():
@@ -29,9 +29,7 @@ def files_config(smallest_config, tmp_path):
 PAIRS = {"train_source": "ab\nba\naab\n", "train_target": "AB\nBA\nAAB\n"}
 
 
-def test_an_interrupted_run_says_how_to_go_on_and_ends_like_an_unbroken_one(
-    smallest_config, pool, interrupted, tmp_path
-):
+def test_interrupted_run_says_how_to_resume_and_ends_like_an_unbroken_one(smallest_config, pool, interrupted, tmp_path):
     config = smallest_config("training.ema_momentum=0.5")
     unbroken = train(config, tmp_path / "unbroken", models=pool)
     message = r"step 2; everything is saved.*bytenet train --resume --run"
@@ -46,7 +44,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_ends_like_an_unbroken_one(
 
 
 @pytest.mark.parametrize("step", [3, 6], ids=["the last step of an epoch", "the last step of all"])
-def test_interrupted_at_a_border_it_still_evaluates_and_saves(smallest_config, pool, interrupted, tmp_path, step):
+def test_run_interrupted_at_the_end_of_an_epoch_evaluates_and_saves(smallest_config, pool, interrupted, tmp_path, step):
     with interrupted(step, signal.SIGINT), pytest.raises(KeyboardInterrupt):
         train(smallest_config(), tmp_path / "run", models=pool)
     folder = train(smallest_config(), tmp_path / "run", resume=True, models=pool)
@@ -54,7 +52,7 @@ def test_interrupted_at_a_border_it_still_evaluates_and_saves(smallest_config, p
     assert folder.model_path.exists()
 
 
-def test_killed_during_an_epochs_evaluation_it_repeats_what_was_not_saved(smallest_config, pool, tmp_path, monkeypatch):
+def test_run_killed_during_evaluation_repeats_unsaved_work(smallest_config, pool, tmp_path, monkeypatch):
     config = smallest_config("training.checkpoint_every_steps=1", "training.epochs=1")
 
     def die(self):
@@ -70,16 +68,16 @@ def test_killed_during_an_epochs_evaluation_it_repeats_what_was_not_saved(smalle
 
 
 @pytest.mark.thorough
-def test_what_was_measured_after_the_checkpoint_is_forgotten_on_resume(smallest_config, pool, tmp_path):
+def test_metrics_after_the_last_checkpoint_are_removed_on_resume(smallest_config, pool, tmp_path):
     folder = train(smallest_config(), tmp_path / "run", models=pool)
-    checkpoints(folder.checkpoints)[-1].unlink()  # as if the run had been killed before it was saved
+    checkpoints(folder.checkpoints)[-1].unlink()  # as if the run had been killed before it saved this checkpoint
     train(smallest_config(), tmp_path / "run", resume=True, models=pool)
     with open(folder.metrics_path, encoding="utf-8", newline="") as file:
         assert [row["step"] for row in csv.DictReader(file)] == ["3", "6"]
 
 
 @pytest.mark.thorough
-def test_a_finished_run_goes_on_when_it_is_given_more_epochs(smallest_config, pool, tmp_path):
+def test_finished_run_continues_when_it_gets_more_epochs(smallest_config, pool, tmp_path):
     folder = train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool)
     train(smallest_config("training.epochs=2"), tmp_path / "run", resume=True, models=pool)
     assert read_csv_log(folder.metrics_path)["step"] == [3, 6]
@@ -97,7 +95,7 @@ def test_a_changed_corpus_is_refused_on_resume(files_config, pool, tmp_path):
     assert folder.config_path.read_text(encoding="utf-8") == saved
 
 
-def test_other_validation_pairs_are_refused_on_resume(files_config, pool, tmp_path, monkeypatch):
+def test_changed_validation_pairs_are_refused_on_resume(files_config, pool, tmp_path, monkeypatch):
     def forgetting_validation(*arguments):
         state = restore_checkpoint(*arguments)
         del (saved := state.to_dict())["validation"]
@@ -108,6 +106,6 @@ def test_other_validation_pairs_are_refused_on_resume(files_config, pool, tmp_pa
     with pytest.raises(InputError, match=r"The validation pairs are not those .* its best score means nothing"):
         train(changed, tmp_path / "run", resume=True, models=pool)
 
-    # A version that saved no fingerprint of the validation pairs.
+    # An older version saved no fingerprint of the validation pairs.
     monkeypatch.setattr("bytenet.training.trainer.restore_checkpoint", forgetting_validation)
     train(changed, tmp_path / "run", resume=True, models=pool)

@@ -23,7 +23,7 @@ LOGITS = (np.log(PROBABILITIES) + 3).astype("float32")
 NATS = [-np.log(0.5 * 0.4 * 0.25), -np.log(0.125), 0]
 
 
-def test_sentences_by_hand():
+def test_losses_of_sentences_equal_calculation_by_hand():
     np.testing.assert_allclose(sentence_cross_entropy(LOGITS, TARGET_IDS), NATS, rtol=1e-5)
 
 
@@ -57,9 +57,9 @@ def test_half_precision_logits_are_summed_in_single_precision():
     np.testing.assert_allclose(losses, [3000 * np.log(4)], rtol=1e-5)
 
 
-@pytest.mark.parametrize("count", [3, 4])  # of sentences, of real characters
+@pytest.mark.parametrize("count", [3, 4])  # number of sentences, number of real characters
 def test_weighted_keras_loss_is_the_mean_over_sentences_or_characters(count):
-    # The weights that the training pipeline gives: rows / N, where N counts what is averaged over.
+    # The training pipeline gives weights of rows / N, where N is the number of sentences or characters.
     weights = np.full(3, 3 / count, "float32")
     loss = SentenceCrossEntropy()(TARGET_IDS, LOGITS, sample_weight=weights)
     np.testing.assert_allclose(loss, sum(NATS) / count, rtol=1e-5)
@@ -69,7 +69,7 @@ def test_padding_alone_gives_zero():
     assert float(SentenceCrossEntropy()(np.zeros_like(TARGET_IDS), LOGITS)) == 0.0
 
 
-def test_keras_loss_gives_one_value_a_sentence():
+def test_keras_loss_gives_one_value_per_sentence():
     np.testing.assert_allclose(SentenceCrossEntropy().call(TARGET_IDS, LOGITS), NATS, rtol=1e-5)
     smoothed = SentenceCrossEntropy(label_smoothing=0.2).call(TARGET_IDS, LOGITS)
     np.testing.assert_allclose(smoothed, sentence_cross_entropy(LOGITS, TARGET_IDS, 0.2), rtol=1e-6)

@@ -5,10 +5,10 @@ import numpy as np
 
 from bytenet.training.metrics import CharacterError
 
-LOGITS = np.eye(5, dtype="float32")  # logits of which the row's number is the largest
+LOGITS = np.eye(5, dtype="float32")  # in each row, the logit at the row's index is the largest
 
 
-def test_counts_real_characters_over_all_batches():
+def test_metric_counts_real_characters_over_all_batches():
     metric = CharacterError()
     metric.update_state(np.array([[2, 3, 1, 0]]), LOGITS[[[2, 4, 1, 3]]])
     assert float(metric.result()) == np.float32(1 / 3)
@@ -19,7 +19,7 @@ def test_counts_real_characters_over_all_batches():
     assert float(metric.result()) == 0
 
 
-def test_is_zero_before_the_first_real_character():
+def test_metric_is_zero_before_the_first_real_character():
     metric = CharacterError()
     assert float(metric.result()) == 0
     metric.update_state(np.zeros((2, 3)), LOGITS[np.ones((2, 3), int)])

@@ -1,4 +1,4 @@
-"""Models that are used again: which runs share one, and that it is as new for each."""
+"""Reused models: which runs share a model, and that it is like new for each run."""
 
 import numpy as np
 import pytest
@@ -34,13 +34,13 @@ from bytenet.training.tasks import make_task
         (["training.max_steps=7", "training.early_stopping_patience=9", "training.checkpoint_every_steps=2"], True),
     ],
 )
-def test_runs_share_a_model_where_nothing_that_is_traced_differs(semi_config, overrides, shared):
+def test_runs_share_a_model_if_their_traced_settings_are_equal(semi_config, overrides, shared):
     first, second = (make_task(semi_config("semi_supervised.beam_size=3", *more)) for more in ((), overrides))
     assert (first.model_key == second.model_key) == shared
 
 
 @pytest.mark.parametrize("semi", ["true", "false"])
-def test_a_model_used_again_is_as_new(semi_config, semi):
+def test_reused_model_equals_a_new_model(semi_config, semi):
     settings = ("model.dropout=0.3", "training.max_steps=null", f"semi_supervised.enabled={semi}")
     pool = ModelPool()
     first = make_task(semi_config(*settings, "training.epochs=1"))
@@ -64,7 +64,7 @@ def test_a_model_used_again_is_as_new(semi_config, semi):
         np.testing.assert_array_equal(variable, expected[name], err_msg=name)
 
 
-def test_other_things_are_kept_by_key():
+def test_pool_keeps_other_objects_by_key():
     pool = ModelPool()
     assert pool.keep(("a", 1), lambda: "made") == "made"
     assert pool.keep(("a", 1), lambda: pytest.fail("made twice")) == "made"

@@ -36,7 +36,7 @@ def one_step(progress, state, clock, seconds, shape=(4, 9), loss=2.5, **texts):
     progress.on_train_batch_end(0, {"loss": loss, "character_error": 0.5})
 
 
-def test_in_a_log_file_it_writes_a_line_every_half_minute(clock):
+def test_log_file_gets_a_progress_line_every_half_minute(clock):
     progress, state = make_progress(clock, compiles=False)
     for _ in range(8):
         one_step(progress, state, clock, 8.0)
@@ -45,7 +45,7 @@ def test_in_a_log_file_it_writes_a_line_every_half_minute(clock):
     assert lines[0] == ("[0:00:32] epoch 1/2, step 4/10: loss 2.5000, error 0.500, lr 0.001, 12 chars/s")
 
 
-def test_shapes_of_texts_are_new_by_themselves(clock):
+def test_shapes_of_texts_are_counted_separately_from_pairs(clock):
     progress, state = make_progress(clock)
     one_step(progress, state, clock, 60.0, source=(4, 9))
     one_step(progress, state, clock, 2.0, source=(4, 9))
@@ -56,7 +56,7 @@ def test_shapes_of_texts_are_new_by_themselves(clock):
     assert "compiling batch shape 3: 4 x 12 of source text ..." in text
 
 
-def test_new_shapes_are_shown_and_left_out_of_the_speed(clock):
+def test_new_shapes_are_shown_and_excluded_from_the_speed(clock):
     progress, state = make_progress(clock)
     one_step(progress, state, clock, 60.0)
     one_step(progress, state, clock, 2.0)
@@ -71,7 +71,7 @@ def test_new_shapes_are_shown_and_left_out_of_the_speed(clock):
     assert text.count("compiling") == 2
 
 
-def test_on_a_terminal_it_is_a_bar(clock):
+def test_terminal_shows_a_progress_bar(clock):
     progress, state = make_progress(clock, is_terminal=True, compiles=False)
     with progress.shown():
         one_step(progress, state, clock, 1.0)
@@ -80,7 +80,7 @@ def test_on_a_terminal_it_is_a_bar(clock):
     assert "1/20" in text
 
 
-def test_the_bar_has_all_steps_at_the_end_of_an_epoch(clock):
+def test_bar_shows_all_steps_at_the_end_of_an_epoch(clock):
     progress, state = make_progress(clock, is_terminal=True, compiles=False)
     with progress.shown():
         for _ in range(10):
@@ -90,7 +90,7 @@ def test_the_bar_has_all_steps_at_the_end_of_an_epoch(clock):
         assert progress._bar.tasks[0].completed == 10
 
 
-def test_the_end_of_an_epoch_lists_what_was_measured(clock):
+def test_message_at_the_end_of_an_epoch_lists_the_metrics(clock):
     progress, state = make_progress(clock)
     state.seconds = 3725.0
     progress.on_epoch_end(0, {"loss": 1.25, "val_bleu": 18.126, "val_chrf": None})

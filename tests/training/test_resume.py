@@ -1,4 +1,4 @@
-"""A run that was killed ends as the run that was not, to the last bit."""
+"""A killed and resumed run ends bit-identical to an uninterrupted run."""
 
 import signal
 import subprocess
@@ -12,7 +12,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.training import train
 from bytenet.training.checkpoints import checkpoints
 
-# One process trains both: what is traced for one run serves the other.
+# One process trains both runs, so that they share their traces.
 RESUME_AND_TRAIN = """
 import sys
 from bytenet.config import load_config
@@ -34,7 +34,7 @@ train(config, unbroken, models=pool)
         pytest.param('training.devices=["CPU:0","CPU:1"]', marks=pytest.mark.slow),
     ],
 )
-def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_settings, final_state, tmp_path, arithmetic):
+def test_run_killed_mid_epoch_resumes_bit_identical(smallest_settings, final_state, tmp_path, arithmetic):
     settings = (
         *smallest_settings, "data.num_train=800", "data.bucketing=optimal", "training.epochs=2",
         "training.checkpoint_every_steps=13", "training.keep_checkpoints=50", "training.ema_momentum=0.9",
@@ -54,7 +54,7 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
     process.communicate()
     assert process.returncode == -signal.SIGKILL, "the run ended before it could be killed"
     for checkpoint in checkpoints(killed / "checkpoints"):
-        if int(checkpoint.stem.removeprefix("step-")) > 26:  # the machine was slow to kill it
+        if int(checkpoint.stem.removeprefix("step-")) > 26:  # the machine killed it late
             checkpoint.unlink()
 
     done = subprocess.run(
@@ -81,7 +81,7 @@ def test_killed_in_the_middle_of_an_epoch_it_ends_bit_identical(smallest_setting
         pytest.param(("training.optimizer=keras_adam", "training.learning_rate=0.01"), marks=pytest.mark.thorough),
     ],
 )
-def test_with_other_optimisers_it_goes_on_as_if_it_had_not_stopped(
+def test_run_with_other_optimisers_resumes_bit_identical(
     smallest_config, final_state, eagerly, unmeasured, interrupted, tmp_path, optimizer
 ):
     config = smallest_config(
@@ -99,5 +99,5 @@ def test_with_other_optimisers_it_goes_on_as_if_it_had_not_stopped(
     assert not [name for name in arrays if not np.array_equal(arrays[name], resumed_arrays[name])]
     assert any(name.endswith("_average") for name in arrays)
     rates = read_csv_log(tmp_path / "stopped" / "metrics.csv")["learning_rate"]
-    # The rate falls to 0 at the last of four steps, and is noted for the step that comes next.
+    # The rate falls to 0 at the last of four steps. The log shows the rate of the next step.
     assert rates == pytest.approx([config.training.learning_rate / 4, 0.0], abs=1e-9)

@@ -7,7 +7,7 @@ import pytest
 from bytenet.training import train
 
 
-def test_patience_without_validation_pairs_is_warned_of(smallest_config, beginnings, tmp_path, capsys):
+def test_patience_without_validation_pairs_gives_a_warning(smallest_config, beginnings, tmp_path, capsys):
     (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
     files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
     nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
@@ -17,12 +17,12 @@ def test_patience_without_validation_pairs_is_warned_of(smallest_config, beginni
     assert "no validation pairs, so training.early_stopping_patience does nothing" in capsys.readouterr().err
 
 
-def test_targets_longer_than_the_rule_are_warned_of(smallest_config, beginnings, tmp_path, capsys):
+def test_targets_longer_than_the_length_rule_give_a_warning(smallest_config, beginnings, tmp_path, capsys):
     train(smallest_config("model.unfold_scale=0.2", "model.unfold_offset=0"), tmp_path / "run")
     assert "of the training targets are longer than the model may write" in capsys.readouterr().err
 
 
-def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
+def test_message_describes_the_monolingual_text(semi_config, beginnings, tmp_path, capsys):
     train(semi_config("semi_supervised.batch_size=5"), tmp_path / "run")
     said = capsys.readouterr().err
     assert re.search(
@@ -34,7 +34,7 @@ def test_what_is_trained_on_is_said(semi_config, beginnings, tmp_path, capsys):
     assert "monolingual target text" not in said
 
 
-def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnings, tmp_path, capsys):
+def test_message_says_that_text_teaches_nothing(semi_config, supervised_run, beginnings, tmp_path, capsys):
     start = supervised_run("start", "data.reversed=true")
     settings = ("semi_supervised.objective=back_translation", "semi_supervised.trained=forward")
     train(semi_config(*settings, f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
@@ -54,28 +54,26 @@ def test_that_text_teaches_nothing_is_said(semi_config, supervised_run, beginnin
         ),
     ],
 )
-def test_that_there_is_no_text_to_learn_from_is_said(semi_config, beginnings, tmp_path, capsys, settings, said):
+def test_message_explains_training_without_monolingual_text(semi_config, beginnings, tmp_path, capsys, settings, said):
     train(semi_config(*settings), tmp_path / "run")
     assert said in capsys.readouterr().err
 
 
-def test_translations_that_are_cut_off_are_warned_of_in_either_direction(semi_config, beginnings, tmp_path, capsys):
+def test_cut_off_translations_give_a_warning_for_their_direction(semi_config, beginnings, tmp_path, capsys):
     train(semi_config("model.unfold_scale=0.5", "model.unfold_offset=0"), tmp_path / "run")
     said = capsys.readouterr().err
-    # Numerals are shorter than what spells them.
+    # Numerals are shorter than the words for them.
     assert "of the training sources are longer than the model may write for their targets" in said
     assert "of the training targets are longer" not in said
 
 
-def test_text_whose_translations_the_length_of_the_pair_cuts_off_is_warned_of(
-    semi_config, beginnings, tmp_path, capsys
-):
+def test_text_gives_a_warning_if_the_pair_rule_cuts_its_translations_off(semi_config, beginnings, tmp_path, capsys):
     cut_off = "warning: translations of monolingual target text are cut off at the length of the text"
     settings = ("model.length_rule=pair", "semi_supervised.target_weight=0.1")
     train(semi_config(*settings), tmp_path / "run")
     said = capsys.readouterr().err
     assert cut_off in said
-    # What numerals spell is longer than they are, and not the other way round.
+    # Number words are longer than numerals, so only translations of numerals are cut off.
     assert "translations of monolingual source text are cut off" not in said
     train(semi_config("semi_supervised.target_weight=0.1"), tmp_path / "unfold")
     assert "are cut off" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A batch split over two devices trains like a whole one."""
+"""A batch that is split over two devices trains like a whole batch."""
 
 import json
 import subprocess
@@ -111,7 +111,7 @@ print(json.dumps(report))
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """What one and two devices made of the same batch, in a process of its own: devices are made at its start."""
+    """Results of one batch on one and two devices. A separate process makes the devices at its start."""
     done = subprocess.run(
         [sys.executable, "-c", COMPARE], capture_output=True, text=True, timeout=250,
         cwd=tmp_path_factory.mktemp("elsewhere"),
@@ -122,7 +122,7 @@ def report(tmp_path_factory):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", [*LOSSES, *OPTIMISERS])
-def test_loss_and_weights_are_those_of_one_device(report, case):
+def test_loss_and_weights_equal_training_on_one_device(report, case):
     one, two = report[case]["logs"]
     assert report[case]["replicas"] == 2
     assert two == pytest.approx(one, abs=1e-5)
@@ -132,7 +132,7 @@ def test_loss_and_weights_are_those_of_one_device(report, case):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
-def test_the_gradient_is_clipped_as_a_whole_and_the_weights_are_averaged(report, optimiser):
+def test_two_devices_clip_the_whole_gradient_and_average_the_weights(report, optimiser):
     one, two = report[optimiser]["norms"]
     assert one > 0.1, "nothing was clipped"
     assert two == pytest.approx(one, rel=1e-5)

@@ -1,4 +1,4 @@
-"""Whole runs, as small as they can be: what they leave, how they measure, and what they refuse."""
+"""Complete runs, as small as possible: the files they leave, how they measure, and what they refuse."""
 
 import json
 
@@ -35,7 +35,7 @@ def read_log(folder: RunFolder, name: str) -> EventAccumulator:
     return EventAccumulator(str(folder.logs / name)).Reload()
 
 
-def test_a_run_leaves_all_that_later_commands_need(finished):
+def test_run_leaves_everything_that_later_commands_need(finished):
     config, folder = finished
     opened = RunFolder.open(folder.path)
     assert opened.config == config
@@ -58,13 +58,13 @@ def test_a_run_leaves_all_that_later_commands_need(finished):
     assert smooth[1] == pytest.approx((raw[1] + keep * raw[0]) / (1 + keep), rel=1e-5)
 
 
-def test_training_pairs_are_watched_as_validation_pairs_are(finished):
+def test_training_pairs_are_measured_like_validation_pairs(finished):
     _, folder = finished
     continuous = read_csv_log(folder.path / "continuous.csv")
     for name in ("cross_entropy", "sentence_cross_entropy", "misclassification", "bleu"):
         assert len(continuous[f"train_{name}"]) == len(continuous[name]) == 4
         assert len(continuous[f"train_{name}_smoothed"]) == len(continuous[name])
-    # A sentence of more than one character costs more than a character of it.
+    # The loss of a sentence of several characters is larger than the loss of one character.
     assert continuous["train_sentence_cross_entropy"][0] > 2 * continuous["train_cross_entropy"][0]
     assert continuous["train_cross_entropy"] != continuous["cross_entropy"]
 
@@ -84,7 +84,7 @@ def test_tensorboard_shows_scalars_and_sample_translations(finished):
 
 def test_the_saved_model_has_the_averaged_weights(finished):
     _, folder = finished
-    # The best model is the last one, or its average would be gone.
+    # The best model must be the last one, because the last checkpoint holds only its average.
     losses = read_csv_log(folder.metrics_path)["val_loss"]
     assert losses[1] < losses[0]
     with np.load(latest_checkpoint(folder.checkpoints)) as saved:
@@ -105,7 +105,7 @@ def test_max_steps_ends_a_run_in_the_middle_of_an_epoch(smallest_config, pool, t
     assert read_csv_log(folder.metrics_path)["step"] == [3, 4]
 
 
-def test_early_stopping_waits_its_patience_and_keeps_the_best(smallest_config, pool, tmp_path, monkeypatch):
+def test_early_stopping_ends_the_run_after_its_patience(smallest_config, pool, tmp_path, monkeypatch):
     losses = iter([3.0, 2.0, 2.5, 2.1, 1.0])
     monkeypatch.setattr(
         "bytenet.training.validation.Validator.whole_set",
@@ -124,20 +124,20 @@ def test_a_run_stopped_between_evaluations_did_not_stop_early(smallest_config):
     assert _stopped_early(state, config)
 
 
-def test_a_loss_that_is_no_number_ends_with_advice(smallest_config, eagerly, tmp_path):
+def test_loss_that_is_not_finite_ends_the_run_with_advice(smallest_config, eagerly, tmp_path):
     config = smallest_config("training.learning_rate=1.0e+30", "training.clip_norm=null", "model.variant=no_norm")
     with pytest.raises(InputError, match=r"loss is .*(nan|inf) at step .*training\.learning_rate"):
         train(config, tmp_path / "run")
 
 
-def test_checkpoints_are_kept_in_the_number_asked_for(smallest_config, pool, tmp_path):
+def test_configured_number_of_checkpoints_is_kept(smallest_config, pool, tmp_path):
     config = smallest_config("training.checkpoint_every_steps=1", "training.keep_checkpoints=2")
     folder = train(config, tmp_path / "run", models=pool)
     assert [path.name for path in checkpoints(folder.checkpoints)] == ["step-00000005.npz", "step-00000006.npz"]
 
 
 @pytest.mark.parametrize("variant", ["bytenet", "simplified", "selu", "no_norm"])
-def test_every_variant_trains_in_the_thesis_way(smallest_config, eagerly, tmp_path, variant):
+def test_every_variant_trains_with_the_settings_of_the_thesis(smallest_config, eagerly, tmp_path, variant):
     config = smallest_config(
         f"model.variant={variant}", "model.settings=thesis", "data.unknown=drop", "training.loss=sentence",
         "training.clip_norm=null", "evaluation.batch_norm_statistics=batch", "training.max_steps=1",
@@ -155,7 +155,7 @@ def test_mixed_precision_trains(smallest_config, tmp_path):
     assert losses[1] < losses[0]
 
 
-def test_compiled_with_xla_it_trains_alike(smallest_config, pool, tmp_path, monkeypatch):
+def test_run_compiled_with_xla_has_nearly_the_same_losses(smallest_config, pool, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "bytenet.training.validation.Validator.whole_set", lambda self: ({"val_loss": 1.0}, [""] * len(self.pairs))
     )
@@ -167,14 +167,14 @@ def test_compiled_with_xla_it_trains_alike(smallest_config, pool, tmp_path, monk
 
 @pytest.fixture(scope="module")
 def measured_alone(smallest_config, tmp_path_factory):
-    """The measurements of a run that uses no model of another run."""
+    """The metrics of a run that reuses no model of another run."""
     folder = train(smallest_config("training.epochs=1"), tmp_path_factory.mktemp("alone") / "run")
     return read_csv_log(folder.metrics_path)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("before", ["evaluation.beam_size=2", "evaluation.batch_norm_statistics=batch"])
-def test_a_model_used_again_is_measured_as_the_run_says(smallest_config, measured_alone, pool, tmp_path, before):
+def test_reused_model_is_measured_with_the_settings_of_its_run(smallest_config, measured_alone, pool, tmp_path, before):
     train(smallest_config("training.epochs=1", before), tmp_path / "before", models=pool)
     again = read_csv_log(train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool).metrics_path)
     for name in ("loss", "val_loss", "val_chrf", "val_misclassification"):
@@ -193,7 +193,7 @@ def test_a_model_used_again_is_measured_as_the_run_says(smallest_config, measure
         ),
     ],
 )
-def test_what_cannot_be_trained_is_refused_before_anything_is_made(
+def test_impossible_settings_are_refused_before_the_run_folder_is_made(
     smallest_config, tmp_path, monkeypatch, settings, error, message
 ):
     monkeypatch.setattr("tensorflow.config.experimental.enable_op_determinism", lambda: None)
@@ -202,7 +202,7 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_made(
     assert not (tmp_path / "run").exists()
 
 
-def test_what_pairs_were_padded_to_is_kept_for_models_that_read_it(smallest_config, beginnings, tmp_path):
+def test_padded_lengths_are_saved_for_models_that_read_padding(smallest_config, beginnings, tmp_path):
     folder = train(smallest_config("model.settings=thesis"), tmp_path / "run")
     vocabulary = folder.vocabulary
     assert folder.trained_lengths == [pair_lengths(load_corpus(folder.config.data).train, vocabulary).max()]
@@ -223,7 +223,7 @@ def test_the_best_or_the_last_model_is_kept(smallest_config, pool, tmp_path, mon
     np.testing.assert_array_equal(folder.load_model().head.bias, value)
 
 
-def test_a_full_disk_under_the_logs_is_explained(smallest_config, pool, tmp_path, monkeypatch):
+def test_full_disk_while_writing_logs_is_explained(smallest_config, pool, tmp_path, monkeypatch):
     def fill_disk(*arguments, **options):
         raise tf.errors.ResourceExhaustedError(None, None, "events: No space left on device")
 

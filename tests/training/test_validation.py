@@ -9,15 +9,15 @@ PAIRS = Pairs(["a" * length for length in (9, 1, 4, 2, 3, 30)], ["b"] * 6)
 VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target)
 
 
-def test_pairs_are_dealt_into_the_buckets_of_the_training():
+def test_pairs_are_grouped_by_the_buckets_of_training():
     lengths = np.array([10, 2, 5, 3, 4, 31])
     groups = length_groups(lengths, [3, 5, 12])
-    # What is longer than anything trained on goes with the longest.
+    # Pairs longer than all training pairs are in the group of the longest pairs.
     assert [(length, members.tolist()) for length, members in groups] == [(3, [1, 3]), (5, [2, 4]), (31, [0, 5])]
     assert [length for length, _ in length_groups(np.array([4]), [3, 5, 12])] == [5]
 
 
-def test_random_batches_are_of_one_bucket_and_hold_no_pair_twice():
+def test_random_batch_comes_from_one_bucket_and_has_no_pair_twice():
     sampler = BatchSampler(PAIRS, VOCABULARY, [3, 5, 12], batch_size=4, seed=1)
     seen = set()
     for step in range(40):
@@ -29,7 +29,7 @@ def test_random_batches_are_of_one_bucket_and_hold_no_pair_twice():
     assert seen == {3, 5, 31}
 
 
-def test_a_pass_in_the_trainings_buckets_has_every_pair_once_and_no_fillers():
+def test_pass_in_training_buckets_has_every_pair_once_and_no_fillers():
     batches = list(evaluation_dataset(PAIRS, VOCABULARY, batch_size=2, padded_lengths=[5, 31]))
     assert [ids["source_ids"].shape.as_list() for ids, _ in batches] == [[2, 5], [2, 5], [2, 31]]
     assert [indices.numpy().tolist() for _, indices in batches] == [[1, 2], [3, 4], [0, 5]]

@@ -1,4 +1,4 @@
-"""Networks get the fast layers, and plain ones on request; both compute the same."""
+"""Networks get fast layers by default and plain layers on request. Both compute the same."""
 
 import keras
 import numpy as np
@@ -54,7 +54,7 @@ def test_fast_and_plain_stacks_have_equal_outputs_and_gradients(normalization):
         np.testing.assert_allclose(one, other, atol=2e-4 * max(1.0, float(np.abs(other).max())))
 
 
-def test_dropout_is_hashed_unless_plain_layers_are_asked_for():
+def test_dropout_is_hashed_unless_plain_layers_are_requested():
     assert "HashedDropout" in fast_parts(make_stack("none", dropout=0.5))
     assert "HashedAlphaDropout" in fast_parts(make_stack("none", dropout=0.5, activation="selu"))
     with plain_layers():
@@ -63,7 +63,7 @@ def test_dropout_is_hashed_unless_plain_layers_are_asked_for():
 
 
 @pytest.mark.parametrize("alpha", [False, True])
-def test_fast_and_plain_dropout_give_the_same_values_to_dropped_and_kept_units(alpha):
+def test_fast_and_plain_dropout_give_the_same_values(alpha):
     inputs = np.full((100, 100), 2.0, "float32")
     fast = make_dropout(0.3, alpha, seed=1)(inputs, training=True)
     with plain_layers():
@@ -71,7 +71,7 @@ def test_fast_and_plain_dropout_give_the_same_values_to_dropped_and_kept_units(a
     (fast_values, fast_counts), (plain_values, plain_counts) = (
         np.unique(keras.ops.convert_to_numpy(outputs), return_counts=True) for outputs in (fast, plain)
     )
-    np.testing.assert_allclose(fast_values, plain_values, rtol=1e-5)  # one for dropped units, one for kept units
+    np.testing.assert_allclose(fast_values, plain_values, rtol=1e-5)  # one value for dropped units, one for kept units
     np.testing.assert_allclose(fast_counts, plain_counts, atol=5 * np.sqrt(2 * 10_000 * 0.3 * 0.7))
 
 

@@ -1,4 +1,4 @@
-"""Dropout by a hash: each unit alone is dropped as often as it should be, and all independently."""
+"""Dropout by a hash: each unit is dropped at the right rate, independently of all others."""
 
 import keras
 import numpy as np
@@ -45,7 +45,7 @@ def test_neighbouring_units_are_independent(kind, rate):
 def test_steps_rows_and_calls_are_independent(seed):
     layer, ones = HashedDropout(0.5, seed=seed), np.ones((64, 128, 4), "float32")
     calls = np.stack([keras.ops.convert_to_numpy(layer(ones, training=True)) > 0 for _ in range(16)])
-    for axis in range(4):  # calls, rows, steps, channels: of each, next ones and ones a power of two apart
+    for axis in range(4):  # calls, rows, steps, channels: neighbours and pairs a power of two apart
         for apart in (1, 2, 4, 8):
             if apart < calls.shape[axis]:
                 first = np.take(calls, range(calls.shape[axis] - apart), axis).ravel()
@@ -53,7 +53,7 @@ def test_steps_rows_and_calls_are_independent(seed):
                 assert abs(np.corrcoef(first, second)[0, 1]) < 5 / np.sqrt(first.size)
 
 
-def test_each_call_draws_anew_and_a_seed_draws_the_same():
+def test_each_call_draws_new_values_and_a_seed_repeats_them():
     layer, again = HashedDropout(0.5, seed=3), HashedDropout(0.5, seed=3)
     ones = np.ones((2, 5, 7), "float32")
     first, second = layer(ones, training=True), layer(ones, training=True)
@@ -93,11 +93,11 @@ def test_alpha_dropout_keeps_mean_0_and_variance_1(activation, rate):
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float16", 5e-3), ("mixed_bfloat16", 4e-2)])
-def test_alpha_dropout_gives_one_value_to_what_is_dropped_and_maps_the_rest(dtype, tolerance):
+def test_alpha_dropout_gives_dropped_units_one_value_and_maps_the_rest(dtype, tolerance):
     share = 0.7  # kept
     scale = 1 / np.sqrt(share + SELU_FLOOR**2 * share * (1 - share))
     shift = -scale * (1 - share) * SELU_FLOOR
-    inputs = keras.ops.convert_to_numpy(keras.activations.selu(normal_values())) + 0.01  # none at the floor
+    inputs = keras.ops.convert_to_numpy(keras.activations.selu(normal_values())) + 0.01  # no input is at the floor
     outputs = dropped_out(HashedAlphaDropout, 0.3, inputs, dtype).astype("float32")
     dropped = outputs.flat[np.abs(outputs - (scale * SELU_FLOOR + shift)).argmin()]
     assert dropped == pytest.approx(scale * SELU_FLOOR + shift, abs=tolerance)

@@ -1,4 +1,4 @@
-"""The product of taps against the convolution."""
+"""The product of taps equals the convolution."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from bytenet.layers.fast.tap_products import product_of_taps
 
 
 def make_layer(filters, kernel_size, dilation_rate, causal, channels, use_bias=True):
-    """A layer with random weights, the bias too."""
+    """A layer with random weights, including the bias."""
     layer = DilatedConvolution(filters, kernel_size, dilation_rate, causal, use_bias)
     layer.build((None, None, channels))
     random = np.random.default_rng(0)
@@ -47,7 +47,7 @@ def test_outputs_and_gradients_equal_the_convolution(layer, length, channels, us
 
 
 @pytest.mark.parametrize("causal", [False, True])
-def test_one_trace_takes_any_length(causal):
+def test_one_trace_accepts_any_length(causal):
     layer = make_layer(3, 5, 2, causal, 2)
     traced = tf.function(layer, input_signature=[tf.TensorSpec((None, None, 2), tf.float32)])
     inputs = [np.random.default_rng(length).normal(size=(2, length, 2)).astype("float32") for length in (1, 3, 11)]
@@ -58,7 +58,7 @@ def test_one_trace_takes_any_length(causal):
         np.testing.assert_allclose(product, layer(values), atol=1e-4)
 
 
-def test_the_precision_is_that_of_the_policy():
+def test_product_has_the_precision_of_the_policy():
     layer = DilatedConvolution(3, 3, 2, dtype="mixed_bfloat16")
     inputs = np.random.default_rng(1).normal(size=(2, 5, 4)).astype("float32")
     plain = layer(inputs)

@@ -1,4 +1,4 @@
-"""The averages of the weights in the place of the weights."""
+"""The averages of the weights temporarily replace the weights."""
 
 import keras
 import numpy as np
@@ -19,7 +19,7 @@ def trained_model():
     return model
 
 
-def test_averaged_weights_are_there_for_a_while(trained_model):
+def test_averages_replace_the_weights_inside_the_context(trained_model):
     model = trained_model
     own = model.get_weights()
     averages = model.optimizer.average_weights()
@@ -27,13 +27,13 @@ def test_averaged_weights_are_there_for_a_while(trained_model):
         for weight, average in zip(model.trainable_weights, averages, strict=True):
             np.testing.assert_array_equal(weight, average)
         assert not np.array_equal(model.layers[-1].kernel, own[-2])
-        # Running statistics have no average and stay.
+        # Running statistics have no average and do not change.
         np.testing.assert_array_equal(model.layers[0].moving_mean, own[2])
     for weight, value in zip(model.get_weights(), own, strict=True):
         np.testing.assert_array_equal(weight, value)
 
 
-def test_own_weights_come_back_after_an_error(trained_model):
+def test_own_weights_are_restored_after_an_error(trained_model):
     own = trained_model.get_weights()
     with pytest.raises(RuntimeError, match="stop"), averaged_weights(trained_model):
         raise RuntimeError("stop")
@@ -42,7 +42,7 @@ def test_own_weights_come_back_after_an_error(trained_model):
 
 
 @pytest.mark.parametrize("optimizer", [FlatAdam(0.1), KerasOptimizer(keras.optimizers.SGD, 0.1)])
-def test_averaged_weights_without_an_average_change_nothing(optimizer):
+def test_weights_stay_the_same_without_an_average(optimizer):
     model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
     model.compile(optimizer, "mse")
     model.fit(np.ones((4, 3)), np.ones((4, 2)), verbose=0)

@@ -1,4 +1,4 @@
-"""FlatAdam against Keras's Adam and against sums by hand."""
+"""FlatAdam equals Keras's Adam and calculations by hand."""
 
 import keras
 import numpy as np
@@ -37,7 +37,7 @@ def norm(arrays):
 
 @pytest.mark.parametrize("clip_norm", [None, 3.0, 100.0])
 @pytest.mark.parametrize("scheduled", [False, True])
-def test_equals_adam_of_keras(clip_norm, scheduled):
+def test_flat_adam_equals_keras_adam(clip_norm, scheduled):
     rate = WarmupDecay(0.05, "cosine", 3, 20) if scheduled else 0.05
     moments = {"beta_1": 0.8, "beta_2": 0.95, "epsilon": 1e-3}
     all_gradients = gradients_of_steps(12)
@@ -49,8 +49,8 @@ def test_equals_adam_of_keras(clip_norm, scheduled):
         assert np.all(np.abs(own - convert_to_numpy(first)) > 1e-3)
 
 
-def test_first_step_by_hand():
-    # With no moments before it, the first step goes by the learning rate along each sign.
+def test_first_step_equals_calculation_by_hand():
+    # Without earlier moments, the first step is the learning rate times the sign of the gradient.
     gradients = gradients_of_steps(1)
     moved = run(FlatAdam(0.01), gradients)
     for own, first, gradient in zip(moved, make_weights(), gradients[0], strict=True):
@@ -58,7 +58,7 @@ def test_first_step_by_hand():
 
 
 @pytest.mark.thorough
-def test_equals_adam_inside_fit_with_a_compiled_step():
+def test_flat_adam_equals_keras_adam_in_fit_with_a_compiled_step():
     def train(optimizer):
         keras.utils.set_random_seed(1)
         model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4, "relu"), keras.layers.Dense(1)])
@@ -74,27 +74,27 @@ def test_equals_adam_inside_fit_with_a_compiled_step():
 
 
 @pytest.mark.parametrize("clip_norm", [None, 1.0])
-def test_gradient_norm_is_that_of_the_latest_gradient_before_clipping(clip_norm):
+def test_gradient_norm_is_the_norm_of_the_latest_unclipped_gradient(clip_norm):
     all_gradients = gradients_of_steps(3, scale=5.0)
     optimizer = FlatAdam(clip_norm=clip_norm)
     run(optimizer, all_gradients)
     np.testing.assert_allclose(optimizer.gradient_norm, norm(all_gradients[-1]), rtol=1e-5)
 
 
-def test_zero_gradients_move_nothing():
+def test_zero_gradients_do_not_change_the_weights():
     zeros = [[np.zeros(shape, "float32") for shape in SHAPES]]
     for own, first in zip(run(FlatAdam(clip_norm=1.0), zeros), make_weights(), strict=True):
         np.testing.assert_array_equal(own, convert_to_numpy(first))
 
 
-def test_average_equals_one_kept_by_hand():
+def test_average_equals_calculation_by_hand():
     optimizer = FlatAdam(0.1, ema_momentum=0.7)
     by_hand = []
 
     def keep_average(weights):
         for index, weight in enumerate(map(convert_to_numpy, weights)):
             if len(by_hand) < len(weights):
-                by_hand.append(weight)  # begins with the weights after the first step
+                by_hand.append(weight)  # starts with the weights after the first step
             else:
                 by_hand[index] = 0.7 * by_hand[index] + 0.3 * weight
 

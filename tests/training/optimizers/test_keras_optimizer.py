@@ -1,4 +1,4 @@
-"""Keras's optimisers as training uses them: against Keras's own clipping and averaging, and restored from variables."""
+"""Keras's optimisers in training: they equal Keras's own clipping and averaging, and are restored from variables."""
 
 import keras
 import numpy as np
@@ -21,7 +21,7 @@ KINDS = {
     "adamw": (keras.optimizers.AdamW, {"weight_decay": 0.1, "epsilon": 1e-3}),
     "adafactor": (keras.optimizers.Adafactor, {}),
 }
-# Every name that a configuration may have.
+# All names that a configuration may use.
 NAMES = [
     "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw", "ftrl", "keras_adam", "lamb", "lion", "muon",
     "nadam", "rmsprop", "schedulefreeadamw", "sgd",
@@ -52,7 +52,7 @@ def schedule():
 
 @pytest.mark.parametrize("clip_norm", [None, 3.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_weights_and_averages_are_those_of_keras(kind, clip_norm):
+def test_weights_and_averages_equal_the_results_of_keras(kind, clip_norm):
     make, arguments = KINDS[kind]
     all_gradients = gradients_of_steps(8)
     optimizer = KerasOptimizer(make, schedule(), clip_norm, ema_momentum=0.7, **arguments)
@@ -63,13 +63,13 @@ def test_weights_and_averages_are_those_of_keras(kind, clip_norm):
     for one, other, first in zip(own, expected, make_weights(), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
         assert np.all(np.abs(one - convert_to_numpy(first)) > 1e-4)
-    kerass.finalize_variable_values(weights)  # puts the averages in place of the weights
+    kerass.finalize_variable_values(weights)  # replaces the weights by their averages
     for average, expected_average, weight in zip(optimizer.average_weights(), weights, own, strict=True):
         np.testing.assert_allclose(average, expected_average, atol=1e-6)
         assert np.all(average != weight)
 
 
-def test_gradient_norm_is_that_of_the_latest_gradient_before_clipping():
+def test_gradient_norm_is_the_norm_of_the_latest_unclipped_gradient():
     all_gradients = gradients_of_steps(2)
     optimizer = KerasOptimizer(keras.optimizers.SGD, 0.1, clip_norm=0.5)
     run(optimizer, all_gradients)
@@ -105,7 +105,7 @@ def test_a_weight_without_a_gradient_is_an_error():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_with_its_variables_restored_an_optimiser_goes_on_as_if_it_had_not_stopped(name):
+def test_optimiser_with_restored_variables_continues_bit_identical(name):
     arguments = NESTEROV if name == "sgd" else {}
     config = TrainingConfig(optimizer=name, optimizer_arguments=arguments, ema_momentum=0.9, schedule="linear")
     all_gradients = gradients_of_steps(4)
@@ -123,7 +123,7 @@ def test_with_its_variables_restored_an_optimiser_goes_on_as_if_it_had_not_stopp
         np.testing.assert_array_equal(average, expected_average)
 
 
-def test_the_configuration_chooses_the_optimiser_and_its_arguments():
+def test_configuration_chooses_the_optimiser_and_its_arguments():
     sgd = load_config("numbers", ["training.optimizer=sgd", "training.optimizer_arguments={momentum: .5}"]).training
     optimizer = make_optimizer(sgd, total_steps=9)
     assert (optimizer.schedule.total_steps, optimizer.clip_norm) == (9, 1.0)
@@ -135,7 +135,7 @@ def test_the_configuration_chooses_the_optimiser_and_its_arguments():
 
 
 @pytest.mark.parametrize("name", ["keras_adam", "nadam"])
-def test_the_betas_of_the_configuration_reach_every_optimiser_that_has_them(name):
+def test_configured_beta_reaches_the_optimisers_that_use_it(name):
     first, second = (
         run(make_optimizer(TrainingConfig(optimizer=name, beta_1=beta_1), 9), gradients_of_steps(3))
         for beta_1 in (0.9, 0.1)
@@ -153,7 +153,7 @@ def test_the_betas_of_the_configuration_reach_every_optimiser_that_has_them(name
         ("adam", {"amsgrad": True}, r"'amsgrad', but adam takes no arguments"),
     ],
 )
-def test_unknown_names_are_refused_with_those_that_are_known(name, arguments, message):
+def test_wrong_names_are_refused_with_a_hint(name, arguments, message):
     with pytest.raises(ConfigError, match=message):
         check_optimizer(TrainingConfig(optimizer=name, optimizer_arguments=arguments))
 

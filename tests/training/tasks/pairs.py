@@ -1,4 +1,4 @@
-"""Small pairs of translators, and the gradients of one step of them."""
+"""Small pairs of translators, and the gradients of one training step."""
 
 import keras
 import numpy as np
@@ -28,7 +28,7 @@ FAMILIES = {
 
 
 def make_pair(kind="layer norm", optimizer=lambda: keras.optimizers.SGD(1.0), vocab_size=VOCAB_SIZE, **settings):
-    """A pair with weights that make probabilities differ; plain gradient descent with rate 1 shows the gradient.
+    """A pair whose weights give different probabilities. Plain gradient descent with rate 1 shows the gradient.
 
     `search_lengths`, `forbidden_ids` and `jit_compile` go to the pair, the other settings to its configuration.
     """
@@ -57,12 +57,12 @@ def values_of(model):
 
 
 def step(pair, pair_weights=(0.0, 0.0), **texts):
-    """One step of `fit`; the logs, and by direction how the trained weights changed.
+    """Run one step of `fit`. Return the logs, and the changes of the trained weights by direction.
 
     Args:
-        pair: its optimisers make a step of the gradient itself.
-        pair_weights: what the rows of the pairs weigh, none by default.
-        **texts: ids `(rows, length)` by side, or these and the rows' weights.
+        pair: its optimisers make a step of the plain gradient.
+        pair_weights: weights of the rows of the pairs, zero by default.
+        **texts: ids `(rows, length)` by side, or a tuple of ids and row weights.
     """
     sources, targets = (np.minimum(ids, pair.vocab_size - 1) for ids in PAIRS)
     batch = {

@@ -1,9 +1,9 @@
-"""Semi-supervised runs on short pairs, in a process of their own."""
+"""Semi-supervised runs on short pairs, in their own process."""
 
 import subprocess
 import sys
 
-# In a process of its own, as devices and determinism are settings of a whole process.
+# The runs have their own process because devices and determinism are settings of a whole process.
 RUNS = """
 import collections, json, os, signal, sys
 from pathlib import Path

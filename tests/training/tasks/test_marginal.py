@@ -1,4 +1,4 @@
-"""The probability of going forth and back, against sums in double precision, and what counts as the same text."""
+"""The probability of translating forth and back equals sums in double precision. Equal texts are recognised."""
 
 import keras
 import numpy as np
@@ -17,7 +17,7 @@ NEVER = -np.inf
 
 @st.composite
 def beams(draw):
-    """log P(ŷ|x), log P(x|ŷ) and which hypotheses count: the first of each row, and any of the others."""
+    """log P(ŷ|x), log P(x|ŷ) and which hypotheses count: the first of each row, and random others."""
     rows, beam_size = draw(st.integers(1, 3)), draw(st.integers(1, 5))
 
     def numbers():
@@ -30,7 +30,7 @@ def beams(draw):
 
 
 def marginal_in_double_precision(forth, back, counts):
-    """Both results of `log_marginal`, from eq. 2.7.3 with the largest term taken out (C.1.3)."""
+    """Both results of `log_marginal`, from eq. 2.7.3 with the largest term factored out (C.1.3)."""
     values, shares = [], np.zeros(forth.shape)
     for row, (ours, theirs, which) in enumerate(zip(forth.astype(float), back.astype(float), counts, strict=True)):
         joint = (ours + theirs)[which]
@@ -42,7 +42,7 @@ def marginal_in_double_precision(forth, back, counts):
 
 @settings(max_examples=60)
 @given(beams())
-def test_the_marginal_is_the_logarithm_of_the_sum_over_those_that_count(beam):
+def test_marginal_is_the_log_of_the_sum_over_counted_hypotheses(beam):
     values, shares = map(convert_to_numpy, log_marginal(*beam))
     expected_values, expected_shares = marginal_in_double_precision(*beam)
     np.testing.assert_allclose(values, expected_values, rtol=1e-5, atol=1e-5)
@@ -50,7 +50,7 @@ def test_the_marginal_is_the_logarithm_of_the_sum_over_those_that_count(beam):
     assert not shares[~beam[2]].any()
 
 
-def test_the_marginal_of_an_example_is_what_one_computes_by_hand():
+def test_marginal_of_an_example_equals_calculation_by_hand():
     forth, back = np.log([[0.5, 0.25, 0.125]]), np.log([[0.1, 0.6, 0.8]])
     values, shares = log_marginal(*np.float32([forth, back]), np.array([[True, True, False]]))
     assert float(values[0]) == pytest.approx(np.log(0.05 + 0.15))
@@ -59,7 +59,7 @@ def test_the_marginal_of_an_example_is_what_one_computes_by_hand():
 
 @settings(max_examples=40)
 @given(beams())
-def test_the_shares_are_the_gradient_of_the_marginal(beam):
+def test_shares_are_the_gradient_of_the_marginal(beam):
     forth, back, counts = beam
     variables = [tf.Variable(forth), tf.Variable(back)]
     with tf.GradientTape() as tape:
@@ -81,7 +81,7 @@ def test_hypotheses_that_do_not_exist_change_nothing(marginal_of):
 
 @settings(max_examples=40)
 @given(beams())
-def test_back_translation_weighs_by_the_way_forth_alone(beam):
+def test_back_translation_weighs_only_by_probabilities_of_hypotheses(beam):
     forth, back, counts = beam
     values, shares = map(convert_to_numpy, expected_back(*beam))
     weights = np.where(counts, np.exp(forth.astype(float) - np.where(counts, forth, NEVER).max(1, keepdims=True)), 0.0)
@@ -90,14 +90,14 @@ def test_back_translation_weighs_by_the_way_forth_alone(beam):
     np.testing.assert_allclose(values, (weights * back).sum(axis=1), rtol=1e-4, atol=1e-4)
 
 
-def test_back_translation_of_an_example_is_what_one_computes_by_hand():
+def test_back_translation_of_an_example_equals_calculation_by_hand():
     forth, back = np.float32(np.log([[0.3, 0.1, 0.6]])), np.float32([[-1.0, -5.0, NEVER]])
     values, shares = expected_back(forth, back, np.array([[True, True, False]]))
     assert float(values[0]) == pytest.approx(0.75 * -1 + 0.25 * -5)
     np.testing.assert_allclose(shares, [[0.75, 0.25, 0.0]], rtol=1e-6)
 
 
-def test_the_first_of_equal_texts_counts_whatever_null_symbols_they_hold():
+def test_first_of_equal_texts_counts_regardless_of_null_symbols():
     hypotheses = np.array(
         [
             [[2, 3, 1, 0], [2, 0, 3, 1], [3, 2, 1, 0], [0, 2, 3, 1]],
@@ -130,7 +130,7 @@ def test_likelihoods_are_sums_over_the_real_symbols_of_every_target():
     found = log_likelihoods(model, sources, targets, training=False)
     logits = model({"source_ids": np.repeat(sources, 2, axis=0), "target_ids": targets})
     log_probabilities = convert_to_numpy(keras.ops.log_softmax(logits)).astype(float)
-    # A 0 inside, as the thesis's searches find, is no symbol of the text.
+    # The thesis's searches may write a 0 inside a text. It is no symbol of the text.
     expected = [
         sum(log_probabilities[row, place, symbol] for place, symbol in enumerate(target) if symbol)
         for row, target in enumerate(targets)

@@ -1,4 +1,4 @@
-"""Which monolingual text a run uses, in which batches, and how long translations are searched."""
+"""Which monolingual text a run uses, in which batches, and how long the searched translations may be."""
 
 import dataclasses
 import itertools
@@ -57,7 +57,7 @@ def texts(of_corpus=None, vocabulary=VOCABULARY, replicas=1, **settings):
         (corpus(), {"source_weight": 0.0, "target_weight": 0.0}, set()),
     ],
 )
-def test_text_is_used_where_it_is_there_and_has_a_weight(of_corpus, weights, sides):
+def test_text_is_used_if_it_exists_and_has_a_weight(of_corpus, weights, sides):
     assert texts(of_corpus, **weights).keys() == sides
 
 
@@ -80,7 +80,7 @@ def test_text_that_teaches_no_translator_is_not_used(settings, sides):
     ("settings", "rows"),
     [({}, {3, 2}), ({"batch_chars": 18}, {4, 3}), ({"batch_size": 5}, {5})],
 )
-def test_batches_are_as_large_as_those_of_the_pairs_unless_said_otherwise(settings, rows):
+def test_text_batches_are_as_large_as_pair_batches_unless_configured(settings, rows):
     found = texts(corpus(["abc", "abcd"] * 8, None), data={"batch_chars": 12}, num_buckets=2, **settings)
     assert {rows for rows, _ in found["source"].plan.shapes} == rows
 
@@ -94,20 +94,20 @@ def test_sentences_outside_the_limits_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("unknown", "kept"), [("symbol", ["abc", "cab"]), ("drop", ["abc", "abx", "cab", "xyz"])]
 )  # fmt: skip
-def test_sentences_with_characters_that_the_pairs_lack_are_not_searched_for(unknown, kept):
+def test_unknown_characters_exclude_a_sentence_unless_they_are_dropped(unknown, kept):
     vocabulary = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown=unknown)
     of_corpus = corpus(["abc", "abx", "cab", "xyz"])
-    # Of the last one nothing is left without the unknown characters, and nothing is text, too.
+    # The last sentence is empty without its unknown characters. An empty sentence is text, too.
     selected = texts(of_corpus, vocabulary, data={"unknown": unknown})["source"].selected
     assert (selected.texts, selected.unknown_characters) == (kept, 4 - len(kept))
 
 
-def test_nothing_within_the_limits_is_an_error_that_names_the_settings():
+def test_error_names_the_settings_if_no_sentence_is_within_the_limits():
     with pytest.raises(InputError, match=r"None of the 2 sentences of monolingual target .* need 3 to 9 .*max_length"):
         texts(corpus(target=["A", "AA"]), data={"min_length": 3, "max_length": 9})
 
 
-def test_a_sample_keeps_its_order_and_another_seed_draws_another():
+def test_sample_keeps_its_order_and_depends_on_the_seed():
     numbered = [f"{'a' * (number // 10)}b{'c' * (number % 10)}" for number in range(100)]
 
     def sample(**data):
@@ -122,32 +122,32 @@ def test_a_sample_keeps_its_order_and_another_seed_draws_another():
     assert sample(num_monolingual=1000) == numbered
 
 
-def test_a_translation_is_searched_as_far_as_a_pair_with_no_longer_source_went():
+def test_search_length_comes_from_pairs_with_no_longer_source():
     found = texts(corpus(["ab", "abcd"] * 4, ["A", "ABCABA"] * 4), source_weight=0.5)
-    # Padded lengths count the end symbol. Up to "ab" the longest target is "ABAB", up to "abcd" it is "ABCAB".
+    # Padded lengths count the end symbol. Up to "ab", the longest target is "ABAB". Up to "abcd", it is "ABCAB".
     assert found["source"].search_lengths == {3: 5, 5: 6}
-    # Of targets as long as "A" or "AB" the longest source is "abcde"; of longer ones it stays that.
+    # Up to "A" or "AB", the longest source is "abcde". It is the same for longer targets.
     assert found["target"].search_lengths == {2: 6, 7: 6}
 
 
-def test_shorter_text_than_that_of_any_pair_is_searched_as_the_shortest_pairs_are():
+def test_text_shorter_than_all_pairs_is_searched_like_the_shortest_pair():
     short = Corpus("files", Pairs(["abcd", "abc"], ["ABC", "AB"]), None, None, "de", "en", monolingual_source=["a", ""])
     assert texts(short)["source"].search_lengths == {2: 3}
 
 
-def test_no_search_goes_beyond_the_models_length_rule():
+def test_search_length_does_not_exceed_the_length_rule_of_the_model():
     shortened = {"unfold_scale": 0.5, "unfold_offset": 1}
     found = texts(corpus(["ab", "abcd"] * 4, None), model=shortened)
     assert found["source"].search_lengths == {3: 3, 5: 4}
 
 
 @pytest.mark.parametrize("model", [{"length_rule": "pair"}, {"settings": "thesis"}])
-def test_a_model_with_the_pair_rule_searches_as_far_as_the_padded_text(model):
+def test_search_length_of_the_pair_rule_is_the_padded_text_length(model):
     found = texts(corpus(["ab", "abcd"] * 4, None), model=model)
     assert found["source"].search_lengths == {3: 3, 5: 5}
 
 
-def test_batches_of_text_have_settings_of_their_own():
+def test_text_batches_have_their_own_settings():
     found = texts(batch_size=3, bucketing="none", replicas=2)
     assert [(bucket.batch_size, bucket.upper) for bucket in found["source"].plan.buckets] == [(4, 8)]
     assert [bucket.batch_size for bucket in texts()["source"].plan.buckets] == [4, 4]
@@ -156,7 +156,7 @@ def test_batches_of_text_have_settings_of_their_own():
 
 
 def batches(of_corpus=None, count=8, step=0, loss="sentence", seed=3, **weights):
-    """The first batches of a run from a step on, as NumPy arrays."""
+    """The first batches of a run from a given step, as NumPy arrays."""
     settings = config(training={"seed": seed}, **weights)
     plan = plan_from_config(pair_lengths(PAIRS, VOCABULARY), settings.data)
     epoch, batch = divmod(step, plan.num_batches)
@@ -172,11 +172,11 @@ def decoded(ids):
 
 @pytest.fixture(scope="module")
 def unbroken():
-    """The first batches of a run with both texts."""
+    """The first batches of an uninterrupted run with both texts."""
     return batches(count=24)
 
 
-def test_each_text_goes_round_at_its_own_pace(unbroken):
+def test_each_text_repeats_after_its_own_number_of_batches(unbroken):
     rounds = {side: text.plan.num_batches for side, text in texts().items()}
     assert len(set(rounds.values())) == 2
     for side, whole in (("source", SOURCES), ("target", TARGETS)):
@@ -185,7 +185,7 @@ def test_each_text_goes_round_at_its_own_pace(unbroken):
             assert sorted(itertools.chain(*(decoded(batch[side][0]) for batch in one_round))) == sorted(whole)
 
 
-def test_the_order_of_a_stream_does_not_depend_on_the_others(unbroken):
+def test_order_of_a_stream_does_not_depend_on_other_streams(unbroken):
     source_alone = batches(corpus(target=None), count=12)
     assert source_alone[0].keys() == {"pairs", "source"}
     for part in ("source", "pairs"):
@@ -194,21 +194,21 @@ def test_the_order_of_a_stream_does_not_depend_on_the_others(unbroken):
     np.testing.assert_equal([batch["target"] for batch in target_alone], [batch["target"] for batch in unbroken[:12]])
 
 
-def test_the_seed_decides_the_order(unbroken):
+def test_order_depends_on_the_seed(unbroken):
     other_seed = batches(count=12, seed=4)
     for part in ("pairs", "source", "target"):
         with pytest.raises(AssertionError):
             np.testing.assert_equal([batch[part] for batch in other_seed], [batch[part] for batch in unbroken[:12]])
 
 
-def test_two_texts_of_one_size_do_not_come_in_the_same_order():
+def test_two_texts_of_equal_size_have_different_orders():
     same = batches(corpus(SOURCES, SOURCES), count=6)
     with pytest.raises(AssertionError):
         np.testing.assert_equal([batch["source"] for batch in same], [batch["target"] for batch in same])
 
 
 @pytest.mark.parametrize("step", [1, 14])
-def test_from_any_step_on_the_batches_are_those_of_an_unbroken_stream(unbroken, step):
+def test_batches_from_any_step_equal_an_uninterrupted_stream(unbroken, step):
     np.testing.assert_equal(batches(count=10, step=step), unbroken[step : step + 10])
 
 

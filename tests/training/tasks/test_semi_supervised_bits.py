@@ -1,4 +1,4 @@
-"""To the last bit: pairs alone, a run that was stopped, a model used again."""
+"""Bit-identical results: pairs alone, a stopped run, and a reused model."""
 
 import numpy as np
 import pytest
@@ -30,8 +30,8 @@ run("stopped", config(*semi), models=pool, resume=True)
 """
 
 
-def test_with_weights_of_0_the_two_are_two_supervised_runs(tmp_path, final_state):
-    """Weights, running statistics, random states and optimisers of the pair are those of one run and the other."""
+def test_pair_with_text_weights_of_0_equals_two_supervised_runs(tmp_path, final_state):
+    """The pair has the weights, running statistics, random states and optimisers of the two runs."""
     same = run_script(WITHOUT_TEXT, tmp_path)
     state, arrays = final_state(same / "weights 0")
     supervised = [final_state(same / direction) for direction in ("forward", "backward")]
@@ -56,7 +56,7 @@ def assert_models_are_equal(run, expected):
         np.testing.assert_array_equal(one, other, err_msg=one.path)
 
 
-def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_models_of_another(tmp_path, final_state):
+def test_resumed_run_equals_an_uninterrupted_run_with_reused_models(tmp_path, final_state):
     same = run_script(RESUMED, tmp_path)
     state, arrays = final_state(same / "unbroken")
     resumed_state, resumed_arrays = final_state(same / "stopped")
@@ -75,6 +75,6 @@ def test_a_run_stopped_and_resumed_ends_as_one_that_was_not_and_that_had_the_mod
     for row in (*rows, *resumed_rows):
         del row[2]
     assert resumed_rows == rows
-    # What comes of the other run is another, so that something can be seen.
+    # The first run has different results, so a mix-up of the models would be visible.
     _, others = final_state(same / "first")
     assert [name for name in arrays if name in others and not np.array_equal(arrays[name], others[name])]

@@ -1,4 +1,4 @@
-"""Two devices against one: each translator on a device of its own, or both on both."""
+"""Two devices compared with one: each translator on its own device, or both translators on both devices."""
 
 import json
 
@@ -63,23 +63,23 @@ for name in sys.argv[1:]:
 
 @pytest.fixture(scope="module", params=["apart", "replicated"])
 def placement(request):
-    """Two devices have a translator each, or share each batch."""
+    """Each of two devices has its own translator, or both share each batch."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def devices(placement, tmp_path_factory):
-    """Folders of the same two steps on one device, and on two with that placement."""
+    """Folders of the same two steps on one device, and on two devices with this placement."""
     return run_script(DEVICES, tmp_path_factory.mktemp("devices"), "one", placement)
 
 
-def test_losses_gradients_and_weights_on_two_devices_are_those_of_one(devices, final_state, placement):
+def test_losses_gradients_and_weights_on_two_devices_equal_one_device(devices, final_state, placement):
     _, arrays = final_state(devices / "one")
     _, others = final_state(devices / placement)
     moments = [name for name in arrays if name.endswith("first_moment")]
     weights = [name for name in arrays if name.startswith("model/")]
     assert (len(moments), len(weights) > 10) == (2, True)
-    for name in moments:  # tenths of the gradients, the second of which is that of the weights after the first step
+    for name in moments:  # tenths of the gradients of both steps; the second gradient depends on the first step
         assert np.abs(arrays[name]).max() > 1e-3
     for name in (*moments, *weights):
         np.testing.assert_allclose(others[name], arrays[name], atol=1e-6, err_msg=name)
@@ -104,7 +104,7 @@ def test_each_translator_is_on_its_device_or_on_both(devices, placement):
 
 @pytest.mark.parametrize("placement", ["apart"], indirect=True)
 def test_each_translator_computes_on_its_device(devices):
-    """Both do the same with the pairs; with source text the forward one searches, too."""
+    """Both translators do the same work for pairs. For source text, the forward translator also searches."""
     products = json.loads((devices / "apart" / "devices.json").read_text())["products"]
     pairs, text, first, second = products["pairs"], products["text"], "/device:CPU:0", "/device:CPU:1"
     assert pairs.keys() == text.keys() == {first, second}

@@ -1,4 +1,4 @@
-"""Whole semi-supervised runs, as small as they can be."""
+"""Complete semi-supervised runs, as small as possible."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def finished(semi_config, pool, tmp_path_factory):
     return config, train(config, tmp_path_factory.mktemp("finished") / "run", models=pool)
 
 
-def test_a_run_leaves_two_run_folders_that_later_commands_can_use(finished, model_weights):
+def test_run_leaves_two_run_folders_that_later_commands_can_use(finished, model_weights):
     config, folder = finished
     assert RunFolder.open(folder.path).config == config
     backward = RunFolder.open(folder.path / "backward")
@@ -74,7 +74,7 @@ def test_both_saved_models_have_their_averaged_weights(finished):
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_a_translator_whose_gradient_is_no_number_ends_the_run(
+def test_run_ends_if_the_gradient_of_a_translator_is_nan(
     semi_config, pool, unmeasured, tmp_path, monkeypatch, direction
 ):
     count = StateKeeper.on_train_batch_end
@@ -90,7 +90,7 @@ def test_a_translator_whose_gradient_is_no_number_ends_the_run(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
-def test_a_frozen_translator_is_saved_as_it_was(
+def test_frozen_translator_is_saved_unchanged(
     semi_config, supervised_run, eagerly, tmp_path, trained, frozen, model_weights, assert_equal_weights
 ):
     start = supervised_run("start", f"data.reversed={frozen == 'backward'}")
@@ -117,11 +117,11 @@ def test_a_frozen_translator_is_saved_as_it_was(
         pytest.param("backward", None, [None, 1], marks=pytest.mark.thorough),
     ],
 )
-def test_each_translator_that_learns_is_kept_at_its_own_best(
+def test_each_trained_translator_is_kept_at_its_own_best(
     semi_config, supervised_run, pool, model_weights, assert_equal_weights, tmp_path, monkeypatch, capsys, trained,
     of_start, kept,
 ):  # fmt: skip
-    """Epoch by epoch the forward one gets better, after what it starts from, and the backward one worse."""
+    """After the start, the forward translator improves with each epoch, and the backward translator gets worse."""
     scores = {"forward": [3.0, 2.0, 1.0], "backward": [1.0, 2.0, 3.0]}
     measured_on, drawn_from, measured_after, kept_after = {}, [], [0], {}
     start = supervised_run("start")
@@ -171,7 +171,7 @@ def test_each_translator_that_learns_is_kept_at_its_own_best(
         assert f"before the first step: val_loss {of_start}" in messages
 
 
-def test_each_translator_has_an_optimiser_of_the_kind_asked_for(
+def test_each_translator_has_an_optimiser_of_the_configured_kind(
     semi_config, final_state, eagerly, unmeasured, tmp_path
 ):
     momentum = "training.optimizer_arguments={momentum: 0.9, nesterov: true}"
@@ -189,7 +189,7 @@ def test_each_translator_has_an_optimiser_of_the_kind_asked_for(
     assert all(norms)
 
 
-def test_another_text_is_refused_on_resume(semi_config, eagerly, unmeasured, tmp_path):
+def test_changed_text_is_refused_on_resume(semi_config, eagerly, unmeasured, tmp_path):
     files = {name: tmp_path / name for name in ("train_source", "train_target", "monolingual_source")}
     for path, text in zip(files.values(), ("ab\nba\naab\n", "AB\nBA\nAAB\n", "abb\nbab\n"), strict=True):
         path.write_text(text, encoding="utf-8")
@@ -203,13 +203,13 @@ def test_another_text_is_refused_on_resume(semi_config, eagerly, unmeasured, tmp
         train(config, tmp_path / "run", resume=True)
 
 
-def test_the_backward_translator_is_not_trained_by_itself(semi_config, pool, tmp_path):
+def test_backward_translator_cannot_be_trained_alone(semi_config, pool, tmp_path):
     folder = RunFolder.create(tmp_path / "run", semi_config(), Vocabulary.from_texts(["1"]))
     with pytest.raises(InputError, match=rf"is the backward translator of the run in .*--resume --run {folder.path}"):
         train(semi_config("semi_supervised.enabled=false"), folder.path / "backward", resume=True, models=pool)
 
 
-def test_apart_needs_two_devices(semi_config, tmp_path):
+def test_placement_apart_needs_two_devices(semi_config, tmp_path):
     for devices in ("null", '["CPU:0"]'):
         config = semi_config("semi_supervised.placement=apart", f"training.devices={devices}")
         with pytest.raises(ConfigError, match=r"placement: apart needs two devices, but training\.devices is"):
@@ -217,7 +217,7 @@ def test_apart_needs_two_devices(semi_config, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
+def test_placement_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
     monkeypatch.setattr("bytenet.training.tasks.semi_supervised_task.check_devices", lambda devices: None)
     config = semi_config(
         "semi_supervised.placement=apart", 'training.devices=["CPU:0","CPU:0"]', "training.jit_compile=true"
@@ -227,7 +227,7 @@ def test_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_attention_family_trains_too(semi_config, tmp_path):
+def test_attention_family_trains_too(semi_config, tmp_path):
     config = semi_config("model.family=attention", "model.num_sets=null", "model.dilations=null")
     folder = train(config, tmp_path / "run")
     metrics = read_csv_log(folder.metrics_path)

@@ -18,7 +18,7 @@ ATTENTION = ("model.family=attention", "model.num_sets=null", "model.dilations=n
 
 @contextmanager
 def failing_at_the_first_step(monkeypatch):
-    """Inside, a run fails before it has a checkpoint."""
+    """Inside this context, a run fails before it has a checkpoint."""
 
     def fail(self, batch, logs=None):
         raise InputError("the loss is nan")
@@ -42,9 +42,7 @@ def test_runs_start_from_supervised_runs(
     assert any(np.any(one != other) for one, other in zip(half.forward.weights, both.forward.weights, strict=True))
 
 
-def test_without_starts_both_begin_with_the_weights_of_supervised_runs(
-    semi_config, beginnings, tmp_path, assert_equal_weights
-):
+def test_translators_without_starts_begin_like_supervised_runs(semi_config, beginnings, tmp_path, assert_equal_weights):
     train(semi_config(), tmp_path / "run")
     train(semi_config("semi_supervised.enabled=false"), tmp_path / "supervised")
     train(semi_config("semi_supervised.enabled=false", "data.reversed=true"), tmp_path / "reversed")
@@ -53,7 +51,7 @@ def test_without_starts_both_begin_with_the_weights_of_supervised_runs(
     assert_equal_weights(pair.backward.weights, reversed_.weights)
 
 
-def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, supervised_run, pool, unmeasured, tmp_path):
+def test_run_resumes_after_its_start_run_is_deleted(semi_config, supervised_run, pool, unmeasured, tmp_path):
     start = supervised_run("start")
     config = semi_config(f"semi_supervised.start_forward={start.path}", "training.max_steps=1")
     train(config, tmp_path / "run", models=pool)
@@ -63,7 +61,7 @@ def test_a_run_goes_on_without_the_runs_that_it_started_from(semi_config, superv
     assert read_csv_log(folder.metrics_path)["step"][-1] == 2
 
 
-def test_other_starts_are_not_noted_once_there_is_a_checkpoint(
+def test_changed_starts_are_not_saved_after_the_first_checkpoint(
     semi_config, supervised_run, pool, unmeasured, tmp_path, capsys
 ):
     start = supervised_run("start")
@@ -79,7 +77,7 @@ def test_other_starts_are_not_noted_once_there_is_a_checkpoint(
 
 
 @pytest.mark.thorough
-def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_last(
+def test_frozen_translator_is_copied_from_latest_start(
     semi_config, supervised_run, eagerly, unmeasured, tmp_path, monkeypatch, model_weights, assert_equal_weights
 ):
     forward = supervised_run("start")
@@ -107,7 +105,7 @@ def test_a_translator_that_does_not_learn_is_kept_as_it_is_of_the_start_taken_la
         (ATTENTION, r"The model of the run in .*start differs from the model of this run"),
     ],
 )
-def test_runs_that_cannot_be_started_from_are_explained(semi_config, supervised_run, tmp_path, overrides, message):
+def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised_run, tmp_path, overrides, message):
     start = supervised_run("start")
     with pytest.raises(InputError, match=message):
         train(semi_config(f"semi_supervised.start_forward={start.path}", *overrides), tmp_path / "run")
@@ -122,7 +120,7 @@ def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, 
 
 
 @pytest.mark.thorough
-def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
+def test_start_is_listed_once_even_if_the_run_begins_twice(
     semi_config, supervised_run, pool, unmeasured, tmp_path, monkeypatch
 ):
     start = supervised_run("start")
@@ -134,7 +132,7 @@ def test_what_a_run_starts_from_is_listed_once_however_often_it_begins(
         assert read_csv_log(RunFolder(path).metrics_path)["epoch"] == [0, 1]
 
 
-def test_a_start_that_is_no_run_is_named(semi_config, tmp_path):
+def test_missing_start_is_named_in_the_error(semi_config, tmp_path):
     config = semi_config(f"semi_supervised.start_backward={tmp_path / 'nowhere'}")
     with pytest.raises(MissingFileError, match=r"nowhere does not exist; expected the folder of a run"):
         train(config, tmp_path / "run")

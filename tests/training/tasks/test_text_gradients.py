@@ -1,4 +1,4 @@
-"""The gradients of monolingual text, against what one works out hypothesis by hypothesis."""
+"""The gradients of monolingual text equal calculations by hand for each hypothesis."""
 
 import itertools
 
@@ -29,7 +29,7 @@ def without_padding(ids):
 
 
 def log_probability_and_gradient(model, source, target):
-    """log P(target | source) of one sentence alone, and its gradient by every trained weight."""
+    """log P(target | source) of one sentence alone, and its gradient with respect to every trained weight."""
     with tf.GradientTape() as tape:
         logits = model({"source_ids": source[None], "target_ids": target[None]}, training=True)
         log_probabilities = tf.nn.log_softmax(logits[0])
@@ -40,9 +40,9 @@ def log_probability_and_gradient(model, source, target):
 
 
 def gradient_by_hand(pair, side, objective, beam_size=BEAM_SIZE):
-    """−Σ_b w_b ∇(log P(ŷ_b|x) + log P(x|ŷ_b)), B.5.4, one hypothesis after the other; the mean over `TEXT`.
+    """−Σ_b w_b ∇(log P(ŷ_b|x) + log P(x|ŷ_b)), B.5.4, one hypothesis at a time. The mean over `TEXT`.
 
-    Of back-translation, without the first of the two, and with the w_b of the probabilities of ŷ alone.
+    For back-translation, without the first term, and with w_b from the probabilities of ŷ alone.
 
     Returns:
         The loss, and the gradients by direction.
@@ -70,7 +70,7 @@ def gradient_by_hand(pair, side, objective, beam_size=BEAM_SIZE):
 @pytest.mark.parametrize(
     ("side", "objective"), [("source", "marginal"), ("target", "marginal"), ("source", "back_translation")]
 )
-def test_the_gradient_of_text_is_that_of_b54_worked_out_hypothesis_by_hypothesis(side, objective):
+def test_gradient_of_text_equals_b54_by_hand_for_each_hypothesis(side, objective):
     weights = {f"{side}_weight": 0.7, "objective": objective}
     pair = make_pair(search_lengths={side: {4: SEARCH_LENGTH}}, **weights)
     loss, gradients = gradient_by_hand(pair, side, objective)
@@ -80,12 +80,12 @@ def test_the_gradient_of_text_is_that_of_b54_worked_out_hypothesis_by_hypothesis
         np.testing.assert_allclose(flat(changes[name]), -0.7 * gradient, atol=2e-6, rtol=1e-5)
     forth_name, back_name = FORTH_AND_BACK[side]
     assert np.abs(flat(changes[back_name])).max() > 0.01
-    # Back-translation teaches nothing to the one who searched.
+    # Back-translation does not teach the translator that searched.
     assert np.any(flat(changes[forth_name])) == (objective == "marginal")
 
 
 @pytest.mark.parametrize("kind", ["batch norm", "attention"])
-def test_the_gradient_of_text_is_the_derivative_of_the_log_sum_and_not_of_the_search(kind):
+def test_gradient_of_text_differentiates_the_log_sum_but_not_the_search(kind):
     pair = make_pair(kind)
     hypotheses, _ = search(pair)
     hypotheses = hypotheses.reshape(-1, SEARCH_LENGTH)
@@ -104,7 +104,7 @@ def test_the_gradient_of_text_is_the_derivative_of_the_log_sum_and_not_of_the_se
     assert np.abs(derivative).max() > 0.01
 
 
-def test_with_one_hypothesis_back_translation_is_training_on_what_greedy_search_finds():
+def test_back_translation_with_one_hypothesis_trains_on_greedy_search():
     pair = make_pair(objective="back_translation", beam_size=1)
     loss, gradients = gradient_by_hand(pair, "source", "back_translation", beam_size=1)
     logs, changes = step(pair, source=TEXT)
@@ -117,10 +117,10 @@ def test_with_one_hypothesis_back_translation_is_training_on_what_greedy_search_
     ("duplicates", "forbidden_ids"),
     [("keep", (0,)), pytest.param("keep", (), marks=pytest.mark.thorough), ("merge", ())],
 )
-def test_the_loss_is_the_exact_marginal_where_the_beam_holds_everything(duplicates, forbidden_ids):
-    """Everything: what ends within two symbols, and what has two symbols and no end; its sum is all a search can find.
+def test_loss_is_the_exact_marginal_if_the_beam_holds_all_sequences(duplicates, forbidden_ids):
+    """All sequences that end within two symbols, and all of two symbols without an end. A search finds no others.
 
-    Of two symbols and the end there are seven such sequences, of the same with NULL in place of one of them as well.
+    Two symbols and the end symbol form seven such sequences. If NULL replaces one symbol, there are also seven.
     """
     vocab_size, length = (3 if forbidden_ids == () else 4), 2
     pair = make_pair(
@@ -134,19 +134,19 @@ def test_the_loss_is_the_exact_marginal_where_the_beam_holds_everything(duplicat
 
     expected = 0.0
     for row in text:
-        found = []  # of each: text, log P(ŷ|x) with every symbol, and what it adds to the sum
+        found = []  # for each: log P(ŷ|x) with every symbol, text, and term of the sum
         for sequence in everything:
             padded = np.array([[*sequence, *[0] * (length - len(sequence))]])
             logits = pair.forward({"source_ids": row[None], "target_ids": padded})[0]
             steps = convert_to_numpy(tf.nn.log_softmax(logits)).astype(float)
             of_symbols = [steps[place, symbol] for place, symbol in enumerate(sequence)]
-            # In the sum, NULL symbols are no part of a translation, as in the thesis's code.
+            # As in the thesis's code, NULL symbols in the sum are not part of a translation.
             forth = sum(value for value, symbol in zip(of_symbols, sequence, strict=True) if symbol)
             back = float(log_likelihoods(pair.backward, padded, row[None], training=True)[0])
             ended = sequence[-1] == 1
             kept_text = tuple(symbol for symbol in sequence if symbol)
             found.append(((ended, sum(of_symbols)), kept_text, np.exp(forth + back)))
-        found.sort(key=lambda one: one[0], reverse=True)  # the order of the search: ended ones first
+        found.sort(key=lambda one: one[0], reverse=True)  # the order of the search: ended sequences first
         seen, terms = set(), []
         for _, kept_text, term in found:
             if duplicates == "keep" or kept_text not in seen:
@@ -158,13 +158,13 @@ def test_the_loss_is_the_exact_marginal_where_the_beam_holds_everything(duplicat
     assert logs["source_marginal"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_search_takes_moving_statistics_or_those_of_the_batch():
+def test_search_uses_moving_statistics_or_batch_statistics():
     found = {}
     for statistics in ("moving", "batch"):
         pair = make_pair("batch norm", batch_norm_statistics=statistics)
         hypotheses, _ = search(pair, statistics=statistics)
         flattened, sources = hypotheses.reshape(-1, SEARCH_LENGTH), np.repeat(TEXT, BEAM_SIZE, axis=0)
-        # Which statistics the gradient takes is no matter of this setting: those of the batch.
+        # This setting does not change the gradient. It always uses the statistics of the batch.
         joint = log_likelihoods(pair.forward, sources, flattened, training=True)
         joint += log_likelihoods(pair.backward, flattened, sources, training=True)
         expected = -tf.reduce_mean(tf.reduce_logsumexp(tf.reshape(joint, (-1, BEAM_SIZE)), axis=1))

@@ -1,4 +1,4 @@
-"""Two translators that learn from each other: which of them learns, how text and pairs add up, and XLA."""
+"""Two translators that learn from each other: which one learns, how text and pairs add up, and XLA."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("eagerly")
 
 
 @pytest.mark.parametrize(("trained", "statistics"), [("forward", "batch"), ("backward", "moving")])
-def test_the_translator_that_is_not_trained_stays_as_it_is(trained, statistics):
+def test_frozen_translator_does_not_change(trained, statistics):
     pair = make_pair(
         "batch norm", trained=trained, start_forward="a", start_backward="b", batch_norm_statistics=statistics,
         target_weight=0.5, search_lengths={side: {4: SEARCH_LENGTH} for side in ("source", "target")},
@@ -29,7 +29,7 @@ def test_the_translator_that_is_not_trained_stays_as_it_is(trained, statistics):
     assert logs.keys() == {"loss", "source_marginal", "target_marginal", "character_error"}
 
 
-def test_the_translator_that_is_trained_learns_as_beside_one_that_is_trained_too():
+def test_trained_translator_learns_the_same_beside_a_frozen_translator():
     alone = make_pair(trained="forward", start_backward="b", target_weight=0.5)
     both = make_pair(target_weight=0.5)
     (logs, changes), (logs_of_both, changes_of_both) = (
@@ -40,7 +40,7 @@ def test_the_translator_that_is_trained_learns_as_beside_one_that_is_trained_too
     np.testing.assert_allclose(flat(changes["forward"]), flat(changes_of_both["forward"]), atol=1e-6)
 
 
-def test_weights_grow_over_the_ramp_and_stay_and_may_be_set_anew():
+def test_text_weights_grow_over_the_ramp_then_stay_and_can_be_changed():
     pair = make_pair(optimizer=lambda: FlatAdam(0.0), ramp_steps=3)  # rate 0: the same gradient at every step
     norms = []
     for weight in (0.7, 0.7, 0.7, 0.7, 0.07):
@@ -54,7 +54,7 @@ def test_weights_grow_over_the_ramp_and_stay_and_may_be_set_anew():
 @pytest.mark.parametrize(
     ("kind", "duplicates"), [("batch norm", "keep"), pytest.param("attention", "merge", marks=pytest.mark.thorough)]
 )
-def test_rows_that_fill_up_a_batch_add_nothing(kind, duplicates):
+def test_filler_rows_add_nothing(kind, duplicates):
     lengths = {side: {4: SEARCH_LENGTH} for side in ("source", "target")}
     filled_up = np.concatenate([TEXT[:2], np.zeros((2, 4), np.int32), TEXT[2:], np.zeros((1, 4), np.int32)])
     weights = 2.0 * (filled_up[:, 0] != 0)  # rows / N for real rows, as the pipeline gives them
@@ -71,7 +71,7 @@ def test_rows_that_fill_up_a_batch_add_nothing(kind, duplicates):
         np.testing.assert_allclose(other, one, atol=1e-5)
 
 
-def test_text_adds_its_gradient_to_that_of_the_pairs():
+def test_gradient_of_text_is_added_to_the_gradient_of_pairs():
     changes = {}
     for name, weights, texts in (
         ("pairs", (1.0, 1.0), {}),
@@ -88,7 +88,7 @@ def test_text_adds_its_gradient_to_that_of_the_pairs():
 
 
 @pytest.mark.thorough
-def test_a_step_compiled_with_xla_is_a_step_that_is_not():
+def test_step_compiled_with_xla_equals_an_uncompiled_step():
     results = []
     for jit_compile in (False, True):
         tf.config.run_functions_eagerly(not jit_compile)
