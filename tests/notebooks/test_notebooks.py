@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, and what is committed is what they printed when they did."""
+"""The notebooks run from top to bottom, and their saved outputs come from such a run."""
 
 import ast
 import importlib.util
@@ -14,7 +14,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 _LARGEST_BYTES = 600_000
 _PATH = re.compile(r"(?<![\w.:/<])/(work|tmp|home|root|Users|usr|opt|var|mnt|srv|private)/[\w.-]+")
 
-# What a kernel runs before the first cell.
+# A kernel runs this before the first cell.
 _SMALL_PRODUCT = """
 import sys
 
@@ -30,7 +30,7 @@ each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path
 
 @pytest.fixture(scope="module")
 def runner():
-    """notebooks/run.py, which is no package's module."""
+    """notebooks/run.py, which is not part of a package."""
     spec = importlib.util.spec_from_file_location("notebooks_run", FOLDER / "run.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -42,7 +42,7 @@ def code_cells(notebook):
 
 
 def printed(notebook) -> str:
-    """All text among the outputs."""
+    """All text in the outputs."""
     texts = []
     for cell in code_cells(notebook):
         for output in cell.outputs:
@@ -56,7 +56,7 @@ def pictures(notebook) -> int:
 
 
 def check_outputs(notebook):
-    """It ran once from top to bottom, and left neither errors, nor messages, nor names of this machine's folders."""
+    """Check that it ran once from top to bottom, without errors, messages or folder names of this machine."""
     cells = code_cells(notebook)
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     kinds = {output.output_type for cell in cells for output in cell.outputs}
@@ -66,25 +66,25 @@ def check_outputs(notebook):
     assert str(Path.home()) not in printed(notebook)
 
 
-def test_both_are_there():
+def test_both_notebooks_exist():
     assert [path.name for path in NOTEBOOKS] == ["read-your-trace.ipynb", "why-bytenet-is-slow.ipynb"]
 
 
 @each_notebook
-def test_what_is_committed_was_printed_by_these_cells(path, runner):
+def test_saved_outputs_match_the_cells(path, runner):
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     again = f"Run it again with: python notebooks/run.py notebooks/{path.name}"
     assert notebook.metadata.get("executed_sources") == runner.sources_digest(notebook), again
     check_outputs(notebook)
-    # The first cells of a notebook may only import and define.
+    # Only the first cells, which import and define, may have no output.
     assert sum(bool(cell.outputs) for cell in code_cells(notebook)) >= len(code_cells(notebook)) - 2
     assert pictures(notebook) >= 2
     assert path.stat().st_size < _LARGEST_BYTES
 
 
 @each_notebook
-def test_what_the_cells_import_exists(path):
+def test_imports_of_the_cells_exist(path):
     tree = ast.parse("\n".join(cell.source for cell in code_cells(nbformat.read(path, as_version=4))))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     assert any("bytenet" in ast.unparse(node) for node in imports)
@@ -94,7 +94,7 @@ def test_what_the_cells_import_exists(path):
 
 @pytest.fixture
 def small_product(tmp_path_factory):
-    """The environment of a kernel in which the matrices of the peak are small; they would take a fifth of the time."""
+    """The environment of a kernel with small matrices for the peak. Large ones would take a fifth of the time."""
     folder = tmp_path_factory.mktemp("ipython")
     startup = folder / "profile_default" / "startup" / "small_product.py"
     startup.parent.mkdir(parents=True)
@@ -103,7 +103,7 @@ def small_product(tmp_path_factory):
 
 
 @pytest.mark.thorough
-def test_the_story_runs_from_top_to_bottom(tmp_path, runner, small_product):
+def test_notebook_on_speed_runs_from_top_to_bottom(tmp_path, runner, small_product):
     path = FOLDER / "why-bytenet-is-slow.ipynb"
     notebook = runner.execute(path, tmp_path, BYTENET_NOTEBOOK_SCALE="small", **small_product)
     check_outputs(notebook)
@@ -115,7 +115,7 @@ def test_the_story_runs_from_top_to_bottom(tmp_path, runner, small_product):
 
 
 @pytest.mark.thorough
-def test_a_trace_is_captured_and_then_read_as_ones_own(tmp_path, runner):
+def test_notebook_captures_a_trace_and_reads_it_as_an_own_trace(tmp_path, runner):
     path = FOLDER / "read-your-trace.ipynb"
     captured = runner.execute(path, tmp_path, BYTENET_NOTEBOOK_SCALE="small", BYTENET_TRACE="")
     check_outputs(captured)

@@ -1,4 +1,4 @@
-"""Hand-made traces, as the profiler would have written them; and what makes benchmarks quick."""
+"""Handmade traces in the format of the profiler, and fixtures that make benchmarks quick."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ _DECODER = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_0_1/bl
 
 @pytest.fixture
 def raw_trace() -> Callable[..., RawTrace]:
-    """A function that makes a trace of lines, each a plane, a name and events (name, start, end, stats)."""
+    """A function that makes a trace from lines. A line has a plane, a name and events (name, start, end, stats)."""
 
     def make(*lines: tuple, modules: dict | None = None) -> RawTrace:
         read = [
@@ -27,10 +27,10 @@ def raw_trace() -> Callable[..., RawTrace]:
 
 @pytest.fixture
 def two_steps(raw_trace) -> RawTrace:
-    """Two steps of 10 seconds each, of a plain graph on two threads and a helping one.
+    """Two steps of 10 seconds each. They run a plain graph on two threads and a helper thread.
 
-    In each step a convolution takes 4 s of its own thread and 2 s of a helper, while a normalisation runs for 2 s
-    beside it; a gradient takes 1 s, 1 s is scheduling, and 2 s are input. Python takes 1 s. In seconds of a step:
+    In each step, a convolution takes 4 s of its own thread and 2 s of a helper. A normalisation runs for 2 s at the
+    same time. A gradient takes 1 s, scheduling 1 s, input 2 s and Python 1 s. In seconds of a step:
 
     0-1 Python; 1-3 input; 3-7 convolution (with help 4-6, with the normalisation 5-7); 7-8 gradient; 8-9 scheduling
     """
@@ -61,7 +61,7 @@ def two_steps(raw_trace) -> RawTrace:
 
 @pytest.fixture
 def eager() -> Iterator[None]:
-    """TensorFlow runs every operation by itself. For a few steps of a small model this is faster than tracing them."""
+    """TensorFlow runs eagerly. For a few steps of a small model, this is faster than tracing them."""
     import tensorflow as tf
 
     tf.config.run_functions_eagerly(True)
@@ -71,7 +71,7 @@ def eager() -> Iterator[None]:
 
 @pytest.fixture
 def small_product(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The matrices of the peak are small."""
+    """Small matrices measure the peak rate."""
     from bytenet.profiling.benchmarks import peak
 
     monkeypatch.setattr(peak, "_WIDTH", 64)

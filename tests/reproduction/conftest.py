@@ -4,7 +4,7 @@ import pytest
 
 @pytest.fixture
 def figures(monkeypatch):
-    """The figures that the test saves, in order; their files are written too."""
+    """The figures that the test saves, in order. Their files are written too."""
     found = []
     save = matplotlib.figure.Figure.savefig
 

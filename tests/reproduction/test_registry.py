@@ -1,4 +1,4 @@
-"""Every figure and table of the thesis has its experiment."""
+"""Every figure and table of the thesis has an experiment."""
 
 import itertools
 import subprocess
@@ -24,12 +24,12 @@ OWN = [
 EXPERIMENTS = all_experiments()
 
 
-def test_they_are_those_of_the_thesis_in_its_order_and_our_own():
+def test_experiments_are_in_thesis_order_followed_by_our_own():
     assert [experiment.name for experiment in EXPERIMENTS] == THESIS + OWN
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
-def test_each_says_what_the_thesis_has_and_what_it_needs(experiment):
+def test_each_experiment_describes_the_thesis_and_its_needs(experiment):
     assert experiment.title
     assert experiment.thesis
     assert set(experiment.needs.time) == set(SCALES)
@@ -38,7 +38,7 @@ def test_each_says_what_the_thesis_has_and_what_it_needs(experiment):
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_runs_of_one_name_are_the_same_run(scale):
+def test_runs_with_the_same_name_are_identical(scale):
     runs = [run for experiment in EXPERIMENTS for run in experiment.runs(scale)]
     by_name = sorted(runs, key=lambda run: run.name)
     for _, same in itertools.groupby(by_name, key=lambda run: run.name):
@@ -47,19 +47,19 @@ def test_runs_of_one_name_are_the_same_run(scale):
         assert len({run.prepare is None for run in (first, *others)}) == 1
 
 
-def test_names_are_found_whatever_their_case():
+def test_experiment_names_ignore_case():
     assert find_experiment("Fig-D.2.1").name == "fig-d.2.1"
 
 
 @pytest.mark.parametrize(("name", "hint"), [("fig-3.31", "Did you mean fig-3.3.1?"), ("nothing", "")])
-def test_an_unknown_name_gets_the_nearest_one(name, hint):
+def test_unknown_name_is_refused_with_the_nearest_suggestion(name, hint):
     with pytest.raises(ConfigError, match=f"'{name}' is not a figure or table here") as error:
         find_experiment(name)
     assert hint in str(error.value)
     assert "bytenet reproduce --list" in str(error.value)
 
 
-def test_the_registry_is_read_without_tensorflow():
+def test_registry_does_not_import_tensorflow_keras_or_matplotlib():
     code = (
         "import sys; from bytenet.reproduction.registry import all_experiments; all_experiments();"
         "print(*{'tensorflow', 'keras', 'matplotlib'} & set(sys.modules))"

@@ -1,4 +1,4 @@
-"""Every experiment runs at the smallest scale, without any corpus at hand, and is drawn again from its data alone."""
+"""Every experiment runs at the smallest scale without a corpus, and can be drawn again from its data alone."""
 
 import shutil
 from typing import get_args
@@ -11,7 +11,7 @@ from bytenet.reproduction.engine.settings_differences import settings_that_diffe
 from bytenet.reproduction.engine.verdict import Outcome
 from bytenet.reproduction.registry import all_experiments
 
-# What needs no training, and one experiment with a single training. The others are slow.
+# Experiments without training, and one with a single training. The others are slow.
 MARKS = dict.fromkeys(["fig-2.4.1", "fig-2.4.2", "tab-2.4.1", "fig-3.5.2", "tab-3.1.3"], ())
 MARKS["fig-3.3.2"] = MARKS["fig-3.4.1"] = pytest.mark.thorough
 OUTCOMES = set(get_args(Outcome))
@@ -19,7 +19,7 @@ OUTCOMES = set(get_args(Outcome))
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Where results are left, and where trainings are shared."""
+    """The folder of results, and the folder of shared trainings."""
     return tmp_path_factory.mktemp("results"), tmp_path_factory.mktemp("runs")
 
 
@@ -31,7 +31,7 @@ def folders(tmp_path_factory):
         for experiment in all_experiments()
     ],
 )
-def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, tmp_path):
+def test_experiment_writes_data_picture_and_verdicts(experiment, folders, monkeypatch, tmp_path):
     monkeypatch.delenv("BYTENET_DATA", raising=False)
     results, runs = folders
     verdicts, failures = reproduce([experiment], "smoke", results, runs)
@@ -43,7 +43,7 @@ def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, t
     assert {verdict.outcome for verdict in verdicts} <= OUTCOMES
     assert files.picture.exists() == (experiment.plot is not None)
 
-    # Again, with nothing but the data.
+    # Again, from the data alone.
     again = ResultFiles(tmp_path, experiment.name, "smoke")
     shutil.copy(files.data, again.data)
     assert redraw(experiment, "smoke", tmp_path) == verdicts
@@ -76,14 +76,14 @@ def test_it_leaves_data_picture_and_verdicts(experiment, folders, monkeypatch, t
         ),
     ],
 )  # fmt: skip
-def test_all_settings_that_differ_are_told(name, settings):
+def test_all_settings_that_differ_are_listed(name, settings):
     (experiment,) = (experiment for experiment in all_experiments() if experiment.name == name)
     assert [told.partition(":")[0] for told in settings_that_differ(experiment, "cpu")] == settings
 
 
 @pytest.mark.parametrize("experiment", all_experiments(), ids=lambda experiment: experiment.name)
-def test_what_differs_from_the_thesis_is_told_at_every_scale(experiment):
-    others = [run.name for run in experiment.runs("thesis") if run.thesis is not None]  # which the thesis did not train
+def test_differences_from_the_thesis_are_listed_at_every_scale(experiment):
+    others = [run.name for run in experiment.runs("thesis") if run.thesis is not None]  # not trained in the thesis
     differ = settings_that_differ(experiment, "thesis")
     assert all(any(name in told for name in others) for told in differ) or differ == list(experiment.differs["thesis"])
     for scale in ("smoke", "cpu"):

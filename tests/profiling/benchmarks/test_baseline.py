@@ -1,4 +1,4 @@
-"""The stock Keras model is the same function as ByteNet, so that their speeds can be compared."""
+"""The stock Keras model computes the same function as ByteNet, so their speeds can be compared."""
 
 import keras
 import numpy as np
@@ -28,7 +28,7 @@ KINDS = {
     ],
 )
 def models(request):
-    """A ByteNet with random weights, and the stock model that copied them."""
+    """A ByteNet with random weights, and a stock model with the same weights."""
     model = build_model(ByteNetConfig(**(SIZES | request.param)), 11)
     random = np.random.default_rng(0)
     for weight in model.weights:
@@ -42,7 +42,7 @@ def models(request):
 
 @pytest.fixture(scope="module")
 def batch():
-    """Sentences of several lengths, padded; one row is filler."""
+    """Padded sentences of several lengths. One row is filler."""
     random = np.random.default_rng(1)
     sides = []
     for lengths in ([12, 5, 9, 0], [10, 12, 3, 0]):
@@ -55,25 +55,25 @@ def batch():
 
 
 def assert_close(mine, theirs):
-    """Equal to 1e-4 of the largest number."""
+    """The difference is at most 1e-4 of the largest number."""
     theirs = keras.ops.convert_to_numpy(theirs)
     scale = np.abs(theirs).max()
     assert scale > 0
     np.testing.assert_allclose(keras.ops.convert_to_numpy(mine), theirs, atol=1e-4 * scale)
 
 
-def test_logits(models, batch):
+def test_stock_model_gives_the_logits_of_bytenet(models, batch):
     real = keras.ops.convert_to_numpy(batch["target_ids"]) != 0
     logits, stock_logits = (keras.ops.convert_to_numpy(tf.function(one)(batch, training=False)) for one in models)
     assert_close(stock_logits[real], logits[real])
 
 
-def test_a_training_step(models, batch):
+def test_training_step_gives_same_logits_gradients_and_statistics(models, batch):
     """Logits, gradients and running statistics."""
     model, stock = models
     target_ids = batch["target_ids"]
     real = tf.cast(target_ids != 0, tf.float32)
-    per_character = tf.fill([4], 4 / tf.reduce_sum(real))  # as `training_dataset` weighs
+    per_character = tf.fill([4], 4 / tf.reduce_sum(real))  # the weights of `training_dataset`
     logits, gradients = train(model, SentenceCrossEntropy(), batch, per_character)
     stock_logits, stock_gradients = train(stock, stock.loss, batch, real)
     assert_close(stock_logits[real == 1], logits[real == 1])
@@ -85,7 +85,7 @@ def test_a_training_step(models, batch):
                 assert_close(gradient, gradients[id(weight)])
                 compared += 1
             else:
-                assert_close(stock_weight, weight)  # a running statistic, moved by one step
+                assert_close(stock_weight, weight)  # a running statistic after one step
     for name in ("source_embedding", "target_embedding"):
         table = stock_gradients[id(getattr(stock, name).embeddings)]
         assert_close(table[1:], gradients[id(getattr(model, name).table)])
@@ -94,7 +94,7 @@ def test_a_training_step(models, batch):
 
 
 def train(model, loss, batch, weights):
-    """The logits of a training step, and the dense gradient of its loss by id of a trainable weight."""
+    """The logits of a training step, and the dense gradient of its loss for each trainable weight, by id."""
 
     @tf.function
     def compute():

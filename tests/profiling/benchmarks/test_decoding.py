@@ -1,4 +1,4 @@
-"""Timing of decoding: what is counted, not how long it takes."""
+"""Timing of decoding: these tests check the counts, not the times."""
 
 import json
 
@@ -24,7 +24,7 @@ def model():
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_every_search_goes_to_the_length_asked_for(model, monkeypatch, beam_size):
+def test_every_search_runs_to_the_requested_length(model, monkeypatch, beam_size):
     traces = []
     make_step = model.make_step
     monkeypatch.setattr(model, "make_step", lambda: traces.append(1) or make_step())
@@ -39,7 +39,7 @@ def test_every_search_goes_to_the_length_asked_for(model, monkeypatch, beam_size
         assert cost.compile_seconds > 0
 
 
-def test_without_the_cache_the_whole_prefix_is_run_again(model, monkeypatch):
+def test_uncached_methods_run_the_model_on_whole_prefixes(model, monkeypatch):
     lengths = []
     call = model.call
 
@@ -54,7 +54,7 @@ def test_without_the_cache_the_whole_prefix_is_run_again(model, monkeypatch):
     assert all(cost.milliseconds.median > 0 for cost in costs)
 
 
-def test_sampled_prefixes_have_the_mean_length_of_all():
+def test_sampled_prefixes_have_the_mean_length_of_all_prefixes():
     from bytenet.profiling.benchmarks.decoding import _prefix_lengths
 
     for length in (1, 2, 7, 8, 100, 512):
@@ -64,7 +64,7 @@ def test_sampled_prefixes_have_the_mean_length_of_all():
     assert _prefix_lengths(DecodingCase(30, method="fixed length")) == [30]
 
 
-def test_the_command_prints_a_line_for_every_combination():
+def test_command_prints_a_line_for_every_combination():
     lengths = ["--length", "4", "--length", "6", "--no-xla"]
     arguments = ["decoding", "numbers", *SMALL, *lengths, "--beam-size", "1", "--beam-size", "2", "--uncached"]
     printed = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
@@ -81,7 +81,7 @@ def test_the_command_prints_a_line_for_every_combination():
     assert printed[1].endswith("1.00")
 
 
-def test_the_command_prints_json_of_both_compilers():
+def test_command_prints_json_with_and_without_xla():
     arguments = ["decoding", "numbers", *SMALL, "--length", "4", "--json"]
     costs = json.loads(CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout)
     assert [cost["case"]["jit_compile"] for cost in costs] == [False, True]
@@ -89,7 +89,7 @@ def test_the_command_prints_json_of_both_compilers():
 
 
 @pytest.mark.parametrize(("mixed_precision", "dtype"), [("true", "bfloat16"), ("false", "float32")])
-def test_the_command_computes_in_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
+def test_command_uses_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
     found = []
     monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: found.append(model) or [])
     arguments = ["decoding", "numbers", *SMALL, "--set", f"training.mixed_precision={mixed_precision}"]

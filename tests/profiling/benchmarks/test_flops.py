@@ -1,4 +1,4 @@
-"""Counted operations are those that one reckons by hand."""
+"""Counted operations equal the numbers calculated by hand."""
 
 import keras
 import pytest
@@ -9,7 +9,7 @@ from bytenet.models import build_model
 from bytenet.profiling.benchmarks.flops import forward_flops, graph_flops, training_step_flops
 
 BATCH, SOURCE, TARGET, VOCAB = 3, 10, 13, 9
-ENCODED = 12 + 24  # steps by the unfolding rule, ceil(1.2 * 10) + 24
+ENCODED = 12 + 24  # number of steps by the unfolding rule, ceil(1.2 * 10) + 24
 
 
 def byte_net(variant="bytenet", **changes):
@@ -18,7 +18,7 @@ def byte_net(variant="bytenet", **changes):
 
 
 def full_block(width, kernel_size):
-    """Multiply-adds of a step."""
+    """Multiply-adds of one step."""
     return width * width // 2 + kernel_size * (width // 2) ** 2 + width // 2 * width
 
 
@@ -29,7 +29,7 @@ def small_block(width, kernel_size):
 @pytest.mark.parametrize(
     ("variant", "block"), [("bytenet", full_block), ("selu", full_block), ("simplified", small_block)]
 )
-def test_bytenet_by_its_formula(variant, block):
+def test_flops_of_bytenet_match_its_formula(variant, block):
     model = byte_net(variant)
     encoder_kernel, decoder_kernel = (getattr(model.config, f"{half}_kernel_size") for half in ("encoder", "decoder"))
     multiply_adds = BATCH * (
@@ -39,7 +39,7 @@ def test_bytenet_by_its_formula(variant, block):
     assert training_step_flops(model, BATCH, SOURCE, TARGET) == 6 * multiply_adds
 
 
-def test_a_traced_gradient_has_twice_the_products_of_the_forward_pass():
+def test_flops_of_traced_gradient_match_the_training_step():
     model = byte_net()
 
     @tf.function
@@ -79,11 +79,11 @@ def counted(function, *shapes):
         (lambda a: tf.nn.relu(a) + tf.reduce_mean(a), [(4, 2)], 0),
     ],
 )
-def test_single_products(function, shapes, flops):
+def test_flops_of_single_products_are_exact(function, shapes, flops):
     assert counted(function, *shapes) == flops
 
 
-def test_functions_and_loops_count_as_often_as_they_run():
+def test_functions_and_loops_count_once_for_each_execution():
     inner = tf.function(lambda a: tf.matmul(a, a))
     compiled = tf.function(lambda a: tf.matmul(a, a), jit_compile=True)
     one = 2 * 3**3
@@ -94,7 +94,7 @@ def test_functions_and_loops_count_as_often_as_they_run():
     )
 
 
-def test_what_cannot_be_counted_is_refused():
+def test_graphs_that_cannot_be_counted_are_refused():
     with pytest.raises(ValueError, match="not fully known"):
         counted(lambda a: tf.matmul(a, a, transpose_b=True), (None, 3))
     with pytest.raises(ValueError, match="number of rounds is not known"):

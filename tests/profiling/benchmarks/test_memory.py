@@ -1,4 +1,4 @@
-"""The memory that training is measured to take."""
+"""The measured memory of training."""
 
 import importlib
 import json
@@ -25,7 +25,7 @@ def case():
     return TrainingCase(load_config("numbers", SMALL), batch_size=2, length=6, jit_compile=False, vocab_size=8)
 
 
-def test_sizes(case):
+def test_measured_sizes_match_hand_calculation(case):
     cost = measure_in_this_process(case)
     embeddings, head = 2 * 7 * 4, 8 * 8 + 8
     encoder = 2 * (4 * 2 + 5 * 2 * 2 + 2 * 4 + 4 + (4 + 2 + 2))
@@ -39,23 +39,23 @@ def test_sizes(case):
     assert (cost.batch_size, cost.length, cost.dim, cost.xla) == (2, 6, 4, False)
 
 
-def test_the_peak_remembers_what_was_given_back():
+def test_peak_includes_released_memory():
     size = 200_000_000
     before = memory.peak_resident_bytes()
-    with mmap.mmap(-1, size) as block:  # straight from the system, whatever the allocator keeps
+    with mmap.mmap(-1, size) as block:  # directly from the system, independent of the allocator
         for start in range(0, size, 4096):
             block[start] = 1
         now = memory.resident_bytes()
     assert now >= size
-    inexact = 2_000_000  # the system counts each thread's pages only now and then
+    inexact = 2_000_000  # the system updates the page count of each thread only from time to time
     assert memory.peak_resident_bytes() >= max(before, now) - inexact
     assert memory.resident_bytes() <= now - size / 2
 
 
 @pytest.fixture
 def function(tmp_path, monkeypatch):
-    """Makes a function from its code. A process that is started can import it without the imports of these tests."""
-    monkeypatch.syspath_prepend(tmp_path)  # which the process inherits
+    """Makes a function from its code. A new process can import the function without the imports of these tests."""
+    monkeypatch.syspath_prepend(tmp_path)  # the process inherits this path
 
     def make(code):
         (tmp_path / "function_of_a_test.py").write_text(code)
@@ -68,14 +68,14 @@ def function(tmp_path, monkeypatch):
 DIES = "import os\n\ndef function(*_):\n    os._exit(9)\n"
 
 
-def test_a_killed_process_is_explained(case, function, monkeypatch):
+def test_killed_process_gives_an_explanation(case, function, monkeypatch):
     monkeypatch.setattr(memory, "measure_in_this_process", function(DIES))
     with pytest.raises(InputError, match=r"d=4, 2 x 6.* was killed.*Choose a smaller batch"):
         measure_memory([case])
 
 
 @pytest.mark.thorough
-def test_a_full_gpu_is_explained(case, function, monkeypatch):
+def test_full_gpu_gives_an_explanation(case, function, monkeypatch):
     code = (
         "import tensorflow as tf\n\n"
         "def function(case):\n"
@@ -86,19 +86,19 @@ def test_a_full_gpu_is_explained(case, function, monkeypatch):
         measure_memory([case])
 
 
-def test_memory_is_kept_as_training_keeps_it(case, function, monkeypatch):
+def test_measuring_process_keeps_freed_memory_as_training_does(case, function, monkeypatch):
     monkeypatch.setattr(memory, "keep_freed_memory", function(DIES))
     with pytest.raises(InputError, match="was killed"):
         measure_memory([case])
 
 
-def test_one_device_only(case):
+def test_several_replicas_are_refused(case):
     with pytest.raises(InputError, match="one device"):
         measure_memory([replace(case, replicas=2)])
 
 
 @pytest.mark.slow
-def test_a_wider_model_needs_more_memory_in_its_own_process(case):
+def test_wider_model_needs_more_memory_in_its_own_process(case):
     wide = replace(case, config=load_config("numbers", [*SMALL, "model.dim=64"]), batch_size=64, length=200)
     large, small = measure_memory([wide, case])
     assert large.training_bytes > small.training_bytes + 10 * 64 * 200 * 64 * 4
@@ -107,7 +107,7 @@ def test_a_wider_model_needs_more_memory_in_its_own_process(case):
 
 @pytest.fixture
 def cases(monkeypatch):
-    """Runs the command, which only notes what it is to measure."""
+    """Runs the command with a stand-in that records the cases and measures nothing."""
     asked = []
 
     def note(cases, say):
@@ -124,7 +124,7 @@ def cases(monkeypatch):
     return run
 
 
-def test_the_command_by_preset_and_batch(cases):
+def test_command_measures_each_preset_and_batch_size(cases):
     found, printed = cases("multi30k", "europarl", "--batch-size", "2", "--batch-size", "4", "--no-xla")
     assert [case.name for case in found] == [
         "bytenet, d=128, 2 x 100, no XLA", "bytenet, d=128, 4 x 100, no XLA",
@@ -136,7 +136,7 @@ def test_the_command_by_preset_and_batch(cases):
     assert json.loads(printed)[0]["training_bytes"] == 5_400_000_000
 
 
-def test_the_command_finds_the_largest_batch_of_a_corpus(cases):
+def test_command_finds_the_largest_batch_of_a_corpus(cases):
     ((found,), _) = cases("digits", "--largest", "--no-xla", "--set", "data.bucketing=none")
     assert (found.batch_size, found.length) == (16, len("three three three") + 1)
     fewer = ["--set", "data.num_train=500", "--set", "data.bucketing=none"]
@@ -147,12 +147,12 @@ def test_the_command_finds_the_largest_batch_of_a_corpus(cases):
 
 
 @pytest.mark.parametrize("option", ["--length", "--batch-size", "--vocab-size"])
-def test_wrong_use(option):
+def test_sizes_with_largest_batch_are_refused(option):
     result = CliRunner().invoke(benchmark, ["memory", "--largest", option, "9"])
     assert result.exit_code == 2
     assert "Leave out --batch-size" in result.stderr
 
 
-def test_wrong_settings():
+def test_unknown_preset_is_refused():
     with pytest.raises(ConfigError):
         CliRunner().invoke(benchmark, ["memory", "multi31k"], catch_exceptions=False)

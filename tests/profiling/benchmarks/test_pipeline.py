@@ -1,4 +1,4 @@
-"""Measuring the input pipeline: what is counted, not how long it takes."""
+"""Measuring the input pipeline: these tests check the counts, not the times."""
 
 import json
 
@@ -16,7 +16,7 @@ CONFIG = DataConfig(corpus="digits", batch_size=8, num_buckets=2)
 
 @pytest.fixture
 def short(monkeypatch):
-    """One epoch a measurement."""
+    """One epoch for each measurement."""
     monkeypatch.setattr(measuring, "_LEAST_PAIRS_TIMED", 1)
 
 
@@ -38,7 +38,7 @@ def test_whole_epochs_are_timed_and_all_characters_counted(monkeypatch):
     )
     rates = measuring.measure_pipeline(pairs, vocabulary, CONFIG, repeats=1)
     assert [rate.stage for rate in rates] == ["encode the corpus, once", "plan an epoch", "deliver batches"]
-    # 128 pairs three times, as 300 are wanted, in what passes for two seconds.
+    # 128 pairs three times, as at least 300 are required. Each measurement is set to two seconds.
     chars = sum(map(len, pairs.source + pairs.target)) + 2 * 128
     for rate in rates:
         assert rate.pairs_per_second.median == 3 * 128 / 2
@@ -49,7 +49,7 @@ def test_whole_epochs_are_timed_and_all_characters_counted(monkeypatch):
     assert real == 3 * chars
 
 
-def test_ways_of_bucketing_are_compared_with_as_many_buckets():
+def test_bucketing_methods_are_compared_with_the_same_bucket_limit():
     lengths = np.random.default_rng(0).gamma(4, 12, 700).astype(int) + 1
     costs = measuring.compare_bucketing(lengths, DataConfig(batch_size=8, num_buckets=3))
     assert [cost.bucketing for cost in costs] == [
@@ -65,7 +65,7 @@ def test_ways_of_bucketing_are_compared_with_as_many_buckets():
     assert none.least_pairs == 700
 
 
-def test_the_optimum_may_have_buckets_that_are_too_small_to_be_set():
+def test_optimum_may_have_buckets_smaller_than_settings_allow():
     lengths = np.array([10] * 60 + [11] * 60 + [100] * 4)
     as_set, *_, optimal, any_size = measuring.compare_bucketing(lengths, DataConfig(batch_size=8, num_buckets=2))
     assert (any_size.buckets, any_size.least_pairs) == (2, 4)
@@ -73,12 +73,12 @@ def test_the_optimum_may_have_buckets_that_are_too_small_to_be_set():
     assert as_set.times_optimal == as_set.padding_share / any_size.padding_share > 2
 
 
-def test_no_padding_at_all_is_no_division_by_zero():
+def test_no_padding_gives_no_division_by_zero():
     costs = measuring.compare_bucketing(np.full(16, 5), DataConfig(batch_size=8))
     assert {(cost.padding_share, cost.times_optimal) for cost in costs} == {(0, None)}
 
 
-def test_the_command_prints_both_tables_or_json(short):
+def test_command_prints_both_tables_or_json(short):
     arguments = ["digits", "--set", "data.batch_size=8", "--repeats", "2"]
     printed = CliRunner().invoke(pipeline, arguments, catch_exceptions=False).stdout.split("\n\n")
     assert [table.count("\n") for table in printed] == [3, 7]

@@ -1,4 +1,4 @@
-"""Timing of semi-supervised steps: what is trained on what, and what follows from the times; not how long it takes."""
+"""Timing of semi-supervised steps: these tests check the batches and derived numbers, not the times."""
 
 import numpy as np
 import pytest
@@ -29,9 +29,9 @@ def small(*settings):
 
 @pytest.fixture
 def known_times(monkeypatch):
-    """Nothing is trained; every call takes 1 second the first time, and afterwards what is noted here by its name.
+    """Nothing is trained. The first call of a part takes 1 second more. Other calls take the times noted by name.
 
-    A list has a time for each of two turns, and the one of the first turn while warming up.
+    A list has one time for each turn. The time of the first turn is also used while warming up.
     """
     times = {}
 
@@ -50,7 +50,7 @@ def known_times(monkeypatch):
     return times
 
 
-def test_numbers_follow_from_the_times_of_the_turns(known_times):
+def test_results_are_derived_from_the_times_of_the_turns(known_times):
     known_times |= {
         None: [0.10, 0.20], 2: [0.40, 0.60], 5: [0.60, 1.00],
         ("pairs", None): [0.06, 0.13],
@@ -66,7 +66,7 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
     # Turn by turn: .4 / .1 and .6 / .2.
     assert (two.times_pairs_only.least, two.times_pairs_only.median) == pytest.approx((3.0, 3.5))
     assert five.times_pairs_only.repeats == 2
-    # All shapes of a stream take as long here, so their mean does, too; both sides add up.
+    # All shapes of a stream take equally long here, so their mean is the same. The times of both sides are added.
     assert list(two.parts) == ["pairs", "search", "text", "rest"]
     expected = {"pairs": (0.06, 0.13), "search": (0.06, 0.12), "text": (0.16, 0.28)}
     expected["rest"] = (0.40 - 0.28, 0.60 - 0.53)
@@ -74,7 +74,7 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
         assert (two.parts[name].least, two.parts[name].most) == pytest.approx(sorted(turns)), name
     assert list(pairs_only.parts) == ["pairs", "rest"]
     assert pairs_only.parts["rest"].most == pytest.approx(0.20 - 0.13)
-    # First calls: two shapes of pairs and two of either text; the search alone is no part of a run.
+    # First calls: two shapes of pairs and two of each text. The search alone is not part of a run.
     median = {name: (turns[0] + turns[1]) / 2 for name, turns in known_times.items() if isinstance(name, tuple)}
     first = {name: 1.0 + known_times[name][0] - value for name, value in median.items()}
     of_pairs = 2 * first["pairs", None]
@@ -87,7 +87,7 @@ def test_numbers_follow_from_the_times_of_the_turns(known_times):
     }  # fmt: skip
 
 
-def test_what_differs_from_the_thesiss_step_is_said_and_not_compared_with_it(known_times, monkeypatch):
+def test_steps_unlike_the_thesis_are_labelled_and_not_compared(known_times, monkeypatch):
     monkeypatch.setattr(measure, "load_starts", lambda *arguments: None)
     known_times |= {None: [1.0], 5: [1.0], ("pairs", None): [1.0]}
     known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
@@ -104,7 +104,7 @@ def test_what_differs_from_the_thesiss_step_is_said_and_not_compared_with_it(kno
         assert [step.thesis_times for step in steps] == [None, None]
 
 
-def test_every_shape_counts_as_often_as_it_comes(known_times):
+def test_shapes_are_weighted_by_their_frequency(known_times):
     config = small(*BOTH_SIDES)
     known_times |= {None: [1.0], 2: [1.0], ("pairs", None): [1.0]}
     known_times |= {(name, side): [1.0] for name in ("text and search", "search") for side in ("source", "target")}
@@ -115,7 +115,7 @@ def test_every_shape_counts_as_often_as_it_comes(known_times):
     for stream in by_stream.values():
         assert len({(part.rows, part.length) for part in stream}) == len(stream) == 2
         assert sum(part.share for part in stream) == pytest.approx(1)
-    # The frequencies, counted in the batches of an epoch.
+    # The frequencies are counted in the batches of an epoch.
     of_run = _lengths_of_an_epoch(config)
     for part in by_stream["pairs", None]:
         assert part.share == pytest.approx(of_run["pairs"].count(part.length) / len(of_run["pairs"]))
@@ -133,7 +133,7 @@ def test_every_shape_counts_as_often_as_it_comes(known_times):
 
 
 def _lengths_of_an_epoch(config):
-    """Padded lengths of the batches of every stream, once round."""
+    """Padded lengths of the batches of every stream, for one epoch."""
     from bytenet.training.tasks import make_task
 
     return {
@@ -142,7 +142,7 @@ def _lengths_of_an_epoch(config):
 
 
 @pytest.mark.thorough
-def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with_the_same_weights(eager, monkeypatch):
+def test_steps_run_fit_on_batches_of_the_run_from_the_same_weights(eager, monkeypatch):
     fitted, weights, searched = [], {}, []
     fit, search = TranslatorPair.fit, TranslatorPair.search
 
@@ -182,13 +182,13 @@ def test_steps_are_those_of_fit_on_batches_of_the_run_and_every_turn_begins_with
         assert all(part.repeats == 2 for part in step.parts.values())
 
 
-def test_without_monolingual_text():
+def test_missing_monolingual_text_is_refused():
     for settings in (["semi_supervised.source_weight=0"], ["data.num_monolingual=null"]):
         with pytest.raises(InputError, match=r"There is no monolingual text to measure with\. Set data\."):
             measure_semi_supervised(small(*settings))
 
 
-def test_several_devices(monkeypatch):
+def test_several_devices_are_refused(monkeypatch):
     class Two:
         num_replicas_in_sync = 2
 
@@ -198,7 +198,7 @@ def test_several_devices(monkeypatch):
 
 
 @pytest.mark.slow
-def test_compiled_with_xla(monkeypatch):
+def test_step_reuses_the_text_part_compiled_with_xla(monkeypatch):
     calls = []
     text_part = TextGradients.loss_and_gradients
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""The command `benchmark semi-supervised`: what it measures, and what it prints."""
+"""The measurements and output of the command `benchmark semi-supervised`."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from bytenet.profiling.benchmarks import semi_supervised
 from bytenet.profiling.benchmarks.semi_supervised import measure_semi_supervised
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
-# One shape of batches, and not compiled.
+# One shape of batches, without compilation.
 SMALL = [
     "model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]",
     "data.num_train=24", "data.num_monolingual=40", "data.batch_size=4", "data.bucketing=none",
@@ -23,7 +23,7 @@ SMALL = [
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Runs the command, which only notes what it is to measure, and with how many threads."""
+    """Runs the command with a stand-in that records its arguments and the threads, and measures nothing."""
     for name in ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS"):
         monkeypatch.setenv(name, "7")
     found = []
@@ -43,7 +43,7 @@ def asked(monkeypatch):
     return run
 
 
-def test_the_command_measures_the_grid_of_the_thesis_by_default(asked):
+def test_command_measures_the_grid_of_the_thesis_by_default(asked):
     assert asked() == (load_config("digits-semi"), (), 5, {"7"})
     arguments = ["multi30k-semi", "--set", "model.dim=8", "--beam", "1", "--beam", "10", "--threads", "1"]
     expected = (load_config("multi30k-semi", ["model.dim=8"]), (1, 10), 3, {"1"})
@@ -51,7 +51,7 @@ def test_the_command_measures_the_grid_of_the_thesis_by_default(asked):
 
 
 @pytest.mark.thorough
-def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
+def test_command_prints_both_tables_or_json(eager, monkeypatch):
     measured, hypotheses = [], set()
     search = TranslatorPair.search
 
@@ -85,6 +85,6 @@ def test_the_command_prints_both_tables_or_json(eager, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [["digts-semi"], ["--set", "semi_supervised.beams=4"]])
-def test_wrong_settings(arguments):
+def test_wrong_settings_are_refused(arguments):
     with pytest.raises(ConfigError):
         CliRunner().invoke(benchmark, ["semi-supervised", *arguments], catch_exceptions=False)

@@ -1,4 +1,4 @@
-"""Where the time goes before the first training step: that it is all accounted for, not how long it is."""
+"""The time before the first training step. The tests check that its parts are complete, not how long it is."""
 
 import json
 import os
@@ -18,10 +18,10 @@ SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.d
 
 
 @pytest.mark.thorough
-def test_all_of_a_start_is_accounted_for():
+def test_parts_of_a_start_sum_to_its_whole_time():
     began = time.monotonic()
     (cost,) = measure_startup("digits", SMALL, ways=["no XLA"])
-    assert cost.seconds.median < time.monotonic() - began  # there is more to a process than its first step
+    assert cost.seconds.median < time.monotonic() - began  # the whole process takes longer than its start
     assert cost.way == "no XLA"
     assert list(cost.parts) == [
         "imports", "corpus and plan", "model", "before the first step", "tracing", "compiling and first step",
@@ -31,7 +31,7 @@ def test_all_of_a_start_is_accounted_for():
 
 
 @pytest.mark.slow
-def test_what_an_empty_cache_is_filled_with_a_warm_one_has(tmp_path):
+def test_warm_cache_run_adds_no_files_to_the_cache(tmp_path):
     cache, kept = tmp_path / "cache", []
     for way in ("XLA, empty cache", "XLA, warm cache"):
         startup._start("digits", SMALL, way, cache, tmp_path)
@@ -40,8 +40,8 @@ def test_what_an_empty_cache_is_filled_with_a_warm_one_has(tmp_path):
     assert kept[1] == kept[0]
 
 
-def test_a_run_that_fails_says_why(monkeypatch, tmp_path):
-    """A program in Python's place fails before it has written a mark, and says so in its last lines."""
+def test_failed_run_gives_its_last_lines(monkeypatch, tmp_path):
+    """A stand-in for Python fails before it writes a mark. The error shows its last lines."""
     program = tmp_path / "python"
     program.write_text("#!/bin/sh\nseq 1 20 | sed 's/^/line /' >&2\necho \"asked for: $2 $4\" >&2\nexit 3\n")
     program.chmod(0o755)
@@ -60,7 +60,7 @@ def test_a_run_that_fails_says_why(monkeypatch, tmp_path):
 
 @pytest.fixture
 def starts(monkeypatch):
-    """Notes what is started instead of starting it, and fills the cache as XLA would."""
+    """Records each start instead of running it, and fills the cache as XLA would."""
     started = []
 
     def start(preset_or_file, overrides, way, cache, folder):
@@ -73,7 +73,7 @@ def starts(monkeypatch):
     return started
 
 
-def test_caches_are_empty_and_warm_when_they_should_be(starts):
+def test_caches_are_empty_or_warm_as_each_way_requires(starts):
     measure_startup("digits", repeats=2)
     assert starts == 2 * [("no XLA", False), ("XLA, empty cache", False), ("XLA, warm cache", True)]
     starts.clear()
@@ -83,8 +83,8 @@ def test_caches_are_empty_and_warm_when_they_should_be(starts):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_run_has_no_cache_but_its_own(monkeypatch, tmp_path, way):
-    """The command `bytenet` itself has one, which its child would inherit and prefer."""
+def test_run_uses_only_its_own_cache(monkeypatch, tmp_path, way):
+    """The command `bytenet` has its own cache. A child process would inherit and prefer it."""
     monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
     monkeypatch.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "users"))
     users = compile_cache.turn_on()
@@ -97,7 +97,7 @@ def test_a_run_has_no_cache_but_its_own(monkeypatch, tmp_path, way):
     assert folder is None if way == "no XLA" else folder.is_relative_to(tmp_path / "own")
 
 
-def test_the_command(starts):
+def test_command_prints_a_table_or_json(starts):
     result = CliRunner().invoke(benchmark, ["startup", "digits", "--repeats", "2"], catch_exceptions=False)
     lines = result.stdout.strip().split("\n")
     assert [line.split("  ")[0] for line in lines[1:]] == list(WAYS)
@@ -113,7 +113,7 @@ def test_the_command(starts):
 @pytest.mark.parametrize(
     ("preset", "message"), [("digts", "digts"), ("digits-semi", r"bytenet benchmark semi-supervised\.$")]
 )
-def test_what_cannot_be_measured_starts_nothing(starts, preset, message):
+def test_unsuitable_presets_are_refused_before_any_start(starts, preset, message):
     with pytest.raises(InputError, match=message):
         CliRunner().invoke(benchmark, ["startup", preset], catch_exceptions=False)
     assert starts == []

@@ -1,4 +1,4 @@
-"""Timing of training: what is trained and how numbers follow from each other, not how long it takes."""
+"""Timing of training: these tests check the trainings and derived numbers, not the times."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def config():
     return load_config("numbers", SMALL)
 
 
-def test_batches_are_of_full_length_and_of_all_characters(config):
+def test_batches_have_full_length_and_all_characters(config):
     vocabulary = synthetic_vocabulary(9)
     assert vocabulary.size == 9
     batches = full_length_batches(config, vocabulary, batch_size=6, length=20, replicas=2).take(9)
@@ -41,7 +41,7 @@ def test_batches_are_of_full_length_and_of_all_characters(config):
 
 
 @pytest.mark.thorough
-def test_costs_of_both_models(config, monkeypatch):
+def test_costs_of_bytenet_and_stock_model_are_derived_from_times(config, monkeypatch):
     fitted = []
     train = training._Trainee.train
 
@@ -71,7 +71,7 @@ def test_costs_of_both_models(config, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_the_attention_model_is_measured_but_has_no_stock_model():
+def test_attention_model_is_measured_but_has_no_stock_model():
     config = load_config("digits", ["model.family=attention", "model.dim=4", "model.num_layers=1"])
     case = TrainingCase(config, batch_size=2, length=4, jit_compile=False, vocab_size=8)
     [cost] = measure_training([case], repeats=1, seconds_a_turn=0)
@@ -82,7 +82,7 @@ def test_the_attention_model_is_measured_but_has_no_stock_model():
         measure_training([replace(case, stock=True)])
 
 
-def test_only_float32_on_one_device_is_a_share_of_the_peak(config, monkeypatch):
+def test_share_of_peak_needs_float32_on_one_device(config, monkeypatch):
     one = TrainingCase(config, batch_size=2, length=4, jit_compile=False)
     two = replace(one, replicas=2)
     assert training._compares_with_peak(one)
@@ -95,7 +95,7 @@ def test_only_float32_on_one_device_is_a_share_of_the_peak(config, monkeypatch):
 
 
 @pytest.mark.slow
-def test_compiled_with_xla(config):
+def test_models_compiled_with_xla_have_no_time_ratio_to_stock(config):
     case = TrainingCase(config, batch_size=2, length=4, jit_compile=True, vocab_size=8)
     cost, stock = measure_training([case, replace(case, stock=True)], repeats=1, seconds_a_turn=0)
     assert cost.xla
@@ -103,11 +103,11 @@ def test_compiled_with_xla(config):
     assert cost.times_stock is None, "the baseline is Keras's default"
 
 
-def test_a_replica_that_does_not_exist(config):
+def test_missing_replica_device_is_refused(config):
     case = TrainingCase(config, batch_size=99, length=4, jit_compile=False, replicas=99)
     with pytest.raises(ConfigError, match=r"names .*, but this machine has"):
         measure_training([case])
 
 
-def test_no_cases():
+def test_no_cases_give_no_costs():
     assert measure_training([]) == []

@@ -1,4 +1,4 @@
-"""The command `benchmark training`: what it measures, and what it prints."""
+"""The measurements and output of the command `benchmark training`."""
 
 import json
 import os
@@ -20,7 +20,7 @@ SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.d
 
 @pytest.fixture
 def cases(monkeypatch):
-    """Runs the command, which only notes what it is to measure."""
+    """Runs the command with a stand-in that records the cases and measures nothing."""
     asked = []
 
     def note(cases, repeats, say):
@@ -38,7 +38,7 @@ def cases(monkeypatch):
     return run
 
 
-def test_the_command_measures_the_thesis_model_by_default(cases):
+def test_command_measures_the_thesis_model_by_default(cases):
     (case,) = cases()
     assert case.name == "bytenet, d=400, 64 x 100, XLA"
     assert case.vocab_size == 105
@@ -51,7 +51,7 @@ def test_the_command_measures_the_thesis_model_by_default(cases):
     assert not case.jit_compile
 
 
-def test_the_command_combines_what_is_repeated(cases):
+def test_command_measures_all_combinations_of_repeated_options(cases):
     widths = ["--dim", "8", "--dim", "12"]
     found = cases(*widths, "--variant", "selu", "--variant", "simplified", "--batch-size", "4", "--no-xla")
     assert [case.name.removesuffix(", 4 x 100, no XLA") for case in found] == [
@@ -63,7 +63,7 @@ def test_the_command_combines_what_is_repeated(cases):
     ]  # fmt: skip
 
 
-def test_the_command_never_compiles_for_several_replicas(cases):
+def test_command_never_compiles_for_several_replicas(cases):
     found = cases("--replicas", "1", "--replicas", "2", "--xla")
     assert [(case.replicas, case.jit_compile) for case in found] == [(1, True), (2, False)]
     found = cases("--replicas", "2", "--xla", "--no-xla", "--baseline", "--baseline-xla", "--vocab-size", "60")
@@ -74,7 +74,7 @@ def test_the_command_never_compiles_for_several_replicas(cases):
 
 
 @pytest.mark.usefixtures("small_product")
-def test_the_command_prints_a_row_a_case(monkeypatch):
+def test_command_prints_one_row_for_each_case(monkeypatch):
     measured = []
 
     def measure_once(*arguments, **settings):
@@ -99,7 +99,7 @@ def test_the_command_prints_a_row_a_case(monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [["--dim", "7"], ["--variant", "bytnet"], ["--set", "model.dimm=4"]])
-def test_wrong_settings(arguments):
+def test_wrong_settings_are_refused(arguments):
     with pytest.raises(ConfigError):
         CliRunner().invoke(benchmark, ["training", *arguments], catch_exceptions=False)
 
@@ -111,7 +111,7 @@ def _float32_afterwards():
 
 
 @pytest.mark.usefixtures("_float32_afterwards", "small_product")
-def test_the_command_leaves_the_share_of_the_peak_blank():
+def test_command_leaves_share_of_peak_blank_in_mixed_precision():
     settings = [argument for setting in [*SMALL, "training.mixed_precision=true"] for argument in ("--set", setting)]
     arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
     header, row = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
@@ -121,8 +121,8 @@ def test_the_command_leaves_the_share_of_the_peak_blank():
 
 
 @pytest.mark.thorough
-def test_nothing_is_read_from_or_left_in_the_compile_cache(tmp_path):
-    """Not even where a user has turned it on for TensorFlow: what is measured is compiling."""
+def test_compile_cache_is_neither_read_nor_written(tmp_path):
+    """Not even if a user turned it on for TensorFlow, because the benchmark measures compilation."""
     settings = [argument for setting in SMALL for argument in ("--set", setting)]
     arguments = ["decoding", "numbers", *settings, "--length", "2", "--vocab-size", "8", "--repeats", "1", "--xla"]
     done = subprocess.run(
@@ -134,15 +134,15 @@ def test_nothing_is_read_from_or_left_in_the_compile_cache(tmp_path):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_other_flags_of_xla_stay(cases, monkeypatch):
+def test_other_xla_flags_are_kept(cases, monkeypatch):
     monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0 --tf_xla_persistent_cache_directory=/full")
     cases()
     assert os.environ["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
 
 
 @pytest.mark.slow
-def test_replicas():
-    """In a process of its own, as this one's TensorFlow has one CPU already."""
+def test_one_and_two_replicas_are_measured():
+    """This test starts its own process, because TensorFlow in this process already has one CPU."""
     settings = [argument for setting in SMALL for argument in ("--set", setting)]
     arguments = ["numbers", *settings, "--batch-size", "4", "--length", "6", "--replicas", "1", "--replicas", "2"]
     done = subprocess.run(

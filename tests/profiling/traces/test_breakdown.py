@@ -1,4 +1,4 @@
-"""Seconds by group, worked by hand on the trace of `two_steps`; the report and the pictures of it."""
+"""Seconds by group, calculated by hand for the trace of `two_steps`, with its report and pictures."""
 
 import csv
 import io
@@ -23,10 +23,10 @@ def by_name(groups, value="seconds"):
     return {" ".join(group.group): getattr(group, value) for group in groups}
 
 
-def test_seconds_of_an_average_step(result):
+def test_seconds_by_group_match_hand_calculation(result):
     assert result.step_seconds == 10
     (device,) = result.devices
-    # 5-6 is shared by the convolution's thread, its helper and the normalisation, 6-7 by the first and the last.
+    # The convolution, its helper and the normalisation share 5-6. The convolution and the normalisation share 6-7.
     normalisation = 1 / 3 + 1 / 2
     assert by_name(device.level("kind")) == pytest.approx(
         {
@@ -43,7 +43,7 @@ def test_seconds_of_an_average_step(result):
     assert by_name(device.level("pass", "kind"))["forward normalisation"] == pytest.approx(normalisation)
 
 
-def test_durations_are_also_summed_as_in_the_thesis(result):
+def test_durations_are_also_summed_over_threads_as_in_the_thesis(result):
     (device,) = result.devices
     assert by_name(device.level("kind"), "summed_seconds") == pytest.approx(
         {"convolution": 6, "input pipeline": 2, "dense": 1, "runtime": 1, "normalisation": 2}
@@ -52,7 +52,7 @@ def test_durations_are_also_summed_as_in_the_thesis(result):
     assert device.threads == pytest.approx(12 / 8)
 
 
-def test_busy_and_idle_make_up_the_step_and_every_level_makes_up_the_busy_time(result):
+def test_busy_and_idle_sum_to_the_step_and_each_level_to_the_busy_time(result):
     (device,) = result.devices
     assert (device.busy_seconds, device.idle_seconds) == (pytest.approx(8), pytest.approx(2))
     for level in ("pass", "half", "part", "kind"):
@@ -60,13 +60,13 @@ def test_busy_and_idle_make_up_the_step_and_every_level_makes_up_the_busy_time(r
         assert sum(group.share for group in device.level(level)) == pytest.approx(1)
 
 
-def test_what_is_not_covered(result):
+def test_gaps_report_unnamed_and_python_time(result):
     assert result.gaps.unnamed == pytest.approx(1 / 8)
     assert result.gaps.python == pytest.approx(1 / 10)
     assert (result.gaps.ungrouped, result.gaps.fused) == (0, 0)
 
 
-def test_what_lies_between_steps_does_not_count(raw_trace):
+def test_time_between_steps_does_not_count(raw_trace):
     steps = [("train", 0, 2, {"step_num": 1}), ("train", 4, 6, {"step_num": 2})]
     raw = raw_trace(("/host:CPU", "python", steps), ("/host:CPU", "t", [("a/b/Mul:Mul", 1, 5)]))
     (device,) = breakdown(interpret(raw)).devices
@@ -74,7 +74,7 @@ def test_what_lies_between_steps_does_not_count(raw_trace):
     assert device.groups[0].executions == pytest.approx(0.5)
 
 
-def test_what_is_known_by_kind_alone_is_ungrouped(raw_trace):
+def test_operation_known_only_by_kind_is_ungrouped(raw_trace):
     events = [("MatMul_3:MatMul", 0, 1), ("bytenet/encoder/add:AddV2", 1, 4)]
     steps = [("search", 0, 4, {"step_num": 1})]
     result = breakdown(interpret(raw_trace(("/host:CPU", "python", steps), ("/host:CPU", "t", events))))
@@ -82,7 +82,7 @@ def test_what_is_known_by_kind_alone_is_ungrouped(raw_trace):
     assert result.gaps.ungrouped == pytest.approx(1 / 4)
 
 
-def test_python_is_unknown_without_its_calls(raw_trace):
+def test_python_time_is_unknown_without_python_calls(raw_trace):
     result = breakdown(interpret(raw_trace(("/host:CPU", "t", [("bytenet/encoder/add:AddV2", 0, 1)]))))
     assert result.gaps.python is None
     assert json.loads(to_json(result))["gaps"]["python"] is None
@@ -92,7 +92,7 @@ def test_python_is_unknown_without_its_calls(raw_trace):
     assert "the profiler says" not in text
 
 
-def test_a_device_without_work_in_the_steps(raw_trace, tmp_path):
+def test_device_without_work_in_the_steps_is_reported(raw_trace, tmp_path):
     raw = raw_trace(
         ("/host:CPU", "python", [("train", 0, 2, {"step_num": 1})]),
         ("/host:CPU", "t", [("a/b/Mul:Mul", 0, 1)]),
@@ -104,7 +104,7 @@ def test_a_device_without_work_in_the_steps(raw_trace, tmp_path):
 
 
 @pytest.mark.parametrize("marks", [[("train", 5, 6, {"step_num": 1})], []])
-def test_steps_without_operations(raw_trace, marks):
+def test_steps_without_operations_are_refused(raw_trace, marks):
     raw = raw_trace(("/host:CPU", "python", [*marks, ("TFE_Py_Execute", 5, 6)]))
     if marks:
         raw.lines.extend(raw_trace(("/host:CPU", "t", [("a/b/Mul:Mul", 0, 1)])).lines)
@@ -112,19 +112,19 @@ def test_steps_without_operations(raw_trace, marks):
         breakdown(interpret(raw))
 
 
-def test_the_profilers_own_cost_is_told_only_where_it_is_known(result):
+def test_cost_of_the_profiler_is_reported_only_if_known(result):
     known = replace(result, capture={"settled_seconds_before": 8.0})
     assert "the profiler made steps +25% slower" in to_text(known)
     assert "slower" not in to_text(replace(result, capture={"settled_seconds_before": None}))
 
 
-def test_the_text_names_groups_and_gaps(result):
+def test_text_report_names_groups_and_gaps(result):
     text = to_text(result)
     for part in ("CPU: busy 8,000 ms (80%), idle 2,000 ms", "conv-dilated", "what the numbers do not cover"):
         assert part in text
 
 
-def test_json_and_csv_hold_the_same_numbers(result):
+def test_json_and_csv_have_the_same_numbers(result):
     values = json.loads(to_json(result))
     (device,) = values["devices"]
     assert set(device["levels"]) == {"pass", "half", "part", "kind"}
@@ -143,6 +143,6 @@ def test_tables_and_pictures_are_saved(result, two_steps, tmp_path):
         assert path.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_step_that_is_not_there(two_steps, tmp_path):
+def test_unknown_step_is_refused(two_steps, tmp_path):
     with pytest.raises(InputError, match=r"no step 3 in .*\. It holds the steps 7, 8"):
         plot_timeline(interpret(two_steps), tmp_path / "a.png", step=3)

@@ -1,4 +1,4 @@
-"""Real traces of small models: their parts show up by name, and nearly all of the time is accounted for."""
+"""Real traces of small models show the named parts and account for nearly all of the time."""
 
 import json
 
@@ -21,7 +21,7 @@ _PARTS = ("pre-normalization", "reduce-dim", "conv-dilated", "recover-dim", "emb
 
 @pytest.fixture(scope="module")
 def captured(tmp_path_factory):
-    """A function that captures training with further settings, once each, and gives trace and breakdown."""
+    """A function that captures a training once for each set of settings, and returns the trace and breakdown."""
     made = {}
 
     def make(*settings):
@@ -43,7 +43,7 @@ def paths(trace):
 
 
 @pytest.mark.parametrize("xla", ["false", pytest.param("true", marks=pytest.mark.thorough)])
-def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
+def test_training_is_divided_into_the_parts_of_the_thesis(captured, xla):
     trace, result = captured(f"training.jit_compile={xla}")
     assert len(trace.steps) == (3 if xla == "true" else 5)
     assert trace.steps[0].number == 6
@@ -59,20 +59,20 @@ def test_training_is_taken_apart_into_the_parts_of_the_thesis(captured, xla):
         assert ("backward", part, "normalisation") in written_out
     kinds = {group.group[0] for group in device.level("kind")}
     assert {"normalisation", "dense", "activation", "optimiser", "data movement", "dropout"} <= kinds
-    # XLA gets convolutions of these few filters as products.
+    # With so few filters, XLA gets convolutions as matrix products.
     assert ("convolution" in kinds) == (xla == "false")
     assert {"forward", "backward", "optimiser", "input"} <= {group.group[0] for group in device.level("pass")}
 
 
 @pytest.mark.parametrize("xla", ["false", pytest.param("true", marks=pytest.mark.thorough)])
-def test_the_groups_add_up(captured, xla):
+def test_groups_sum_to_the_busy_time(captured, xla):
     _, result = captured(f"training.jit_compile={xla}")
     (device,) = result.devices
     assert 0 < device.busy_seconds <= result.step_seconds
     assert device.busy_seconds + device.idle_seconds == pytest.approx(result.step_seconds)
     for level in ("pass", "half", "part", "kind"):
         assert sum(group.seconds for group in device.level(level)) == pytest.approx(device.busy_seconds)
-    # What has a name belongs somewhere. (How much is scheduling depends on the machine, in a model this small.)
+    # Named operations belong to a group. (In such a small model, the share of scheduling depends on the machine.)
     named = 1 - result.gaps.unnamed
     assert result.gaps.ungrouped < 0.2 * named
     assert 0 <= result.gaps.python < 1
@@ -89,14 +89,14 @@ def test_blocks_keep_their_names_in_forward_and_backward_operations(captured, xl
 
 
 @pytest.mark.thorough
-def test_xla_says_how_much_it_fused(captured):
+def test_share_of_fused_time_is_reported_with_xla(captured):
     _, result = captured("training.jit_compile=true")
     assert 0 < result.gaps.fused < 1
     for level, share in result.gaps.misplaced.items():
         assert 0 <= share <= result.gaps.mixed[level] <= result.gaps.fused
 
 
-def test_how_it_was_captured_is_noted_beside_the_trace(captured):
+def test_capture_conditions_are_saved_with_the_trace(captured):
     _, result = captured("training.jit_compile=false")
     assert result.capture["what"] == "training"
     assert result.capture["steps"] == [6, 10]
@@ -107,7 +107,7 @@ def test_how_it_was_captured_is_noted_beside_the_trace(captured):
     json.dumps(result.to_dict())
 
 
-def test_decoding(tmp_path):
+def test_decoding_is_divided_into_steps_and_parts(tmp_path):
     file = capture_decoding_of(load_config("digits", _SMALL), tmp_path / "decoding", Search(max_length=12, count=2))
     trace = read_trace(file)
     result = breakdown(trace)
@@ -122,7 +122,7 @@ def test_decoding(tmp_path):
 
 @pytest.fixture
 def searched(monkeypatch):
-    """A function that gives the model and the sentences whose searches would be captured."""
+    """A function that returns the model and sentences of the searches to capture."""
     import keras
 
     policy = keras.mixed_precision.global_policy()
@@ -141,29 +141,29 @@ def searched(monkeypatch):
     keras.mixed_precision.set_global_policy(policy)
 
 
-def test_the_model_of_a_search_is_that_of_training(searched):
+def test_search_uses_the_vocabulary_and_precision_of_training(searched):
     whole, _ = searched()
     fewer, _ = searched("data.unknown=symbol", "data.min_character_count=200", "training.mixed_precision=true")
     assert fewer.vocab_size < whole.vocab_size
     assert (whole.compute_dtype, fewer.compute_dtype) == ("float32", "bfloat16")
 
 
-def test_sentences_are_repeated_where_there_are_too_few(searched):
+def test_sentences_are_repeated_if_there_are_too_few(searched):
     _, source_ids = searched("data.num_train=64", batch_size=150)
     assert len(source_ids) == 150
     assert (source_ids[128] == source_ids[64]).all()
     assert (source_ids[64] == source_ids[0]).all()
 
 
-def test_a_step_is_compared_with_those_of_its_own_shape():
+def test_settled_seconds_come_from_steps_of_the_same_shape():
     small, large = ((32, 10),), ((32, 50),)
     before, seconds = [small, large, small, large, small, small], [9.0, 9.0, 1.0, 5.0, 2.0, 3.0]
     assert settled_seconds(before, seconds, [small, large, small]) == pytest.approx((2 + 5 + 2) / 3)
     assert settled_seconds(before, seconds, [small, ((8, 8),)]) is None
-    assert settled_seconds(before[:2], seconds[:2], [small]) is None  # the first of a shape does not count
+    assert settled_seconds(before[:2], seconds[:2], [small]) is None  # the first step of a shape does not count
 
 
-def test_a_folder_in_use_and_steps_that_never_come(tmp_path):
+def test_used_folder_and_steps_after_the_training_are_refused(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     with pytest.raises(InputError, match="full exists and is not empty"):
@@ -175,8 +175,8 @@ def test_a_folder_in_use_and_steps_that_never_come(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_devices(tmp_path):
-    """In a process of its own, as the logical devices of a process cannot change."""
+def test_training_on_two_devices_is_divided_by_device(tmp_path):
+    """This test starts its own process, because the logical devices of a process cannot change."""
     import subprocess
     import sys
 

@@ -1,4 +1,4 @@
-"""Names of operations as TensorFlow writes them, and where they belong."""
+"""Names of operations in TensorFlow, and their groups."""
 
 import pytest
 
@@ -43,14 +43,14 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
         ("IteratorGetNext", "IteratorGetNext", "input other other input-pipeline"),
         ("", RUNTIME, "other other other runtime"),
         ("", INPUT, "input other other input-pipeline"),
-        # as XLA notes it, without the call around it; and a step of decoding, in a loop
+        # names in XLA, without the enclosing call; then a step of decoding in a loop
         ("bytenet/decoder/set_0/block_1_dilation_2/conv_dilated/convolution/BatchToSpaceND", "BatchToSpaceND",
          "forward decoder conv-dilated data-movement"),
         ("search/while/body/_1/search/while/decoder/reduce_dim_1/MatMul", "_MklMatMul",
          "forward decoder reduce-dim dense"),
         ("search/while/body/_1/search/while/decoder/conv_dilated/MatMul", "_MklBatchMatMulV2",
          "forward decoder conv-dilated dense"),
-        # the attention model, whose layers lie in loops; the model itself is called attention, too
+        # the attention model: its layers are in loops, and its own name is attention, too
         ("StatefulPartitionedCall/attention/decoder/while/body/_7/attention/decoder/while/cell/attention_context/MatMul",
          "_MklBatchMatMulV2", "forward decoder attention dense"),
         ("gradient_tape/attention/encoder/backward/gradients/attention/encoder/backward/layers/layer_1/MatMul_grad/MatMul",
@@ -58,7 +58,7 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
         ("attention/decoder/TensorListPushBack", "TensorListPushBack", "forward decoder other other"),
         ("search/while/body/_1/search/while/decoder/cell/lower_gru/Tanh", "Tanh",
          "forward decoder recurrent activation"),
-        # normalisation, whose gradients are written out
+        # normalisation, whose gradients consist of basic operations
         (f"{_TAPE}/bytenet/decoder/set_0/block_1_dilation_2/reduce_dim_normalization/normalization/mul_1", "Mul",
          "backward decoder reduce-dim normalisation"),
         (f"{_TAPE}_11/bytenet/encoder/set_0/block_0_dilation_1/pre_normalization/normalization/Sum", "Sum",
@@ -67,7 +67,7 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
          "forward encoder reduce-dim data-movement"),
     ],
 )  # fmt: skip
-def test_places(path, kind, place):
+def test_operation_has_the_expected_pass_half_part_and_kind(path, kind, place):
     assert [group.replace(" ", "-") for group in place_of(path, kind)] == place.split()
 
 
@@ -80,26 +80,26 @@ def test_places(path, kind, place):
         ("StatefulPartitionedCall/bytenet_1/encoder_1/add", 0),
     ],
 )
-def test_the_replica_is_read_off_the_name(path, replica):
+def test_replica_is_read_from_the_name(path, replica):
     assert replica_of(path) == replica
 
 
-def test_updates_are_numbered_by_themselves():
+def test_number_of_an_update_is_read_from_its_name():
     assert update_of("StatefulPartitionedCall/adam/update_1/norm/Sum") == 1
     assert update_of("StatefulPartitionedCall/bytenet_1/encoder_1/update_1_norm") == 0
 
 
-def test_replicas_are_in_the_same_groups():
+def test_operations_of_all_replicas_have_the_same_group():
     one = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_0_dilation_1_1/reduce_dim_1/MatMul"
     other = one.replace("bytenet_1/", "replica_1/bytenet_1/", 1)
     assert place_of(one, "MatMul") == place_of(other, "MatMul")
 
 
-def test_equal_operations_of_all_blocks_have_one_folded_name():
+def test_equal_operations_of_all_blocks_share_one_folded_name():
     names = {folded_name(f"{_BLOCK}/reduce_dim_1/mul_3"), folded_name(f"{_BLOCK}/reduce_dim/mul".replace("_0_", "_2_"))}
     assert names == {"bytenet/encoder/block/reduce_dim/mul"}
 
 
-def test_every_part_has_a_colour_of_its_own():
+def test_every_part_has_its_own_colour():
     colours = [colour_of(part) for part in {place.part for place in parts_of_layers().values()} | {"other"}]
     assert len(set(colours)) == len(colours)

@@ -1,10 +1,10 @@
-"""What a run and a profile leave behind, as TensorBoard serves it and as a browser shows it.
+"""The files of a run and of a profile, as TensorBoard serves them and as a browser shows them.
 
-The browser is headless Chromium with its ChromeDriver (Debian: apt-get install chromium chromium-driver); without
-them only what the server answers is tested. Screenshots are kept where BYTENET_SCREENSHOTS says; those in
-docs/screenshots were made by
+The browser is headless Chromium with its ChromeDriver (Debian: apt-get install chromium chromium-driver). Without
+them, only the answers of the server are tested. BYTENET_SCREENSHOTS sets the folder of the screenshots. The
+screenshots in docs/screenshots were made by
 
-    BYTENET_SCREENSHOTS=docs/screenshots pytest -m slow tests/profiling/test_tensorboard_in_browser.py
+    BYTENET_SCREENSHOTS=docs/screenshots pytest -m slow tests/profiling/traces/test_tensorboard_in_browser.py
 """
 
 import base64
@@ -29,7 +29,7 @@ _BROWSER_ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--window-size=1400,900", "--disable-dev-shm-usage",
 ]  # fmt: skip
-# TensorBoard is made of shadow trees, and the profile of a frame; the text of a page is that of all of them.
+# TensorBoard consists of shadow trees, and the profile is a frame. The text of a page is the text of all of them.
 _ALL_TEXT = """
 const collect = node => {
   if (node.nodeType === Node.TEXT_NODE) return node.textContent;
@@ -50,7 +50,7 @@ def _free_port() -> int:
 
 
 def _wait_for(answer, what: str):
-    """What `answer` gives as soon as it is true; errors of a connection mean not yet."""
+    """The result of `answer` as soon as it is true. Connection errors mean that it is not ready yet."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:
@@ -64,7 +64,7 @@ def _wait_for(answer, what: str):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """The address of a TensorBoard that serves a small run with its logs, and a profile of the same training."""
+    """The address of a TensorBoard server with a small run, its logs and a profile of the same training."""
     from bytenet.config import load_config
     from bytenet.profiling.traces.capture import capture_training
     from bytenet.training import train
@@ -111,7 +111,7 @@ def test_scalars_text_and_profile_are_served(server):
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    """A function that sends a command to a headless Chromium, in the protocol of WebDriver."""
+    """A function that sends a command to headless Chromium with the WebDriver protocol."""
     if not (_CHROMIUM and _DRIVER):
         pytest.skip("there is no Chromium with ChromeDriver: apt-get install chromium chromium-driver")
     port = _free_port()
@@ -138,8 +138,8 @@ def browser(tmp_path_factory):
             driver.terminate()
 
 
-# The tables and charts of the Profile tab are drawn by a script that the browser fetches from Google, so without the
-# Internet only its numbers and the trace viewer are there.
+# A script that the browser fetches from Google draws the tables and charts of the Profile tab. Without the Internet,
+# only its numbers and the trace viewer are there.
 @pytest.mark.parametrize(
     ("page", "name", "texts"),
     [
@@ -149,7 +149,7 @@ def browser(tmp_path_factory):
         ("?tool=trace_viewer@&run={run}#profile", "tensorboard-trace", ("/host:CPU", "tf_Compute")),
     ],
 )
-def test_the_tabs_in_a_browser(server, browser, tmp_path, page, name, texts):
+def test_browser_shows_the_texts_of_each_tab(server, browser, tmp_path, page, name, texts):
     run = requests.get(f"{server}/data/plugin/profile/runs", timeout=30).json()[0]
     browser("url", url="about:blank")
     browser("url", url=f"{server}/{page.format(run=run)}")
@@ -165,7 +165,7 @@ def test_the_tabs_in_a_browser(server, browser, tmp_path, page, name, texts):
     except TimeoutError:
         missing = [part for part in texts if part not in seen[-1]]
         pytest.fail(f"{page} lacks {missing}; its text ends in: {' '.join(seen[-1].split())[-1000:]}")
-    time.sleep(3)  # for pictures, which have no text to wait for
+    time.sleep(3)  # for pictures: they have no text to wait for
     picture = base64.b64decode(browser("screenshot"))
     folder = Path(os.environ.get("BYTENET_SCREENSHOTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Events become steps and operations."""
+"""Events of a trace are converted to steps and operations."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def seconds_by_kind(trace, only_help=False):
     return sums
 
 
-def test_steps_and_operations(two_steps):
+def test_trace_has_the_expected_steps_and_operations(two_steps):
     trace = interpret(two_steps)
     assert [(step.number, step.start, step.seconds) for step in trace.steps] == [(7, 0, 10), (8, 10, 10)]
     assert trace.has_steps
@@ -28,11 +28,11 @@ def test_steps_and_operations(two_steps):
     assert trace.host_calls == [(1, 10), (11, 20)]
 
 
-def test_a_helping_thread_works_for_the_operation_that_asked(two_steps):
+def test_work_of_a_helper_thread_counts_for_its_operation(two_steps):
     assert seconds_by_kind(interpret(two_steps), only_help=True) == pytest.approx({"convolution": 4})
 
 
-def test_help_that_a_helper_asked_for_counts_for_the_first_who_asked(raw_trace):
+def test_nested_help_counts_for_the_first_operation(raw_trace):
     trace = interpret(
         raw_trace(
             ("/host:CPU", "tf_Compute/1", [
@@ -54,28 +54,28 @@ def test_help_that_a_helper_asked_for_counts_for_the_first_who_asked(raw_trace):
     assert seconds_by_kind(trace) == pytest.approx({"dense": 7, "runtime": 1})
 
 
-def test_waiting_is_not_work(raw_trace):
+def test_waiting_does_not_count_as_work(raw_trace):
     trace = interpret(
         raw_trace(("/host:CPU", "t", [("ExecutorState::Process", 0, 5), ("BlockUntilReady", 1, 4)]))
     )  # fmt: skip
     assert seconds_by_kind(trace) == pytest.approx({"runtime": 2})
 
 
-def test_without_marks_everything_is_one_step(raw_trace):
+def test_trace_without_step_marks_is_one_step(raw_trace):
     trace = interpret(raw_trace(("/host:CPU", "t", [("a/b/Mul:Mul", 2, 3), ("a/b/Add:AddV2", 4, 6)])))
     assert not trace.has_steps
     assert [(step.start, step.end) for step in trace.steps] == [(2, 6)]
-    assert trace.warnings == []  # those are the profiler's
+    assert trace.warnings == []  # only the profiler gives warnings
 
 
-def test_of_nested_and_overlapping_marks_the_outer_and_first_count(raw_trace):
+def test_outer_and_first_of_overlapping_step_marks_count(raw_trace):
     marks = [(1, 0, 10), (100, 0, 4), (101, 5, 10), (2, 10, 20), (102, 19, 25), (3, 25, 30)]
     python = [("train", start, end, {"step_num": number}) for number, start, end in reversed(marks)]
     trace = interpret(raw_trace(("/host:CPU", "python", python), ("/host:CPU", "t", [("a/b/Mul:Mul", 0, 30)])))
     assert [(step.number, step.start, step.end) for step in trace.steps] == [(1, 0, 10), (2, 10, 20), (3, 25, 30)]
 
 
-def test_copies_of_the_model_on_one_host_are_devices(raw_trace):
+def test_model_replicas_on_one_host_are_devices(raw_trace):
     trace = interpret(
         raw_trace(("/host:CPU", "t", [
             ("S/bytenet_1/encoder_1/add:AddV2", 0, 1), ("S/replica_1/bytenet_1/encoder_1/add:AddV2", 1, 3),
@@ -84,7 +84,7 @@ def test_copies_of_the_model_on_one_host_are_devices(raw_trace):
     assert trace.devices == ["CPU:0", "CPU:1"]
 
 
-def test_numbered_updates_are_of_copies_only_where_there_are_copies(raw_trace):
+def test_numbered_updates_belong_to_replicas_only_if_there_are_any(raw_trace):
     updates = [("S/adam/adam/update_1/mul:Mul", 0, 1), ("S/adam/adam/update_2/mul:Mul", 1, 2)]
     assert interpret(raw_trace(("/host:CPU", "t", updates))).devices == ["CPU"]
     copy = ("S/replica_1/bytenet_1/encoder_1/add:AddV2", 2, 3)
@@ -94,12 +94,12 @@ def test_numbered_updates_are_of_copies_only_where_there_are_copies(raw_trace):
     ]  # fmt: skip
 
 
-def test_an_accelerator_has_streams_and_the_host_stays_one_device(raw_trace):
+def test_accelerator_streams_form_a_device_and_host_stays_one(raw_trace):
     stats = {"tf_op": "replica_1/bytenet/encoder/set_0/block_0_dilation_1/conv_dilated/convolution:Conv2D"}
     trace = interpret(
         raw_trace(
             ("/device:GPU:1", "Stream #13(Compute)", [("void cudnn::kernel", 0, 2, stats), ("Memset", 3, 4)]),
-            ("/device:GPU:1", "Steps", [("7", 0, 10, stats)]),  # derived from the others
+            ("/device:GPU:1", "Steps", [("7", 0, 10, stats)]),  # derived from the other lines
             ("/host:CPU", "t", [("replica_1/bytenet/encoder/add:AddV2", 0, 1)]),
         )
     )
@@ -112,7 +112,7 @@ def test_an_accelerator_has_streams_and_the_host_stays_one_device(raw_trace):
 
 
 @pytest.mark.parametrize(("line", "seconds"), [("Stream #13(Compute)", 2), ("XLA Modules", 3)])
-def test_the_line_of_xla_counts_only_where_there_are_no_streams(raw_trace, line, seconds):
+def test_xla_line_counts_only_without_streams(raw_trace, line, seconds):
     stats = {"tf_op": "bytenet/encoder/set_0/block_0_dilation_1/conv_dilated/convolution:Conv2D"}
     trace = interpret(
         raw_trace(
@@ -123,7 +123,7 @@ def test_the_line_of_xla_counts_only_where_there_are_no_streams(raw_trace, line,
     assert seconds_by_kind(trace) == pytest.approx({"convolution": seconds})
 
 
-def test_no_file_and_an_empty_folder(tmp_path):
+def test_missing_file_and_empty_folder_are_refused(tmp_path):
     with pytest.raises(MissingFileError, match="There is no"):
         read_trace(tmp_path / "nowhere")
     with pytest.raises(MissingFileError, match="holds no trace"):
@@ -131,14 +131,14 @@ def test_no_file_and_an_empty_folder(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"not a trace at all", b"\x0a\xff\xff\xff\x7f", b""])
-def test_a_damaged_or_empty_file(tmp_path, content):
+def test_damaged_or_empty_file_is_refused(tmp_path, content):
     file = tmp_path / "vm.xplane.pb"
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"vm.xplane.pb (cannot be read as a trace|holds no events)"):
         read_trace(file)
 
 
-def test_the_newest_trace_of_a_folder_is_taken(tmp_path):
+def test_newest_trace_of_a_folder_is_used(tmp_path):
     import os
 
     for index, name in enumerate(["b", "a"]):

@@ -1,4 +1,4 @@
-"""A compiled program's instructions lead back to the operations of the model."""
+"""Instructions of a compiled program are traced back to the operations of the model."""
 
 import pytest
 from tensorflow.compiler.xla.service import hlo_pb2
@@ -20,7 +20,7 @@ def add(computation, number, name, opcode, shape=(), op_name="", op_type="", ope
 
 @pytest.fixture
 def module():
-    """A fusion of a normalisation (300 elements) and a bias (100), a convolution, and a reduction in two parts."""
+    """A fusion of a normalisation (300 elements) and a bias (100), a convolution and a reduction in two parts."""
     module = hlo_pb2.HloModuleProto(name="step", entry_computation_id=1)
     fused = module.computations.add(id=2, name="fused")
     add(fused, 20, "p", "parameter", (1000,))
@@ -36,7 +36,7 @@ def module():
     return module
 
 
-def test_a_fusion_is_weighed_by_the_elements_of_its_operations(module):
+def test_sources_of_a_fusion_are_weighted_by_their_elements(module):
     heaviest, other = instruction_sources(module)["add_fusion"]
     assert (heaviest.path, heaviest.kind, heaviest.weight) == (
         f"{_BLOCK}/pre_normalization/normalization/mul",
@@ -46,13 +46,13 @@ def test_a_fusion_is_weighed_by_the_elements_of_its_operations(module):
     assert (other.path, other.weight) == (f"{_BLOCK}/reduce_dim/add", pytest.approx(0.25))
 
 
-def test_an_instruction_of_xla_has_the_name_of_what_uses_it(module):
+def test_unnamed_instruction_gets_the_name_of_its_user(module):
     sources = instruction_sources(module)
     assert sources["wrapped_reduce-window"][0].path == f"{_BLOCK}/pre_normalization/normalization/Sum"
     assert sources["nameless"][0].path == ""
 
 
-def test_the_breakdown_says_how_far_the_grouping_holds(module, raw_trace):
+def test_breakdown_reports_fused_mixed_and_misplaced_time(module, raw_trace):
     def event(name, start, end):
         return name, start, end, {"hlo_op": name, "hlo_module": "step", "program_id": 5}
 

@@ -1,4 +1,4 @@
-"""Results of trainings made in several places are put together; no training really happens here."""
+"""Results of trainings from several places are merged. These tests do no real training."""
 
 import json
 from dataclasses import replace
@@ -18,7 +18,7 @@ RUNS = {"small": ONE, "large": TWO}
 
 
 def measure(work):
-    """Rows of what is finished, with what was written into the folder when it was trained."""
+    """One row for each finished training, with the place noted in its folder."""
     rows = []
     for label, run in RUNS.items():
         for seed in work.seeds:
@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """Reproduces in a place with a folder of trainings of its own, and tells what was trained there."""
+    """A function that reproduces in a place with its own folder of trainings, and returns what was trained."""
     trained = []
 
     def go(name, *, only=(), meanwhile=lambda: None, **options):
@@ -76,7 +76,7 @@ def record(tmp_path):
     return json.loads(ResultFiles(tmp_path / "results", "sizes", "cpu").record.read_text())
 
 
-def test_what_is_trained_elsewhere_is_not_trained_again_and_keeps_its_place(place, tmp_path):
+def test_trainings_from_elsewhere_are_not_repeated_and_keep_their_place(place, tmp_path):
     place("here", only={("one", 2), ("two", 1)})
     assert rows(tmp_path) == [("small", 2, "here"), ("large", 1, "here")]
     assert record(tmp_path)["trainings"] == "2 of 4"
@@ -88,7 +88,7 @@ def test_what_is_trained_elsewhere_is_not_trained_again_and_keeps_its_place(plac
     assert "trainings" not in record(tmp_path)
 
 
-def test_what_comes_from_elsewhere_while_it_trains_is_kept(place, tmp_path):
+def test_results_added_by_another_place_meanwhile_are_kept(place, tmp_path):
     def elsewhere():
         place("there", only={("two", 2)}, join_earlier=True)
 
@@ -96,7 +96,7 @@ def test_what_comes_from_elsewhere_while_it_trains_is_kept(place, tmp_path):
     assert rows(tmp_path) == [("small", 1, "here"), ("large", 2, "there")]
 
 
-def test_without_join_all_is_made_anew(place, tmp_path):
+def test_without_join_all_results_are_made_again(place, tmp_path):
     place("here")
     assert len(place("there")) == 8
     assert {row[-1] for row in rows(tmp_path)} == {"there"}
@@ -111,12 +111,12 @@ def test_own_trainings_replace_earlier_rows(place, tmp_path):
     assert {row[-1] for row in rows(tmp_path)[1:]} == {"here"}
 
 
-def test_joining_to_nothing_is_as_without(place, tmp_path):
+def test_joining_without_earlier_results_works(place, tmp_path):
     place("here", join_earlier=True)
     assert len(rows(tmp_path)) == 4
 
 
-def test_rows_of_more_seeds_stay_and_count(place, tmp_path):
+def test_rows_of_further_seeds_are_kept_and_counted(place, tmp_path):
     place("here", only={("one", 1), ("one", 2), ("two", 1)})
     place("there", seeds=1, join_earlier=True)
     assert len(rows(tmp_path)) == 3
@@ -124,7 +124,7 @@ def test_rows_of_more_seeds_stay_and_count(place, tmp_path):
     assert (record(tmp_path)["seeds"], record(tmp_path)["command"].split()[-2:]) == (2, ["--seeds", "2"])
 
 
-def test_rows_come_from_where_they_were_made(place, tmp_path, monkeypatch):
+def test_record_names_the_commits_that_made_the_rows(place, tmp_path, monkeypatch):
     def at(commit):
         here = {"versions": {}, "git_commit": commit, "machine": {"processor": "x"}}
         monkeypatch.setattr("bytenet.training.environment.describe_environment", lambda: here)
@@ -147,7 +147,7 @@ def test_rows_come_from_where_they_were_made(place, tmp_path, monkeypatch):
     assert told() == ("third", ["first", "second"])
 
 
-def test_results_of_other_settings_are_refused_and_named(place, tmp_path, monkeypatch):
+def test_earlier_results_of_other_settings_are_refused_and_named(place, tmp_path, monkeypatch):
     place("here")
     before = rows(tmp_path)
     monkeypatch.setitem(RUNS, "large", replace(TWO, settings=("model.dim=8",)))
@@ -160,7 +160,7 @@ def test_results_of_other_settings_are_refused_and_named(place, tmp_path, monkey
     assert rows(tmp_path) == before
 
 
-def test_what_a_run_starts_from_counts_too(place, tmp_path, monkeypatch):
+def test_changed_start_run_is_refused(place, tmp_path, monkeypatch):
     start = TrainingRun("start", "digits", ("training.epochs=1",))
     monkeypatch.setitem(RUNS, "large", replace(TWO, starts=(Start("semi_supervised.start_forward", start),)))
     place("here")
@@ -171,7 +171,7 @@ def test_what_a_run_starts_from_counts_too(place, tmp_path, monkeypatch):
         place("there", join_earlier=True)
 
 
-def test_a_setting_that_is_new_since_then_counts_as_its_default(place, tmp_path):
+def test_setting_missing_in_old_record_counts_as_its_default(place, tmp_path):
     place("here")
     changed = record(tmp_path)
     assert changed["settings"]["common"].pop("model.dropout") == 0.2  # not the default
@@ -200,14 +200,14 @@ def test_results_without_a_record_are_refused(place, tmp_path):
         ("record", "<<<<<<< here\n{}"),
     ],
 )
-def test_files_that_somebody_changed_are_refused(file, text, place, tmp_path):
+def test_files_edited_by_hand_are_refused(file, text, place, tmp_path):
     place("here")
     getattr(ResultFiles(tmp_path / "results", "sizes", "cpu"), file).write_text(text)
     with pytest.raises(InputError, match="is not as `bytenet reproduce` wrote it"):
         place("there", join_earlier=True)
 
 
-def test_rows_with_other_columns_are_not_put_together(place, tmp_path):
+def test_rows_with_other_columns_are_not_merged(place, tmp_path):
     place("here", only={("one", 1)})
     path = ResultFiles(tmp_path / "results", "sizes", "cpu").data
     path.write_text('"size","trial"\n"small",1\n')
@@ -215,7 +215,7 @@ def test_rows_with_other_columns_are_not_put_together(place, tmp_path):
         place("there", join_earlier=True)
 
 
-def test_every_experiment_in_part_names_its_rows():
+def test_experiments_that_merge_parts_label_each_run_uniquely():
     for experiment in filter(lambda experiment: experiment.in_part, all_experiments()):
         for scale in SCALES:
             labels = [tuple(label.items()) for label in experiment.labels(scale)]

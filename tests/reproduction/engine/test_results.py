@@ -1,4 +1,4 @@
-"""The files of a result hold what was put in."""
+"""Result files return what was written to them."""
 
 import math
 
@@ -24,11 +24,11 @@ NUMBERS = st.integers(-(10**9), 10**9) | st.floats().map(lambda value: float(f"{
 
 
 @given(rows=st.lists(st.fixed_dictionaries({"a, b": TEXTS, "ü": NUMBERS, "n\n": TEXTS | NUMBERS}), min_size=1))
-def test_what_is_written_is_read_back(rows, tmp_path_factory):
+def test_written_table_is_read_back_unchanged(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("results") / "table.csv"
     write_table(path, rows)
     found = read_table(path)
-    # As texts: nan is not equal to itself, and 3 is not 3.0.
+    # Compared as texts, because nan is not equal to itself and 3 must not become 3.0.
     assert [repr(sorted(row.items())) for row in found] == [repr(sorted(row.items())) for row in rows]
 
 
@@ -39,19 +39,19 @@ def test_what_is_written_is_read_back(rows, tmp_path_factory):
         "1_0",
     ],
 )  # fmt: skip
-def test_texts_stay_texts(text, tmp_path):
+def test_texts_that_are_not_plain_numbers_stay_texts(text, tmp_path):
     write_table(tmp_path / "table.csv", [{"text": text, "other": 1}])
     assert read_table(tmp_path / "table.csv") == [{"text": text, "other": 1}]
 
 
-def test_texts_that_look_like_numbers_are_numbers(tmp_path):
+def test_texts_of_plain_numbers_become_numbers(tmp_path):
     write_table(tmp_path / "table.csv", [{"a": "104", "b": "1.50", "c": "nan"}])
     (row,) = read_table(tmp_path / "table.csv")
     assert (row["a"], row["b"]) == (104, 1.5)
     assert math.isnan(row["c"])
 
 
-def test_numbers_have_six_digits(tmp_path):
+def test_floats_are_written_with_six_digits(tmp_path):
     write_table(tmp_path / "table.csv", [{"short": 1 / 3, "long": 123456789.0, "whole": 123456789}])
     assert read_table(tmp_path / "table.csv") == [{"short": 0.333333, "long": 123457000.0, "whole": 123456789}]
 
@@ -62,18 +62,18 @@ def test_a_table_without_quotes_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("rows", [[], [{"a": 1}, {"a": 1, "b": 2}], [{"a": 1, "b": 2}, {"a": 1}]])
-def test_no_rows_or_unequal_ones_are_refused(rows, tmp_path):
+def test_empty_tables_and_rows_with_unequal_columns_are_refused(rows, tmp_path):
     with pytest.raises(InputError, match=r"table\.csv"):
         write_table(tmp_path / "table.csv", rows)
     assert not (tmp_path / "table.csv").exists()
 
 
-def test_a_missing_table_says_what_to_do(tmp_path):
+def test_missing_table_error_says_what_to_do(tmp_path):
     with pytest.raises(MissingFileError, match="run the experiment at this scale first, without --plot-only"):
         read_table(tmp_path / "table.csv")
 
 
-def test_names_of_the_files(tmp_path):
+def test_result_file_names(tmp_path):
     files = ResultFiles(tmp_path, "fig-3.3.1", "cpu")
     names = [path.name for path in (files.data, files.picture, files.record)]
     assert names == ["fig-3.3.1-cpu.csv", "fig-3.3.1-cpu.png", "fig-3.3.1-cpu.json"]

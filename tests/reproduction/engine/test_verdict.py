@@ -1,4 +1,4 @@
-"""Intervals and verdicts against numbers worked by hand."""
+"""Intervals and verdicts, compared with values calculated by hand."""
 
 import math
 
@@ -10,23 +10,23 @@ from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, difference_of_means, holm, next_value, student_t
 from bytenet.reproduction.engine.verdict import compare, difference, statement
 
-# Mean 3 and standard deviation sqrt(2.5); Student's t of 4 degrees of freedom is 2.7764 at 97.5 %.
+# Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
 _HALF = 2.776445 * math.sqrt(2.5)
 
 
-def test_student_t_by_hand():
+def test_student_t_interval_matches_hand_calculation():
     assert student_t(_FIVE) == pytest.approx((3 - _HALF / math.sqrt(5), 3 + _HALF / math.sqrt(5)), rel=1e-6)
     # Two values: 1 degree of freedom, t = 12.7062.
     assert student_t([0, 2]) == pytest.approx((1 - 12.7062, 1 + 12.7062), rel=1e-5)
 
 
-def test_the_next_value_lies_farther_off_than_the_mean():
+def test_interval_of_next_value_is_wider_than_interval_of_mean():
     half = _HALF * math.sqrt(1 + 1 / 5)
     assert next_value(_FIVE) == pytest.approx((3 - half, 3 + half), rel=1e-6)
 
 
-def test_the_difference_of_two_means_is_welch_s():
+def test_difference_of_means_uses_welch_interval():
     # Means 3 and 6, variances of the means 0.5 and 2: 2.5**2 / (0.5**2 / 4 + 2**2 / 4) = 5.88 degrees of freedom.
     half = 2.458824 * math.sqrt(2.5)
     assert difference_of_means(_FIVE, [2, 4, 6, 8, 10]) == pytest.approx((-3 - half, -3 + half), rel=1e-5)
@@ -35,7 +35,7 @@ def test_the_difference_of_two_means_is_welch_s():
 
 
 @pytest.mark.parametrize("interval", [student_t, next_value])
-def test_a_single_seed_has_no_interval(interval):
+def test_single_seed_has_no_interval(interval):
     assert interval([3.0]) is None
 
 
@@ -45,22 +45,22 @@ def test_a_single_seed_has_no_interval(interval):
         (3, [3], None, 0, "agrees"),
         (3.1, [3], None, 0.1001, "agrees"),
         (3.2, [3], None, 0.1, "not reproduced"),
-        (3.2, [3], True, 0.1, "better"),  # settings of ours
+        (3.2, [3], True, 0.1, "better"),  # our own settings
         (3.2, [3], False, 0.1, "worse"),
         (2.8, [3], True, 0.1, "worse"),
         (2.8, [3], False, 0.1, "better"),
         (3, [3], True, 0, "no difference"),
-        (7.8, _FIVE, None, 0, "agrees"),  # within 3 + 4.809, where one more run could lie
+        (7.8, _FIVE, None, 0, "agrees"),  # within 3 + 4.809, the range of one more run
         (7.9, _FIVE, None, 0, "not reproduced"),
         (7.9, _FIVE, True, 0, "better"),
         (-1.8, _FIVE, None, 0, "agrees"),
         (-1.9, _FIVE, None, 0, "not reproduced"),
         (-1.9, _FIVE, None, 4.95, "agrees"),
-        (5, [1, 2, 3, 4], None, 0, "no claim"),  # four trainings say too little about where one more could lie
+        (5, [1, 2, 3, 4], None, 0, "no claim"),  # four trainings are too few to predict one more
         (2.5, [1, 2, 3, 4], None, 0, "agrees"),
     ],
 )
-def test_compare(printed, values, lower_is_better, tolerance, outcome):
+def test_compare_judges_printed_value_by_measured_values(printed, values, lower_is_better, tolerance, outcome):
     verdict = compare(
         "error",
         printed,
@@ -77,7 +77,7 @@ def test_compare(printed, values, lower_is_better, tolerance, outcome):
     assert verdict.interval == student_t(values)
 
 
-def test_intervals_end_at_the_limits_of_what_is_measured():
+def test_intervals_are_clipped_to_the_limits_of_the_quantity():
     rates = [0.0, 0.0, 0.1, 0.0, 0.1]
     assert student_t(rates)[0] < 0
     assert compare("error", 0.5, rates, limits=RATE).interval[0] == 0
@@ -88,12 +88,12 @@ def test_intervals_end_at_the_limits_of_what_is_measured():
 
 
 @pytest.mark.parametrize(("score", "outcome"), [(7.44, "same score"), (7.46, "other score")])
-def test_scores_of_the_author_s_translations_are_no_agreement(score, outcome):
+def test_rescored_author_translations_give_same_or_other_score(score, outcome):
     verdict = compare("BLEU", 7.44, [score], tolerance=0.005, evidence="rescored")
     assert (verdict.outcome, verdict.evidence) == (outcome, "rescored")
 
 
-def test_a_finding_names_its_source():
+def test_contradiction_without_source_is_refused():
     with pytest.raises(ValueError, match="names no line of it"):
         statement("effect", "there is one", False, 1.0, contradicts=True)
 
@@ -106,15 +106,15 @@ def test_a_finding_names_its_source():
         (0, "similar", "no claim"), (10, "similar", "not shown"), (-10, "similar", "not shown"),
     ],
 )  # fmt: skip
-def test_two_sets_of_trainings_are_compared_by_welch_s_interval(shift, claim, outcome):
+def test_two_sets_of_trainings_are_compared_by_welch_interval(shift, claim, outcome):
     verdict = difference("A minus B", "A is other", [value + shift for value in _FIVE], _FIVE, claim)
     assert (verdict.outcome, verdict.measured, verdict.seeds) == (outcome, shift, 5)
     assert verdict.interval == difference_of_means([value + shift for value in _FIVE], _FIVE)
     assert difference("A minus B", "A is other", [1.0], _FIVE, claim).outcome == "no claim"
 
 
-def test_holm_by_hand():
-    # Sorted .01, .02, .03 against .05/3, .05/2, .05/1: all three; with .04 as the second, only the first.
+def test_holm_correction_matches_hand_calculation():
+    # .01, .02, .03 are below .05/3, .05/2, .05/1, so all three pass. Of .01, .03, .04 only the first passes.
     assert holm({"a": 0.03, "b": 0.01, "c": 0.02}) == {"a", "b", "c"}
     assert holm({"a": 0.03, "b": 0.01, "c": 0.04}) == {"b"}
     assert holm({"a": 0.02}) == {"a"}
@@ -122,12 +122,12 @@ def test_holm_by_hand():
 
 
 @given(values=st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=6))
-def test_a_mean_always_agrees_with_itself(values):
+def test_mean_always_agrees_with_itself(values):
     assert compare("any", sum(values) / len(values), values, tolerance=1e-6).outcome == "agrees"
 
 
 @pytest.mark.parametrize(("holds", "outcome"), [(True, "shown"), (False, "not shown")])
-def test_statement(holds, outcome):
+def test_statement_outcome_follows_whether_it_holds(holds, outcome):
     verdict = statement(
         "effect", "there is one", holds, measured=3.0, values=_FIVE, contradicts=not holds, source="a.tex:1"
     )
@@ -135,7 +135,7 @@ def test_statement(holds, outcome):
     assert verdict.interval == student_t(_FIVE)
 
 
-def test_a_statement_may_be_decided_by_words():
+def test_statement_may_have_words_as_measured_value():
     verdict = statement("effect", "there is one", True, measured="epoch 5, never")
     assert (verdict.measured, verdict.interval, verdict.seeds) == ("epoch 5, never", None, 1)
 
@@ -148,10 +148,10 @@ def test_a_statement_may_be_decided_by_words():
         (float("nan"), "nan"), (float("inf"), "inf"),
     ],
 )  # fmt: skip
-def test_numbers_as_people_read_them(value, text):
+def test_numbers_are_formatted_for_readers(value, text):
     assert number_text(value) == text
 
 
-def test_intervals_as_people_read_them():
+def test_intervals_are_formatted_for_readers():
     assert interval_text((0.1234, 12.0)) == "0.123 to 12"
     assert interval_text(None) == ""

@@ -1,4 +1,4 @@
-"""The tables of texts, on texts made for the test."""
+"""Tables of corpora, made from small test texts."""
 
 from importlib import import_module
 
@@ -20,7 +20,7 @@ def work(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("experiment", [*lengths.EXPERIMENTS, *samples.EXPERIMENTS], ids=lambda one: one.name)
-def test_smoke_needs_no_corpus(work, experiment, tmp_path):
+def test_smoke_scale_needs_no_corpus(work, experiment, tmp_path):
     table = experiment.measure(work("smoke"))
     assert len({tuple(row) for row in table}) == 1
     verdicts = experiment.verdicts(table, "smoke")
@@ -30,7 +30,7 @@ def test_smoke_needs_no_corpus(work, experiment, tmp_path):
         experiment.plot(table, tmp_path / "picture.png")
 
 
-def test_lengths_are_counted_and_their_density_is_one_in_all(work, monkeypatch):
+def test_lengths_are_counted_and_densities_sum_to_one(work, monkeypatch):
     pairs = Pairs(["a" * length for length in (70, 75, 80, 80, 120)], ["b" * 60] * 2 + ["b" * 80] * 3)
     monkeypatch.setattr(texts, "newstest", lambda years: pairs)
     table = lengths._measure_lengths(work("cpu"))
@@ -43,7 +43,7 @@ def test_lengths_are_counted_and_their_density_is_one_in_all(work, monkeypatch):
     assert verdicts["longest sentence in the figure, characters"].measured == 120
 
 
-def test_density_is_as_wide_as_in_r():
+def test_density_has_the_bandwidth_of_r():
     import numpy as np
 
     # bw.nrd0(c(1, 2, 3, 4, 10)) in R
@@ -53,7 +53,7 @@ def test_density_is_as_wide_as_in_r():
     assert density[0] == pytest.approx(expected)
 
 
-def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
+def test_digit_pairs_are_checked_with_another_dictionary(work, monkeypatch):
     table = samples._measure_digits(work("smoke"))
     assert table[0] == {"pairs": 1000, "invalid": 0, "source": "", "target": ""}
     assert table[1]["target"] == "452"
@@ -71,12 +71,12 @@ def test_digits_are_checked_by_another_dictionary(work, monkeypatch):
     ("pairs", "outcome"),
     [(1_918_209, "not reproduced"), (1_890_000, "not reproduced"), (1_901_056, "agrees"), (3_186, "no claim")],
 )
-def test_the_number_of_pairs_is_judged_where_the_corpus_is_whole(pairs, outcome):
+def test_number_of_pairs_is_judged_only_for_the_whole_corpus(pairs, outcome):
     rows = [{"printed": 0, "pairs": pairs, "source": "", "target": ""}]
     assert samples._europarl_verdicts(rows, "cpu")[-1].outcome == outcome
 
 
-def test_odd_pairs_of_a_sample_make_no_claim(work, monkeypatch):
+def test_odd_pairs_of_a_sample_give_no_claim(work, monkeypatch):
     monkeypatch.setattr(samples, "europarl", lambda scale: Pairs(["", "x", "same", "ok"], ["a", "y" * 30, "same", "o"]))
     table = samples._measure_odd_pairs(work("cpu"))
     assert [(row["of_this_kind"], row["line"]) for row in table] == [(1, 1), (1, 3), (1, 2)]
@@ -85,7 +85,7 @@ def test_odd_pairs_of_a_sample_make_no_claim(work, monkeypatch):
     assert share.measured == pytest.approx(0.75)
 
 
-def test_the_pairs_that_the_thesis_shows_are_looked_for(work, monkeypatch):
+def test_pairs_shown_in_the_thesis_are_found_in_the_corpus(work, monkeypatch):
     shown = [f"{start} ..." for start in samples._NEWS_SHOWN]
     pairs = Pairs(["Anderes", *shown], ["other", "a" * 60, "b", "c"])
     monkeypatch.setattr(texts, "newstest", lambda years: pairs)
@@ -96,7 +96,7 @@ def test_the_pairs_that_the_thesis_shows_are_looked_for(work, monkeypatch):
     assert verdicts["pairs of NewsTest 2015"].contradicts
 
 
-def test_the_picture_of_lengths_has_the_thesis_s_peak_and_longest_sentences(tmp_path, figures):
+def test_picture_of_lengths_shows_thesis_peak_and_longest_sentences(tmp_path, figures):
     table = [
         {
             "length": length, "source_sentences": 1, "source_density": 0.1 - abs(length - 4) / 100,

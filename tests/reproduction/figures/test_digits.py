@@ -1,4 +1,4 @@
-"""Verdicts on the figures of Synthetic Digits, on curves made by hand."""
+"""Verdicts on the figures of Synthetic Digits, from handmade curves."""
 
 import pytest
 
@@ -8,7 +8,7 @@ BYTENET, SIMPLIFIED, SELU = (find_experiment(name) for name in ("fig-3.3.1", "fi
 
 
 def curves(first=12.0, **errors):
-    """Five seeds of each run: its test error at the end (less for the first seeds), and a training error of 0."""
+    """Five seeds of each run, with the given final test error (lower for the first seeds) and a training error of 0."""
     return [
         {
             "run": run, "seed": seed, "epoch": float(epoch), "train_misclassification": 0.0,
@@ -23,7 +23,7 @@ def by_quantity(verdicts):
     return {verdict.quantity: verdict for verdict in verdicts}
 
 
-def test_overfitting_contradicts_figure_3_3_1_alone():
+def test_overfitting_contradicts_only_figure_3_3_1():
     found = BYTENET.verdicts(curves(thesis=0.3, default=0.2), "cpu")
     (finding,) = [verdict for verdict in found if verdict.contradicts]
     assert (finding.printed, finding.source) == ("very little overfitting if any", "result-bytenet.tex:38")
@@ -34,7 +34,7 @@ def test_overfitting_contradicts_figure_3_3_1_alone():
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(0.2, "shown"), (0.3, "not shown"), (0.4, "not shown")])
-def test_simplified_is_compared_with_bytenet_s_own_figure(error, outcome):
+def test_simplified_is_compared_with_the_figure_of_bytenet(error, outcome):
     bytenet = curves(thesis=0.3, default=0.2)
     found = by_quantity(SIMPLIFIED.verdicts(curves(thesis=error, default=0.2), "cpu", {"fig-3.3.1": bytenet}))
     verdict = found["test misclassification of Simplified minus ByteNet's, thesis settings"]
@@ -43,7 +43,7 @@ def test_simplified_is_compared_with_bytenet_s_own_figure(error, outcome):
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(0.3, "no claim"), (0.5, "not shown"), (0.1, "not shown")])
-def test_no_difference_found_is_no_proof_of_similarity(error, outcome):
+def test_missing_difference_between_selu_and_bytenet_is_no_claim(error, outcome):
     bytenet = curves(thesis=0.3, default=0.2)
     table = curves(thesis=error, code=0.3, default=0.2)
     found = by_quantity(SELU.verdicts(table, "cpu", {"fig-3.3.1": bytenet}))
@@ -51,16 +51,16 @@ def test_no_difference_found_is_no_proof_of_similarity(error, outcome):
 
 
 @pytest.mark.parametrize(("first", "outcome"), [(103.0, "agrees"), (12.0, "not reproduced")])
-def test_the_first_cross_entropy_is_a_verdict(first, outcome):
+def test_first_cross_entropy_is_judged(first, outcome):
     table = curves(first, thesis=0.39, code=0.39, default=0.2)
     found = by_quantity(SELU.verdicts(table, "cpu", {"fig-3.3.1": []}))
     verdict = found["first cross entropy, nats a sentence, thesis settings"]
     assert (verdict.outcome, verdict.measured) == (outcome, pytest.approx(first))
-    late = [row for row in table if row["epoch"] > 0]  # curves that begin after the first step have none
+    late = [row for row in table if row["epoch"] > 0]  # curves that begin after the first step have no such verdict
     assert not [name for name in by_quantity(SELU.verdicts(late, "cpu", {})) if name.startswith("first")]
 
 
-def test_selu_takes_its_first_weights_from_the_thesis_where_it_reproduces():
+def test_selu_reproduction_uses_the_initializer_of_the_thesis():
     weights = [run.config(1).model.initializer for run in SELU.runs("cpu")]
     assert weights == ["thesis_selu", "thesis_code", "auto"]
     assert [run.config(1).model.initializer for run in BYTENET.runs("cpu")] == ["thesis_code", "auto"]

@@ -1,4 +1,4 @@
-"""The experiment on monolingual captions: what is compared with what, and how it is judged."""
+"""The experiment on monolingual captions: its comparisons and verdicts."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -31,7 +31,7 @@ def gain_verdict(verdicts, way, against=CONTROL, score="BLEU"):
     return found
 
 
-def test_all_ways_have_the_same_number_of_tries_and_one_of_them_is_chosen():
+def test_all_ways_have_equally_many_tries_and_one_is_chosen():
     assert len({len(set(choices)) for choices in trainings.TRIES.values()}) == 1
     assert trainings.CHOSEN.keys() == trainings.WAYS.keys()
     for way, choice in trainings.CHOSEN.items():
@@ -39,7 +39,7 @@ def test_all_ways_have_the_same_number_of_tries_and_one_of_them_is_chosen():
 
 
 @pytest.mark.parametrize("scale", ["smoke", "cpu", "thesis"])
-def test_ways_differ_in_nothing_but_what_makes_them_what_they_are(scale):
+def test_ways_differ_only_in_their_defining_settings(scale):
     runs = {way: trainings.training_of(way, scale, trainings.Choice(0.2, 1.0)).config(1) for way in trainings.WAYS}
     control = runs[CONTROL]
     allowed = {
@@ -61,7 +61,7 @@ def test_ways_differ_in_nothing_but_what_makes_them_what_they_are(scale):
     assert not runs[trainings.PAIRS].semi_supervised.enabled
 
 
-def test_every_way_starts_from_the_same_two_trainings():
+def test_all_started_ways_start_from_the_same_two_trainings():
     starts = {
         tuple(start.run.name for start in trainings.training_of(way, "cpu").starts)
         for way, one in trainings.WAYS.items()
@@ -72,7 +72,7 @@ def test_every_way_starts_from_the_same_two_trainings():
 
 
 @pytest.mark.parametrize("scale", ["smoke", "cpu"])
-def test_what_was_chosen_is_not_trained_twice(scale):
+def test_chosen_settings_are_not_trained_twice(scale):
     shown, tried = (experiment.runs(scale) for experiment in BOTH_EXPERIMENTS)
     settings = {}
     for run in (*shown, *tried):
@@ -82,7 +82,7 @@ def test_what_was_chosen_is_not_trained_twice(scale):
         assert len({run.name for run in tried}) == sum(map(len, trainings.TRIES.values()))
 
 
-def test_the_scores_of_a_training_are_those_of_the_model_it_kept(tmp_path):
+def test_scores_of_a_training_come_from_its_kept_model(tmp_path):
     lines = [
         "epoch,step,seconds,val_loss,val_bleu,val_chrf",
         "1,10,60,1.5,3,20",
@@ -98,7 +98,7 @@ def test_the_scores_of_a_training_are_those_of_the_model_it_kept(tmp_path):
     }  # fmt: skip
 
 
-def test_text_helps_only_where_the_whole_interval_over_seeds_says_so():
+def test_text_helps_only_if_whole_interval_over_seeds_is_positive():
     def table(bleus):
         rows = [row(CONTROL, seed, 8.0) for seed in (1, 2, 3)]
         return rows + [row(BACK, seed, bleu, bleu - 8) for seed, bleu in enumerate(bleus, start=1)]
@@ -117,7 +117,7 @@ def test_text_helps_only_where_the_whole_interval_over_seeds_says_so():
     assert worse.note.startswith("it is worse")
 
 
-def test_gains_are_told_over_the_pairs_alone_too():
+def test_gains_over_the_pairs_alone_are_reported_too():
     rows = [row(CONTROL, seed, 7.0) for seed in (1, 2, 3)] + [row(trainings.PAIRS, seed, 9.0) for seed in (1, 2, 3)]
     rows += [row(BACK, seed, bleu) for seed, bleu in enumerate((8.0, 8.1, 8.2), start=1)]
     verdicts = captions._verdicts(rows, "cpu")
@@ -126,12 +126,12 @@ def test_gains_are_told_over_the_pairs_alone_too():
     assert (over_pairs.measured, over_pairs.outcome) == (pytest.approx(-0.9), "no claim"), "trained less long"
 
 
-def test_gains_over_a_control_of_another_place_are_means_without_bootstrap():
+def test_gains_over_a_control_from_elsewhere_have_no_bootstrap():
     verdict = gain_verdict(captions._verdicts([row(CONTROL, 1, 8.0), row(BACK, 1, 9.0)], "cpu"), BACK)
     assert (verdict.measured, verdict.note) == (1.0, "not bootstrapped over sentences")
 
 
-def test_the_marginal_is_compared_with_back_translation_seed_by_seed():
+def test_marginal_is_compared_with_back_translation_by_seed():
     table = [
         row(BACK, 1, 9.0),
         row(BACK, 2, 10.0),
@@ -143,7 +143,7 @@ def test_the_marginal_is_compared_with_back_translation_seed_by_seed():
     assert (verdict.measured, verdict.seeds, verdict.outcome) == (1.0, 2, "no claim")
 
 
-def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
+def test_choice_that_is_not_the_best_try_is_reported():
     def table(best):
         return [
             {
@@ -165,12 +165,12 @@ def test_a_choice_that_is_not_the_best_of_the_tries_is_told():
         assert of_a_part.note.endswith("; 1 to come")
 
 
-def test_nothing_is_measured_of_what_is_not_finished(tmp_path):
+def test_unfinished_trainings_are_not_measured(tmp_path):
     work = Work("smoke", (1, 2), tmp_path)
     assert [experiment.measure(work) for experiment in BOTH_EXPERIMENTS] == [[], []]
 
 
-def test_the_users_settings_in_the_documentation_are_the_presets(tmp_path):
+def test_user_settings_in_the_documentation_match_the_preset(tmp_path):
     page = (Path(__file__).parents[3] / "docs" / "semi-supervised.md").read_text(encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
     mine, preset = load_config(tmp_path / "mine.yaml"), load_config("multi30k-semi")
@@ -185,7 +185,7 @@ def test_the_users_settings_in_the_documentation_are_the_presets(tmp_path):
     assert mine.data.monolingual_target.endswith("more.en")
 
 
-def test_trainings_that_kept_their_start_are_told():
+def test_trainings_that_kept_their_start_model_are_reported():
     improved, kept = row(MARGINAL, 1, 9.0), row(MARGINAL, 2, 9.0) | {"best_step": 0}
     note = captions._verdicts([improved, kept], "cpu")[0].note
     assert note.endswith("1 kept what they started from, as nothing after it was better")
@@ -200,7 +200,7 @@ def test_trainings_that_kept_their_start_are_told():
     assert ["was kept" in note for note in notes] == [True, False]
 
 
-def test_pictures_are_drawn_of_a_part(tmp_path):
+def test_picture_of_partial_results_is_drawn(tmp_path):
     table = [row(CONTROL, 1, 8.0), row(BACK, 1, 9.0, 1.0), row(BACK, 2, 9.5)]
     captions._plot(table, tmp_path / "part.png")
     assert (tmp_path / "part.png").read_bytes().startswith(b"\x89PNG")

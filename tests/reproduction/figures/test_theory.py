@@ -1,4 +1,4 @@
-"""What the thesis says of normalisation, activations and blocks, measured on this project's layers."""
+"""Statements of the thesis on normalisation, activations and blocks, measured on this project's layers."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from bytenet.reproduction.figures.theory import activations, densities, invarian
 
 @pytest.fixture
 def judge(tmp_path):
-    """A function that gives an experiment's table, as its file keeps it, and its verdicts by quantity."""
+    """A function that returns an experiment's table, read back from its file, and its verdicts by quantity."""
 
     def run(module, name):
         experiment = next(found for found in module.EXPERIMENTS if found.name == name)
@@ -26,7 +26,7 @@ def judge(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["fig-2.4.1", "fig-2.4.2"])
-def test_densities(judge, name):
+def test_correct_densities_are_shown_and_wrong_ones_are_not(judge, name):
     table, verdicts = judge(densities, name)
     assert {verdict.outcome for verdict in verdicts.values()} == {"shown"}
     spoilt = [row | {"density": 1.1 * row["density"]} for row in table]
@@ -34,7 +34,7 @@ def test_densities(judge, name):
     assert found.verdicts(spoilt, "smoke")[0].outcome == "not shown"
 
 
-def test_invariances(judge):
+def test_invariances_are_shown_and_swapped_norms_contradict_the_thesis(judge):
     table, verdicts = judge(invariances, "tab-2.4.1")
     assert [verdict.outcome for verdict in verdicts.values()].count("shown") == 10
     assert not any(verdict.contradicts for verdict in verdicts.values())
@@ -45,14 +45,14 @@ def test_invariances(judge):
     assert sum(verdict.contradicts for verdict in wrong) == 6
 
 
-def test_activations(judge):
+def test_activation_verdicts_have_expected_outcomes(judge):
     _, verdicts = judge(activations, "fig-3.5.2")
     outcomes = [verdict.outcome for verdict in verdicts.values()]
     assert outcomes == ["agrees", "agrees", "shown", "shown", "no claim"]
 
 
 @pytest.mark.thorough
-def test_blocks_are_read_from_the_layers(judge):
+def test_blocks_and_weights_are_read_from_the_layers(judge):
     table, verdicts = judge(blocks, "fig-3.4.1")
     names = [row["layer"] for row in table if row["model"] == "bytenet" and row["part"] == "decoder block"]
     assert names == [

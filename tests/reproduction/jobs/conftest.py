@@ -18,7 +18,7 @@ from bytenet.reproduction.jobs.scheduler import train_all
 
 @dataclass(frozen=True)
 class Process:
-    """A process that does its work when it is waited for."""
+    """A stand-in for a process. It does its work in `wait`."""
 
     work: Callable[[], int]
 
@@ -26,17 +26,17 @@ class Process:
         return self.work()
 
     def terminate(self):
-        """It ends by itself."""
+        """Do nothing: the process ends by itself."""
 
 
 class Trainer:
-    """Takes the place of `bytenet train`: saves the configuration and notes what it was called with.
+    """A stand-in for `bytenet train`. It saves the configuration and records its calls.
 
     Attributes:
-        calls: configuration, run folder and environment of each.
-        most_at_once: how many calls overlapped.
-        failing: name of a run that fails.
-        barrier: calls wait here for each other.
+        calls: the configuration, run folder and environment of each call.
+        most_at_once: the largest number of calls that overlapped.
+        failing: the name of a run that fails.
+        barrier: calls wait for each other here.
     """
 
     def __init__(self):
@@ -51,7 +51,7 @@ class Trainer:
         assert command[:4] == [sys.executable, "-m", "bytenet", "train"]
         assert command[5::2] == ["--run"] or command[5:] == ["--run", command[6], "--resume"]
         assert stderr == subprocess.STDOUT
-        # The process holds the training, should the one that asked for it die.
+        # The process keeps the lock of the training, even if its parent process dies.
         assert [os.readlink(f"/proc/self/fd/{number}") for number in pass_fds] == [f"{command[6]}.lock"]
         return Process(partial(self._train, command[4], Path(command[6]), stdout, env))
 
@@ -86,7 +86,7 @@ def trainer(monkeypatch):
 
 @pytest.fixture
 def train(trainer, tmp_path):
-    """A function that trains runs in `tmp_path`, and returns the failures or, without any, the printed lines."""
+    """A function that trains runs in `tmp_path`. It returns the failures or, if there are none, the printed lines."""
 
     def train_runs(*runs, seeds=(1,), jobs=1, folder=tmp_path):
         lines = []

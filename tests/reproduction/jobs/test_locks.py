@@ -1,4 +1,4 @@
-"""Two processes never train the same run; no training really happens here."""
+"""Two processes never train the same run. These tests do no real training."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from bytenet.reproduction.jobs.training_run import TrainingRun, run_folder_of
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
 
 
-def test_what_another_process_trains_is_waited_for_and_not_trained_twice(trainer, tmp_path):
+def test_run_in_another_process_is_awaited_and_not_trained_twice(trainer, tmp_path):
     said = []
 
     folder = run_folder_of(RUN, 1, tmp_path)
@@ -34,7 +34,7 @@ def test_what_another_process_trains_is_waited_for_and_not_trained_twice(trainer
     assert trainer.calls == []
 
 
-def test_an_interruption_does_not_wait_for_what_another_process_trains(trainer, tmp_path):
+def test_interruption_does_not_wait_for_run_in_another_process(trainer, tmp_path):
     def interrupt(line):
         if line.startswith("[1/"):
             raise KeyboardInterrupt
@@ -51,14 +51,14 @@ def held_by_another(folder):
         yield lock
 
 
-def test_the_lock_of_a_killed_process_is_free_again(trainer, tmp_path):
+def test_lock_of_killed_process_is_released(trainer, tmp_path):
     program = (
         "import sys, time; from filelock import FileLock; lock = FileLock(sys.argv[1]); lock.acquire();"
         "print('locked', flush=True); time.sleep(60)"
     )
     path = run_folder_of(RUN, 1, tmp_path).with_suffix(".lock")
     path.parent.mkdir(parents=True)
-    # Not `subprocess.Popen`, which the trainer replaces.
+    # `subprocess.Popen` cannot be used: the trainer replaces it.
     number = os.posix_spawn(
         sys.executable, [sys.executable, "-c", program, str(path)], os.environ,
         file_actions=[(os.POSIX_SPAWN_OPEN, 1, str(tmp_path / "output"), os.O_WRONLY | os.O_CREAT, 0o600)],
@@ -73,5 +73,5 @@ def test_the_lock_of_a_killed_process_is_free_again(trainer, tmp_path):
 
     assert train_all([RUN], (1,), tmp_path, 1, say) == {}
     assert len(trainer.calls) == 1
-    with pytest.raises(ChildProcessError):  # it was waited for, so it was killed
+    with pytest.raises(ChildProcessError):  # the process was already reaped, so it was killed
         os.waitpid(number, 0)

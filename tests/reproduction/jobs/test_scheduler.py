@@ -1,4 +1,4 @@
-"""Trainings are done once, in order, side by side, with a log each; no training really happens here."""
+"""Trainings run once, in order, in parallel, with a log each. These tests do no real training."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from bytenet.reproduction.jobs.training_run import Start, TrainingRun, run_folde
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
 
 
-def test_every_training_has_its_settings_seed_folder_and_log(train, trainer, tmp_path):
+def test_each_training_has_its_own_settings_seed_folder_and_log(train, trainer, tmp_path):
     said = train(RUN, seeds=(1, 2))
     assert trainer.folders == [tmp_path / "one" / "seed-1", tmp_path / "one" / "seed-2"]
     for seed, (config, folder, environment) in enumerate(trainer.calls, start=1):
@@ -28,7 +28,7 @@ def test_every_training_has_its_settings_seed_folder_and_log(train, trainer, tmp
     assert [line.rpartition(":")[0] for line in said[1:]] == ["[1/2] one, seed 1", "[2/2] one, seed 2"]
 
 
-def test_seeds_come_before_runs_and_the_first_of_a_name_counts(train, trainer):
+def test_all_runs_of_one_seed_come_first_and_duplicate_names_are_ignored(train, trainer):
     train(RUN, TrainingRun("two", "digits"), TrainingRun("one", "multi30k"), seeds=(1, 2))
     assert [f"{folder.parent.name} {folder.name}" for folder in trainer.folders] == [
         "one seed-1", "two seed-1", "one seed-2", "two seed-2",
@@ -36,14 +36,14 @@ def test_seeds_come_before_runs_and_the_first_of_a_name_counts(train, trainer):
     assert trainer.calls[0][0].model.dim == 4
 
 
-def test_what_is_finished_is_not_trained_again(train, trainer):
+def test_finished_training_is_not_repeated(train, trainer):
     train(RUN)
     assert train(RUN) == []
     train(RUN, TrainingRun("two", "digits"), seeds=(1, 2))
     assert len(trainer.calls) == 4
 
 
-def test_what_was_stopped_is_trained_again(train, trainer):
+def test_stopped_training_is_started_again(train, trainer):
     train(RUN)
     folder = trainer.folders[0]
     (folder / "finished").unlink()
@@ -53,7 +53,7 @@ def test_what_was_stopped_is_trained_again(train, trainer):
     assert len(trainer.calls) == 2
 
 
-def test_text_that_is_not_to_be_had_fails_its_run_alone(train, trainer):
+def test_missing_text_fails_only_its_own_run(train, trainer):
     def prepare(folder):
         raise InputError("no such corpus")
 
@@ -62,13 +62,13 @@ def test_text_that_is_not_to_be_had_fails_its_run_alone(train, trainer):
     assert [folder.parent.name for folder in trainer.folders] == ["two"]
 
 
-def test_a_failure_tells_its_last_line_and_keeps_no_other_from_training(train, trainer):
+def test_failure_shows_its_last_line_and_other_runs_continue(train, trainer):
     trainer.failing = "two"
     runs = [TrainingRun(name, "digits") for name in ("one", "two", "three")]
     failed = train(*runs)
     assert re.search(r"train .*two/seed-1.* failed: Error: the disk is full\. \(the whole output is in", failed["two"])
     assert [folder.parent.name for folder in trainer.folders] == ["one", "two", "three"]
-    # What went well is kept, what failed is tried again.
+    # Successful runs are kept, and the failed run is tried again.
     trainer.failing = None
     train(*runs)
     names = [folder.parent.name for folder in trainer.folders]
@@ -76,7 +76,7 @@ def test_a_failure_tells_its_last_line_and_keeps_no_other_from_training(train, t
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_as_many_at_once_as_asked_for(train, trainer, jobs, tmp_path):
+def test_requested_number_of_jobs_runs_in_parallel(train, trainer, jobs, tmp_path):
     trainer.barrier = threading.Barrier(jobs)
     train(RUN, seeds=range(1, 7), jobs=jobs)
     assert trainer.most_at_once == jobs
@@ -87,7 +87,7 @@ def test_as_many_at_once_as_asked_for(train, trainer, jobs, tmp_path):
     assert times["seconds"] > 0
 
 
-def test_one_training_has_all_cores_however_many_were_allowed_at_once(train, trainer):
+def test_single_training_gets_all_cores_even_with_several_jobs(train, trainer):
     said = train(RUN, jobs=3)
     assert said[0].startswith("1 trainings to do, 1 at a time")
     assert times_of(trainer.folders[0])["side_by_side"] == 1
@@ -96,7 +96,7 @@ def test_one_training_has_all_cores_however_many_were_allowed_at_once(train, tra
     assert environment["CUDA_VISIBLE_DEVICES"] == ""
 
 
-def test_prepared_files_are_settings(train, trainer, tmp_path):
+def test_prepared_files_become_settings_of_the_run(train, trainer, tmp_path):
     def prepare(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "train.txt").write_text("a\n", encoding="utf-8")
@@ -109,14 +109,14 @@ def test_prepared_files_are_settings(train, trainer, tmp_path):
     assert train(run) == []
 
 
-def test_the_seed_decides_what_the_run_says(train, trainer):
+def test_settings_may_depend_on_the_seed(train, trainer):
     run = TrainingRun("one", "digits", by_seed=lambda seed: (f"data.train_seed={10 * seed}", "training.seed=7"))
     train(run, seeds=(1, 2))
     assert [(config.data.train_seed, config.training.seed) for config, _, _ in trainer.calls] == [(10, 7), (20, 7)]
 
 
-def test_how_long_is_left_is_told_by_cost(train, monkeypatch):
-    # Two hours of a day are gone when the first is done, that of an eighth of the cost.
+def test_remaining_time_is_estimated_from_cost(train, monkeypatch):
+    # The first training has an eighth of the total cost and takes 2 hours, so all together take 16 hours.
     clock = iter([0.0] * 4 + [7200.0] * 100)
     monkeypatch.setattr("bytenet.reproduction.jobs.scheduler.time.monotonic", lambda: next(clock))
     said = train(TrainingRun("one", "digits", cost=1.0), TrainingRun("two", "digits", cost=7.0))
@@ -124,7 +124,7 @@ def test_how_long_is_left_is_told_by_cost(train, monkeypatch):
     assert said[2].endswith(" s")
 
 
-def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(trainer, tmp_path):
+def test_only_selected_runs_and_their_start_runs_are_trained(trainer, tmp_path):
     start = TrainingRun("start", "digits", ("training.epochs=1",))
     two = TrainingRun("two", "digits", starts=(Start("semi_supervised.start_forward", start),))
     runs, seeds = [RUN, two], (1, 2, 3)
@@ -141,7 +141,7 @@ def test_what_is_wanted_is_trained_with_what_it_starts_from_and_nothing_else(tra
     [(signal.SIGINT, signal.SIGTERM, True), (signal.SIGHUP, signal.SIGHUP, False)],
     ids=["SIGTERM, begun by a script with &", "terminal closed, begun with nohup"],
 )
-def test_in_the_background_what_is_meant_for_it_stops_it(trainer, ignored, sent, stops, tmp_path):
+def test_background_process_stops_only_on_signals_that_are_not_ignored(trainer, ignored, sent, stops, tmp_path):
     runs = [RUN, TrainingRun("two", "digits", ("model.dim=8",))]
 
     def send(line):

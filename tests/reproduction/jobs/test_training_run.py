@@ -1,4 +1,4 @@
-"""What was trained with other settings, text or start models is refused; no training really happens here."""
+"""Runs with other settings, text or start models are refused. These tests do no real training."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from bytenet.reproduction.jobs.training_run import Start, TrainingRun, unique_ru
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
 
 
-def test_other_settings_are_refused_and_named(train, trainer):
+def test_changed_settings_are_refused_and_named(train, trainer):
     train(RUN)
     failed = train(TrainingRun("one", "digits", ("model.dim=6",)), TrainingRun("two", "digits"))
     assert list(failed) == ["one"]
@@ -17,7 +17,7 @@ def test_other_settings_are_refused_and_named(train, trainer):
     assert [folder.parent.name for folder in trainer.folders] == ["one", "two"]
 
 
-def test_what_was_stopped_does_not_go_on_with_other_settings(train, trainer):
+def test_stopped_run_does_not_resume_with_changed_settings(train, trainer):
     train(RUN)
     (trainer.folders[0] / "finished").unlink()
     failed = train(replace(RUN, settings=(*RUN.settings, "training.learning_rate=0.5")))
@@ -27,7 +27,7 @@ def test_what_was_stopped_does_not_go_on_with_other_settings(train, trainer):
     assert len(trainer.calls) == 1
 
 
-def test_other_text_is_refused(train):
+def test_changed_training_text_is_refused(train):
     def prepare(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "train.txt").write_text(text, encoding="utf-8")
@@ -49,7 +49,7 @@ FURTHER = TrainingRun(
 )  # fmt: skip
 
 
-def test_what_a_run_starts_from_is_trained_before_with_the_same_seed(train, trainer, tmp_path):
+def test_start_run_is_trained_first_with_the_same_seed(train, trainer, tmp_path):
     train(FURTHER, seeds=(1, 2), jobs=2)
     names = [f"{folder.parent.name} {folder.name}" for folder in trainer.folders]
     for seed in (1, 2):
@@ -61,7 +61,7 @@ def test_what_a_run_starts_from_is_trained_before_with_the_same_seed(train, trai
     assert len(names) == 4
 
 
-def test_a_run_fails_with_what_it_starts_from_and_others_do_not(train, trainer, tmp_path):
+def test_run_fails_with_its_start_run_and_other_runs_continue(train, trainer, tmp_path):
     trainer.failing = "first"
     failed = train(FURTHER, TrainingRun("other", "digits"))
     assert list(failed) == ["first", "further"]
@@ -70,7 +70,7 @@ def test_a_run_fails_with_what_it_starts_from_and_others_do_not(train, trainer, 
     assert [folder.parent.name for folder in trainer.folders] == ["first", "other"]
 
 
-def test_a_start_that_was_trained_otherwise_is_refused_for_both(train):
+def test_start_run_with_changed_settings_fails_both_runs(train):
     train(TrainingRun("first", "digits", ("model.dim=4",)))
     failed = train(FURTHER)
     assert list(failed) == ["first", "further"]
@@ -78,23 +78,23 @@ def test_a_start_that_was_trained_otherwise_is_refused_for_both(train):
     assert "model.dim was 4" in failed["further"]
 
 
-def test_what_began_with_what_is_trained_again_since_is_refused(train, tmp_path):
+def test_run_is_refused_if_its_start_run_was_retrained_differently(train, tmp_path):
     train(FURTHER)
     marker = tmp_path / "further" / "seed-1" / "finished"
     other = replace(FIRST, settings=("training.learning_rate=0.5",))
     further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
     shutil.rmtree(tmp_path / "first")
     assert "the training that it starts from has other settings" in train(further)["further"]
-    marker.write_text(marker.read_text().partition("\n")[0])  # as earlier versions left it
+    marker.write_text(marker.read_text().partition("\n")[0])  # the format of earlier versions
     assert "further" not in train(further)
 
 
-def test_a_training_that_began_with_another_run_is_refused(train, tmp_path):
+def test_run_that_began_with_another_start_run_is_refused(train, tmp_path):
     train(FURTHER)
     (tmp_path / "elsewhere").mkdir()
     for run in (FIRST, FURTHER):
         (tmp_path / run.name).rename(tmp_path / "elsewhere" / run.name)
-    assert train(FURTHER, folder=tmp_path / "elsewhere") == []  # only the place is another
+    assert train(FURTHER, folder=tmp_path / "elsewhere") == []  # only the folder has changed
     other = replace(FIRST, name="other")
     failed = train(
         replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts)),
@@ -103,6 +103,6 @@ def test_a_training_that_began_with_another_run_is_refused(train, tmp_path):
     assert re.search(r"start_forward was '.*/first/seed-1' and is '.*/other/seed-1'", failed["further"])
 
 
-def test_a_run_is_listed_once_and_after_what_it_starts_from():
+def test_each_run_is_listed_once_and_after_its_start_run():
     last = TrainingRun("last", "digits", starts=(Start("semi_supervised.start_forward", FURTHER),))
     assert [run.name for run in unique_runs([last, FIRST, last])] == ["first", "further", "last"]

@@ -1,4 +1,4 @@
-"""Processes that train one run after the other: real processes, in which something small stands for the training."""
+"""Worker processes that train one run after another. The processes are real, the training is a small stand-in."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from bytenet.reproduction.jobs.scheduler import train_all
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.reproduction.jobs.worker_processes import describe_exit
 
-# What a process imports before all else: a training that does what the width of the model says.
+# Each process imports this first. The width of the model selects what the stand-in training does.
 _STAND_IN = """
 import os, signal, sys, time, types
 from pathlib import Path
@@ -82,7 +82,7 @@ def log(tmp_path, name, seed=1):
 
 
 def process(tmp_path, name, seed=1):
-    """The number of the process that trained a run."""
+    """The id of the process that trained a run."""
     return int(log(tmp_path, name, seed).split()[1])
 
 
@@ -94,7 +94,7 @@ def has_ended(number):
     return False
 
 
-def test_one_process_trains_all_with_one_pool_and_prints_to_the_log_of_each(tmp_path):
+def test_one_process_trains_all_runs_with_one_pool_and_one_log_each(tmp_path):
     assert train(tmp_path, run("one"), run("two"), seeds=(1, 2)) == {}
     numbers = {process(tmp_path, name, seed) for name in ("one", "two") for seed in (1, 2)}
     assert len(numbers) == 1
@@ -108,14 +108,14 @@ def test_one_process_trains_all_with_one_pool_and_prints_to_the_log_of_each(tmp_
     assert train(tmp_path, run("one"), say=pytest.fail) == {}
 
 
-def test_as_many_processes_as_jobs(tmp_path):
+def test_number_of_processes_equals_number_of_jobs(tmp_path):
     train(tmp_path, run("one", dim=16, together="x"), run("two", together="y"), seeds=range(1, 4), jobs=2)
     numbers = {process(tmp_path, name, seed) for name in ("one", "two") for seed in (1, 2, 3)}
     assert len(numbers) == 2
     assert all(map(has_ended, numbers))
 
 
-def test_a_failure_is_told_and_the_process_goes_on(tmp_path):
+def test_failure_is_reported_and_the_process_continues(tmp_path):
     failed = train(tmp_path, run("one"), run("bad", dim=6), run("two"))
     assert list(failed) == ["bad"]
     assert "`" + sys.executable + " -m bytenet train " in failed["bad"]
@@ -131,20 +131,20 @@ def test_a_failure_is_told_and_the_process_goes_on(tmp_path):
         (10, "failed: RuntimeError: a mistake of the program (the"),
     ],
 )
-def test_a_process_that_dies_fails_its_run_and_is_replaced(dim, why, tmp_path):
+def test_dead_process_fails_its_run_and_is_replaced(dim, why, tmp_path):
     failed = train(tmp_path, run("one"), run("bad", dim=dim), run("two"))
     assert list(failed) == ["bad"]
     assert why in failed["bad"]
     assert process(tmp_path, "one") == process(tmp_path, "bad") != process(tmp_path, "two")
 
 
-def test_a_process_that_ends_without_a_word_has_failed(tmp_path):
+def test_silent_exit_is_described_by_its_exit_code(tmp_path):
     silent = tmp_path / "silent.log"
     silent.touch()
     assert describe_exit(3, silent) == "the process ended with exit code 3"
 
 
-def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch):
+def test_process_with_too_much_memory_is_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._MEMORY_SHARE", 0.0)
     assert train(tmp_path, run("one"), run("two")) == {}
     assert process(tmp_path, "one") != process(tmp_path, "two")
@@ -152,7 +152,7 @@ def test_a_process_that_holds_too_much_memory_is_replaced(tmp_path, monkeypatch)
 
 
 @pytest.mark.thorough
-def test_a_process_that_has_no_room_for_other_models_is_replaced(tmp_path, monkeypatch):
+def test_process_without_memory_for_other_models_is_replaced(tmp_path, monkeypatch):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     monkeypatch.setattr("bytenet.reproduction.jobs.scheduler._MEMORY_SHARE", 900_000_000 / memory)
     large, same, other = run("large", dim=14, together="x"), run("same", together="x"), run("other", together="y")
@@ -162,12 +162,12 @@ def test_a_process_that_has_no_room_for_other_models_is_replaced(tmp_path, monke
     assert process(tmp_path, "one") == process(tmp_path, "two")
 
 
-def test_what_fails_is_tried_again(tmp_path):
+def test_failed_run_is_tried_again(tmp_path):
     assert list(train(tmp_path, run("one", dim=6))) == ["one"]
     assert train(tmp_path, run("one", dim=4)) == {}
 
 
-def test_an_interruption_ends_the_processes_after_a_checkpoint(tmp_path):
+def test_interruption_ends_processes_after_a_checkpoint(tmp_path):
     def interrupt(line):
         if line.startswith("[1/"):
             while not (tmp_path / "runs" / "long" / "seed-1" / "training").exists():
@@ -197,7 +197,7 @@ def job(tmp_path, name, dim):
 
 
 @pytest.mark.parametrize("how", ["signal", "end of input"])
-def test_a_training_under_way_is_stopped_when_nobody_waits_for_it(how, tmp_path):
+def test_training_stops_on_signal_or_end_of_input(how, tmp_path):
     with start_worker(tmp_path) as worker:
         worker.stdin.write(job(tmp_path, "long", dim=12) + "\n")
         worker.stdin.flush()
@@ -213,13 +213,13 @@ def test_a_training_under_way_is_stopped_when_nobody_waits_for_it(how, tmp_path)
     assert Path(tmp_path / "long.log").read_text().endswith("Stopped, all saved.\n")
 
 
-def test_a_job_of_one_who_is_gone_is_not_begun(tmp_path):
+def test_job_is_not_started_when_its_sender_is_gone(tmp_path):
     with start_worker(tmp_path) as worker:
         worker.communicate(job(tmp_path, "long", dim=12) + "\n", timeout=50)
         assert worker.returncode in (130, -signal.SIGTERM)
 
 
-def test_an_answer_follows_each_job_and_nothing_else_is_on_the_pipe(tmp_path):
+def test_each_job_gets_one_answer_and_the_pipe_has_nothing_else(tmp_path):
     with start_worker(tmp_path) as worker:
         for name, dim, error in (("good", 4, ""), ("bad", 6, "the loss is nan")):
             worker.stdin.write(job(tmp_path, name, dim) + "\n")
@@ -233,7 +233,7 @@ def test_an_answer_follows_each_job_and_nothing_else_is_on_the_pipe(tmp_path):
 
 
 @pytest.mark.thorough
-def test_xla_knows_the_flags_of_a_process_and_those_of_the_user_count_before_them(monkeypatch):
+def test_xla_accepts_process_flags_and_user_flags_take_precedence(monkeypatch):
     program = (
         "import os; from bytenet.reproduction.jobs import worker; worker._work = lambda *streams: None; "
         "worker.main(); import tensorflow as tf; print(os.environ['XLA_FLAGS'].split()[-1]); "
@@ -244,7 +244,7 @@ def test_xla_knows_the_flags_of_a_process_and_those_of_the_user_count_before_the
         [sys.executable, "-c", program], env=os.environ | {"XLA_FLAGS": "--xla_cpu_use_xnnpack=false"},
         capture_output=True, text=True,
     )  # fmt: skip
-    assert result.returncode == 0, result.stderr  # XLA ends a process that gives it an unknown flag
-    printed = result.stderr.split("\n")  # its standard output is for answers
+    assert result.returncode == 0, result.stderr  # XLA ends the process if a flag is unknown
+    printed = result.stderr.split("\n")  # standard output is reserved for answers
     assert "--xla_cpu_use_xnnpack=false" in printed
     assert "2" in printed

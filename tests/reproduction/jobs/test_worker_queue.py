@@ -1,4 +1,4 @@
-"""The order of trainings, and how long they still take."""
+"""The order of trainings and the remaining time."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def run(name, together="", **fields):
 
 
 def drained(queue, *compiled):
-    """What a single thread gets, in order, starting with the models given."""
+    """The trainings that a single thread gets, in order. It starts with the given compiled models."""
     compiled, names = set(compiled), []
     while (training := queue.take(compiled)) is not None:
         compiled.add(training.run.together)
@@ -28,27 +28,27 @@ def drained(queue, *compiled):
     return names
 
 
-def test_processes_of_their_own_come_first_then_seed_by_seed_in_order():
+def test_runs_in_own_process_come_first_then_runs_seed_by_seed():
     queue = TrainingQueue(trainings(run("a", "x"), run("b"), run("c", "x"), seeds=(1, 2)))
     assert drained(queue) == ["b1", "b2", "a1", "c1", "a2", "c2"]
 
 
-def test_a_thread_goes_on_with_the_models_it_has():
+def test_thread_prefers_runs_of_models_it_has_compiled():
     queue = TrainingQueue(trainings(run("a", "x"), run("b", "y"), run("c", "x"), run("d", "y"), seeds=(1, 2)))
     assert drained(queue, "y") == ["b1", "d1", "a1", "c1", "a2", "b2", "c2", "d2"]
 
 
-def test_a_second_thread_begins_with_a_model_that_the_first_has_not():
+def test_second_thread_starts_with_a_model_the_first_does_not_have():
     queue = TrainingQueue(trainings(run("a", "x"), run("b", "x"), run("c", "y"), run("d", "y")))
     assert queue.take(set()).run.name == "a"
     assert queue.take(set()).run.name == "c"
     assert queue.take({"x"}).run.name == "b"
-    # Nothing is left that the first has models for: it helps with the second's.
+    # No run is left for the models of the first thread, so it helps the second.
     assert queue.take({"x"}).run.name == "d"
     assert queue.take({"x"}) is None
 
 
-def test_what_starts_from_another_waits_for_it():
+def test_run_waits_for_its_start_run():
     first = run("first", "x")
     further = run("further", "x", starts=(Start("semi_supervised.start_forward", first),))
     queue = TrainingQueue(trainings(further, first, run("other", "x")))
@@ -59,13 +59,13 @@ def test_what_starts_from_another_waits_for_it():
     assert queue.take({"x"}).run.name == "further"
 
 
-def test_nothing_is_given_out_after_closing():
+def test_closed_queue_gives_no_training():
     queue = TrainingQueue(trainings(run("a")))
     queue.close()
     assert queue.take(set()) is None
 
 
-def test_time_left_goes_by_cost():
+def test_remaining_time_is_proportional_to_cost():
     cheap, dear = trainings(run("a", cost=1.0), run("b", cost=4.0))
     left = TimeLeft([cheap, dear])
     assert left.after(cheap, seconds=30.0) == pytest.approx(120.0)

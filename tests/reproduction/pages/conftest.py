@@ -1,4 +1,4 @@
-"""What a page says, without the wording."""
+"""The facts of a page, without its wording."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from bytenet.reproduction.engine.verdict import Evidence
 
 _PATTERNS = {
     "number": r"(?<![\w.,-])-?(?:\d+(?:[.,]\d+)*|\.\d+)(?:e[-+]?\d+)?(?![\w-])",
-    "name": r"\b(?:fig|tab)-[\w.]*\w",  # of an experiment
+    "name": r"\b(?:fig|tab)-[\w.]*\w",  # name of an experiment
     "commit": r"\b[0-9a-f]{40}\b",
     "bold": r"\*\*(.+?)\*\*",  # outcomes and judgements
     "link": r"\]\(([^)]*)\)|^\[[^\]]+\]: (\S+)",
@@ -21,9 +21,9 @@ _PATTERNS = {
 
 @pytest.fixture(scope="session")
 def text_facts():
-    """A function that gives the facts of a text: its numbers, links, outcomes, settings and kinds of evidence.
+    """A function that returns the facts of a text: its numbers, links, outcomes, settings and kinds of evidence.
 
-    Their order does not count, so that a sentence may be rephrased.
+    Their order is ignored, so sentences may be rephrased.
     """
 
     def of_text(text):
@@ -38,7 +38,7 @@ def text_facts():
 
 @pytest.fixture(scope="session")
 def page_facts(text_facts):
-    """A function that gives the facts of a page: for each cell of a table, and for the other text of each section."""
+    """A function that returns the facts of a page, for each table cell and for the other text of each section."""
 
     def of_page(page):
         facts = []

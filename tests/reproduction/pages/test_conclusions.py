@@ -1,4 +1,4 @@
-"""The judgements on the thesis's conclusions are held to the verdicts that they rest on."""
+"""Judgements on the conclusions of the thesis are checked against their verdicts."""
 
 import re
 
@@ -30,7 +30,7 @@ VERDICTS = [
 
 @pytest.fixture
 def one(monkeypatch):
-    """A function that gives the table with one conclusion."""
+    """A function that returns the table with one conclusion."""
     monkeypatch.setattr(conclusions, "read_conclusions", lambda: (CONCLUSION,))
 
     def conclusion_table(verdicts):
@@ -40,7 +40,7 @@ def one(monkeypatch):
     return conclusion_table
 
 
-def test_a_row_has_the_numbers_the_evidence_and_the_place(one):
+def test_row_has_the_numbers_the_evidence_and_the_source(one):
     row = one(VERDICTS).split("\n")[-1]
     assert row == (
         "| It learns. | **in part** | trained, same size; rescored | The error is 0.31, then 0.25. | [fig-3.3.1](x) | "
@@ -49,14 +49,14 @@ def test_a_row_has_the_numbers_the_evidence_and_the_place(one):
 
 
 @pytest.mark.parametrize("verdicts", [VERDICTS[:1], []])
-def test_a_missing_verdict_leaves_the_conclusion_to_be_judged(one, verdicts):
+def test_conclusion_with_missing_verdict_is_not_judged(one, verdicts):
     row = one(verdicts).split("\n")[-1]
     assert f"| {NOT_JUDGED} | " in row
     assert "fig-3.3.1, first" in row
     assert "in part" not in row
 
 
-def test_an_outcome_that_changed_asks_for_another_judgement(one):
+def test_changed_outcome_requires_a_new_judgement(one):
     changed = Verdict(quantity="first", printed=0.3, measured=0.5, outcome="not reproduced")
     row = one([VERDICTS[0], changed]).split("\n")[-1]
     assert f"| {NOT_JUDGED} | " in row
@@ -64,7 +64,7 @@ def test_an_outcome_that_changed_asks_for_another_judgement(one):
         assert part in row
 
 
-def test_the_summary_counts_the_judgements_and_lists_what_stands(monkeypatch):
+def test_summary_counts_judgements_and_lists_all_that_are_not_open(monkeypatch):
     conclusions_ = [
         CONCLUSION.model_copy(update={"claim": f"Claim of {stands} {number}.", "stands": stands, "rests_on": {}})
         for stands, count in (("yes", 4), ("no", 2), ("open", 3))
@@ -82,16 +82,16 @@ def test_the_summary_counts_the_judgements_and_lists_what_stands(monkeypatch):
     ]  # fmt: skip
 
 
-def test_without_results_nothing_is_judged():
+def test_nothing_is_judged_without_results():
     assert judge_conclusions({}) == []
     assert conclusions_summary([]) == conclusions_table([], {}) == ""
 
 
-def test_each_conclusion_names_experiments_and_fills_its_numbers():
+def test_conclusions_name_known_experiments_and_enough_verdicts():
     names = {experiment.name for experiment in all_experiments()}
     assert len(read_conclusions()) >= 15
     for conclusion in read_conclusions():
         assert set(conclusion.rests_on) <= names
         assert conclusion.rests_on or conclusion.evidence, "what does it rest on?"
         number = sum(map(len, conclusion.rests_on.values()))
-        conclusion.because.format(*range(number))  # no more places than verdicts
+        conclusion.because.format(*range(number))  # no more placeholders than verdicts

@@ -1,4 +1,4 @@
-"""What the page on the thesis's text, its code and this code names does exist."""
+"""The page on the thesis text, its code and this code names only things that exist."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ def places(where: str) -> set[str]:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.where}: {row.here[:30]}")
-def test_settings_exist_and_what_is_reported_of_the_thesis_has_its_place_in_latex(row):
+def test_settings_exist_and_thesis_statements_have_a_latex_source(row):
     for setting in row.settings:
         if setting.startswith("preset "):
             assert setting.removeprefix("preset ") in preset_names()
@@ -45,7 +45,7 @@ def test_named_settings_files_and_links_exist():
         assert (ROOT / "docs" / link).is_file(), link
 
 
-def test_the_page_links_every_place_in_latex_to_its_line():
+def test_page_links_every_latex_source_to_its_line():
     lines = differences_page().split("\n")
     defined = dict(line[1:].split("]: ") for line in lines if re.match(r"\[[^\]]+\]: ", line))
     used = {place for line in lines if line.startswith("|") for place in re.findall(r"<br>\[([^\]]+)\]", line)}
@@ -64,7 +64,7 @@ def test_every_table_has_five_columns():
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {6}
 
 
-def test_the_introduction_lists_the_settings_of_the_thesis():
+def test_introduction_lists_the_thesis_settings():
     from bytenet.config.families.bytenet import ByteNetConfig
 
     introduction = differences_page().partition("\n## ")[0]
@@ -81,12 +81,12 @@ def test_the_introduction_lists_the_settings_of_the_thesis():
         "fig. 3.5.1", "fig. 3.5.3", "fig. 3.5.6", "fig. 3.6.1", "fig. 3.6.2", "fig. D.1.2",
     ],
 )  # fmt: skip
-def test_no_place_of_a_known_difference_is_left_out(place):
+def test_every_place_of_a_known_difference_has_a_row(place):
     assert any(place in places(row.where) for row in ROWS)
 
 
-def test_no_place_is_named_where_the_thesis_is_right():
-    """Rows that did not stand when they were read against the LaTeX."""
+def test_places_where_the_thesis_is_right_have_no_row():
+    """These rows were removed: the LaTeX text showed that they were wrong."""
     for place in ("eq. B.4.9", "eq. B.4.10", "eq. 3.5.1", "tab. 3.1.3", "2.6.2"):
         assert not any(place in places(row.where) for row in ROWS)
 
@@ -102,14 +102,14 @@ def test_no_place_is_named_where_the_thesis_is_right():
         ("", "needs thesis or code"),
     ],
 )
-def test_a_mistake_in_the_rows_is_named(changed, message):
+def test_mistake_in_a_row_gives_an_error_that_names_it(changed, message):
     code = "code: more\n      " if changed else ""
     text = f"files: {{}}\nsections:\n  A:\n    - where: '3.2'\n      here: words\n      {code}{changed}\n"
     with pytest.raises(ValueError, match=message):
         parse_differences(text)
 
 
-def test_the_page_in_the_documentation_has_the_same_rows_numbers_links_and_settings(page_facts):
+def test_documentation_page_has_the_current_facts(page_facts):
     page = ROOT / "docs" / "thesis-and-code.md"
     again = "Write it again: bytenet reproduce --page ..."
     assert page_facts(page.read_text(encoding="utf-8")) == page_facts(differences_page()), again

@@ -1,4 +1,4 @@
-"""Cells, tables and code of Markdown show any text."""
+"""Markdown cells, tables and code can show any text."""
 
 import re
 
@@ -20,5 +20,5 @@ def test_any_text_stays_in_its_cell(text, longest):
         assert plain == text
 
 
-def test_code_has_no_backticks_or_line_ends_in_it():
+def test_code_contains_no_backticks_or_line_ends():
     assert code("a `b`\n c") == "`a 'b' c`"

@@ -1,4 +1,4 @@
-"""The comparison of pages sees every changed fact, and no changed wording."""
+"""The comparison of pages detects every changed fact and ignores changed wording."""
 
 import pytest
 
@@ -22,7 +22,7 @@ We ran 45 of 46 figures with `model.dim 64 (400)`. See [the page](chapter-2.md#f
         ("| figure | quantity |", "| picture | what |"),
     ],
 )
-def test_another_wording_is_the_same_page(page_facts, old, new):
+def test_changed_wording_keeps_the_facts_of_a_page(page_facts, old, new):
     assert old in PAGE
     assert page_facts(PAGE.replace(old, new)) == page_facts(PAGE)
 
@@ -46,6 +46,6 @@ def test_another_wording_is_the_same_page(page_facts, old, new):
         (ROW, ""),
     ],
 )  # fmt: skip
-def test_another_fact_is_another_page(page_facts, old, new):
+def test_changed_fact_is_detected(page_facts, old, new):
     assert old in PAGE
     assert page_facts(PAGE.replace(old, new)) != page_facts(PAGE)

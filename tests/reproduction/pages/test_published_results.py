@@ -1,4 +1,4 @@
-"""The results in the documentation follow from their data. Tests compare facts, so a sentence may be rephrased."""
+"""Results in the documentation follow from their data. The tests compare facts, so sentences may be rephrased."""
 
 import shutil
 from dataclasses import asdict
@@ -18,15 +18,15 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 @pytest.mark.parametrize("experiment", all_experiments(), ids=lambda experiment: experiment.name)
-def test_verdicts_follow_from_the_data(experiment, text_facts):
+def test_published_verdicts_follow_from_the_data(experiment, text_facts):
     def facts_of(verdict):
-        """All fields. Of words only the numbers in them, but all of the quantity, which the conclusions name."""
+        """All fields. Texts are reduced to their facts, except the quantity, because the conclusions name it."""
         fields = asdict(verdict)
         words = {name: fields[name] for name in ("printed", "measured", "note") if isinstance(fields[name], str)}
         return fields | {name: text_facts(text) for name, text in words.items()}
 
     files = ResultFiles(DOCS / "reproduction", experiment.name, "cpu")
-    if not files.data.is_file():  # the page says so
+    if not files.data.is_file():  # the page lists the experiment as missing
         assert f"| {experiment.name} | " in (DOCS / "reproduction.md").read_text(encoding="utf-8")
         return
     verdicts, facts = read_record(files)
@@ -44,11 +44,11 @@ def test_verdicts_follow_from_the_data(experiment, text_facts):
 
 
 def _setting_facts(text, text_facts):
-    """A setting with both of its values; of a description in words only the facts."""
+    """A setting with both values, or only the facts of a description in words."""
     return text if "." in text.partition(" ")[0] else text_facts(text)
 
 
-def test_no_page_is_stale(tmp_path, page_facts):
+def test_published_pages_are_up_to_date(tmp_path, page_facts):
     shutil.copytree(DOCS / "reproduction", tmp_path / "reproduction", ignore=shutil.ignore_patterns("*.md"))
     write_pages(tmp_path / "reproduction.md", tmp_path / "reproduction")
     written = {path.relative_to(tmp_path) for path in tmp_path.rglob("*.md")}
@@ -58,5 +58,5 @@ def test_no_page_is_stale(tmp_path, page_facts):
         assert page_facts(page) == page_facts(now), f"Write {name} again: bytenet reproduce --page ..."
 
 
-def test_every_conclusion_is_judged_on_the_published_results():
+def test_every_conclusion_is_judged_in_the_published_results():
     assert NOT_JUDGED not in (DOCS / "reproduction.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The pages on all results, from a few made up by hand."""
+"""The pages on all results, written from a few made-up results."""
 
 import re
 
@@ -48,7 +48,7 @@ FIRST, SECOND, COUNTED = map(source_links, SOURCES)
 
 @pytest.fixture
 def pages(tmp_path, monkeypatch):
-    """A function that writes the pages and gives their texts by name, "" for that on all results."""
+    """A function that writes the pages and returns their texts by name. The overview page has the name ""."""
     monkeypatch.setattr("bytenet.reproduction.pages.write_pages.all_experiments", lambda: EXPERIMENTS)
     monkeypatch.setattr("bytenet.reproduction.pages.conclusions.read_conclusions", tuple)
 
@@ -64,7 +64,7 @@ def pages(tmp_path, monkeypatch):
 
 @pytest.fixture
 def result(tmp_path):
-    """A function that leaves a result."""
+    """A function that writes the files of a result."""
     folder = tmp_path / "docs" / "reproduction"
     folder.mkdir(parents=True)
 
@@ -96,7 +96,7 @@ def test_every_experiment_has_a_chapter():
     assert chapter_of("attention-baseline").file_name == "section-3.6.md"
 
 
-def test_without_results_every_experiment_says_what_it_needs(pages):
+def test_experiments_without_results_list_their_needs(pages):
     text = pages()[""]
     assert re.search(r"\b0 of 3\b", text)
     for need in ("Much text", "2 h", "3 days"):
@@ -105,7 +105,7 @@ def test_without_results_every_experiment_says_what_it_needs(pages):
     assert not section_of(text, CONTRADICTIONS).strip().startswith("- ")
 
 
-def test_a_verdict_has_its_numbers_what_it_rests_on_and_a_link_to_its_section(pages, result):
+def test_verdict_row_has_numbers_evidence_and_link_to_its_section(pages, result):
     result("fig-2.1", verdicts=[
         Verdict(quantity="error", printed=0.3, measured=0.281234, interval=(0.25, 0.31), seeds=5, outcome="agrees"),
         Verdict(quantity="effect", printed="there", measured="gone", outcome="not shown", note="a|b",
@@ -125,7 +125,7 @@ def test_a_verdict_has_its_numbers_what_it_rests_on_and_a_link_to_its_section(pa
         assert part in section
 
 
-def test_where_nothing_is_trained_there_are_no_seeds(pages, result):
+def test_results_without_training_have_no_seeds(pages, result):
     finding = Verdict(quantity="count", printed=1596, measured=2169, contradicts=True, source=SOURCES[2])
     result("tab-3.1.2", verdicts=[finding])
     texts = pages()
@@ -136,7 +136,7 @@ def test_where_nothing_is_trained_there_are_no_seeds(pages, result):
     assert "`bytenet reproduce tab-3.1.2 --scale cpu`\n" in texts["section-3.1.md"]
 
 
-def test_contradictions_are_findings(pages, result):
+def test_contradictions_and_qualifications_are_listed_and_counted(pages, result):
     result("fig-2.1", verdicts=[
         Verdict(quantity="a", printed=1.0, measured=2.0, interval=(1.5, 2.5), seeds=3, note="so", contradicts=True,
                 source=SOURCES[0]),
@@ -154,7 +154,7 @@ def test_contradictions_are_findings(pages, result):
         assert line.startswith(f"- {FIGURE}")
         assert set(re.findall(r"[\d.]*\d", re.sub(r"\[[^]]*\]\([^)]*\)", "", line))) == numbers
         assert all(part in line for part in parts), line
-    # The top of the page has their numbers.
+    # The top of the page has their counts.
     counts = {target: number for number, target in re.findall(r"(\d+) \[[^]]+\]\(#([\w-]+)\)", text)}
     assert counts == {anchor(CONTRADICTIONS): "2", anchor(QUALIFICATIONS): "1"}
 
@@ -166,7 +166,7 @@ def test_contradictions_are_findings(pages, result):
         (["cpu", "thesis"], "thesis", "trained, same size"), (["smoke"], None, None), ([], None, None),
     ],
 )  # fmt: skip
-def test_the_largest_scale_is_shown_and_smoke_never(pages, result, scales, shown, evidence):
+def test_largest_scale_is_shown_and_smoke_scale_never(pages, result, scales, shown, evidence):
     for scale in scales:
         result("fig-2.1", scale)
     texts = pages()
@@ -178,7 +178,7 @@ def test_the_largest_scale_is_shown_and_smoke_never(pages, result, scales, shown
         assert evidence in row_of(texts[""], FIGURE)
 
 
-def test_a_table_is_shown_cut_and_harmless(pages, result):
+def test_long_table_is_shortened_and_escaped(pages, result):
     rows = [{"source": f"{index}|\u2028*", "long": "x" * 1000, "value": 1 / 3} for index in range(30)]
     result("tab-3.1.2", rows=rows, picture=False)
     text = pages()["section-3.1.md"]
@@ -191,7 +191,7 @@ def test_a_table_is_shown_cut_and_harmless(pages, result):
     assert "![" not in text
 
 
-def test_conditions_are_told_once_and_where_they_differ(pages, result):
+def test_common_conditions_are_shown_once_and_exceptions_locally(pages, result):
     result("fig-2.1")
     result("tab-3.1.2", git_commit="def", differs_from_the_thesis=["data.batch_size 8 (64)", "model.dim 20 (400)"])
     texts = pages()
@@ -203,12 +203,12 @@ def test_conditions_are_told_once_and_where_they_differ(pages, result):
     assert "`data.batch_size 8 (64)`; `model.dim 20 (400)`" in texts["section-3.1.md"]
 
 
-def test_the_page_on_the_code_lies_beside_it(pages, tmp_path):
+def test_page_on_the_code_is_written_and_linked(pages, tmp_path):
     assert "](thesis-and-code.md)" in pages()[""]
     assert (tmp_path / "docs" / "thesis-and-code.md").read_text(encoding="utf-8") == differences_page()
 
 
-def test_every_link_leads_somewhere(pages, result, tmp_path):
+def test_every_link_has_an_existing_target(pages, result, tmp_path):
     for name in ("fig-2.1", "tab-3.1.2"):
         result(
             name,

@@ -1,4 +1,4 @@
-"""The logic of the experiments on natural language, on curves made by hand."""
+"""The logic of the experiments on natural language, with handmade curves."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, n
 
 
 def curves(**columns):
-    """A table of one seed of "bytenet": `columns` name the values at epochs 0, 1, 2, ..."""
+    """A table of one seed of "bytenet". `columns` has the values at epochs 0, 1, 2, ..."""
     length = len(next(iter(columns.values())))
     return [
         {
@@ -23,14 +23,14 @@ def curves(**columns):
     ]
 
 
-def test_pairs_are_cut_by_both_sides_lengths_and_keep_their_order():
+def test_pairs_are_filtered_by_length_of_both_sides_in_order():
     pairs = Pairs(["a", "bb", "ccc", "dd"], ["AA", "B", "CC", "DDDD"])
     assert within(pairs, 1, 3).source == ["a", "bb", "ccc"]
     assert within(pairs, 1, 3, count=2).target == ["AA", "B"]
     assert joined([within(pairs, 4, 4), pairs]).source == pairs.source
 
 
-def test_the_files_name_themselves_in_the_settings(tmp_path):
+def test_settings_of_written_files_load_the_same_corpus(tmp_path):
     train, validation = number_words(12, 4)
     (tmp_path / "empty.yaml").write_text("{}\n")
     corpus = read_corpus(load_config(tmp_path / "empty.yaml", as_files(tmp_path / "new", train, validation)).data)
@@ -39,22 +39,22 @@ def test_the_files_name_themselves_in_the_settings(tmp_path):
     assert len(train) == 12
 
 
-def test_bleu_is_dated_by_its_smoothed_curve():
+def test_epoch_of_bleu_comes_from_the_smoothed_curve():
     table = curves(train_bleu=[0, 0, 100, 100, 100])
     assert memorise_verdicts.epoch_of_bleu(table, "bytenet", 50, alpha=1.0) == [2.0]
-    # Half of the weight is on the newest value: 0, 0, 57, ...
+    # The newest value has about half of the weight: 0, 0, 57, ...
     assert memorise_verdicts.epoch_of_bleu(table, "bytenet", 60, alpha=0.5) == [3.0]
     assert memorise_verdicts.epoch_of_bleu(table, "bytenet", 101, alpha=1.0) == [float("inf")]
 
 
 @pytest.mark.parametrize(("end", "outcome"), [(600, "shown"), (130, "not shown")])
-def test_a_test_loss_that_rises_again_is_seen(end, outcome):
+def test_rising_test_loss_is_detected(end, outcome):
     values = np.concatenate([np.linspace(800, 120, 40), np.linspace(120, end, 60), np.full(100, end)])
     (verdict,) = memorise_verdicts.rising_test_loss(curves(test_sentence_cross_entropy=values), "cpu")
     assert verdict.outcome == outcome
 
 
-def test_a_curve_that_swings_with_the_epochs_is_told_from_noise():
+def test_swing_with_the_epochs_is_distinguished_from_noise():
     epochs = np.arange(0, 13, 0.1)
     noise = np.random.default_rng(1).normal(size=len(epochs))
     trend = 100 / (1 + epochs)
@@ -64,7 +64,7 @@ def test_a_curve_that_swings_with_the_epochs_is_told_from_noise():
     share, chance = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs))
     assert share > 0.7
     assert chance < 0.01
-    # A swing of another period is no swing with the epochs.
+    # A swing with another period does not follow the epochs.
     share, chance = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
     assert share < 0.25
     assert chance > 0.05

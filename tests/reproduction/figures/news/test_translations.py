@@ -1,4 +1,4 @@
-"""The author's translations, scored again; where they are not there, made ones."""
+"""The author's translations are scored again. Without them, the tests use made-up translations."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from bytenet.reproduction.figures.news import translations
 
 
 @pytest.mark.parametrize("experiment", translations.EXPERIMENTS, ids=lambda experiment: experiment.name)
-def test_smoke_needs_no_files(experiment, tmp_path, monkeypatch):
+def test_smoke_scale_needs_no_files(experiment, tmp_path, monkeypatch):
     monkeypatch.delenv("BYTENET_DATA", raising=False)
     table = experiment.measure(Work("smoke", [1], tmp_path))
     assert [row["chosen"] for row in table] == ["all", *[table[-1]["chosen"]] * 3]
@@ -32,7 +32,7 @@ def _write(folder, model, rows):
 def test_printed_sentences_and_wrong_scores_are_found(tmp_path, monkeypatch):
     right = "But it is certainly no radical initiative at all."
     rows = [
-        ("Aber es ist mit Sicherheit keine", right, right, 39.13),  # 100 in truth
+        ("Aber es ist mit Sicherheit keine", right, right, 39.13),  # the true score is 100
         ("Das Militär spielt eine Rolle", right, "the army, played, for a very long time", 0.0),
     ]
     _write(tmp_path / "thesis-results", "bytenet", rows)
@@ -46,7 +46,7 @@ def test_printed_sentences_and_wrong_scores_are_found(tmp_path, monkeypatch):
     assert verdicts["sentences whose BLEU is the author's, to .01"].measured == 1
 
 
-def test_missing_files_are_told(tmp_path, monkeypatch):
+def test_missing_files_give_an_error_that_names_them(tmp_path, monkeypatch):
     monkeypatch.delenv("BYTENET_DATA", raising=False)
     with pytest.raises(MissingFileError, match=r"FOLDER/thesis-results/newstest2015-bytenet.jsonl.gz.*BYTENET_DATA"):
         translations.author_outputs("bytenet")
@@ -55,7 +55,7 @@ def test_missing_files_are_told(tmp_path, monkeypatch):
         translations.author_outputs("simplified")
 
 
-def test_scores_of_the_author_come_out_again(tmp_path):
+def test_rescoring_gives_the_scores_of_the_author(tmp_path):
     if "BYTENET_DATA" not in os.environ:
         pytest.skip("needs the thesis author's outputs: set BYTENET_DATA to a folder with thesis-results/")
     if not (Path(os.environ["BYTENET_DATA"]) / "thesis-results").is_dir():

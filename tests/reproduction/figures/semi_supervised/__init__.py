@@ -1,1 +1,1 @@
-"""Tests of the grid share the made-up tables in `grid_tables`."""
+"""The tests of the grid share the made-up tables in `grid_tables`."""

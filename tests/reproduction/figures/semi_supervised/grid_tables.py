@@ -1,4 +1,4 @@
-"""Tables of the grid of figures 3.6.1 and 3.6.2 that are made up, and how tests read the verdicts on them."""
+"""Made-up tables of the grid of figures 3.6.1 and 3.6.2, and a function that finds a verdict on them."""
 
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
@@ -12,7 +12,7 @@ NO_BASELINE = {ATTENTION: []}
 
 
 def table(scale=1.0, seconds=60.0, settings=SETTINGS, keep=lambda row: True):
-    """A grid with the thesis's errors times `scale`, and its times in units of `seconds` an hour."""
+    """A grid with the errors of the thesis times `scale`. Each of its hours becomes `seconds` seconds."""
     return [
         {
             "settings": name, **row, "misclassification": row["misclassification"] * scale,
@@ -25,7 +25,7 @@ def table(scale=1.0, seconds=60.0, settings=SETTINGS, keep=lambda row: True):
 
 
 def verdict(found, words):
-    """The one whose quantity has the words in it, at its end if there are several."""
+    """The verdict whose quantity contains the words. If there are several, the one whose quantity ends with them."""
     having = [verdict for verdict in found if words in verdict.quantity]
     (one,) = having if len(having) == 1 else [verdict for verdict in having if verdict.quantity.endswith(words)]
     return one

@@ -1,4 +1,4 @@
-"""The trainings of the attention baseline, and verdicts on tables that are made up."""
+"""The trainings of the attention baseline, and verdicts on made-up tables."""
 
 import pytest
 
@@ -10,7 +10,7 @@ _COLUMNS = ("misclassification", "misclassification_301", "misclassification_12"
 
 
 def table(*rates, loss=1.7, **others):
-    """Every cell with these misclassification rates, one a trial; `others`: by form, its own rates."""
+    """Every cell with these misclassification rates, one for each trial. `others` has other rates for some forms."""
     return [
         {"form": name, "pairs": num_pairs, "trial": trial, "loss": loss, **dict.fromkeys(_COLUMNS, rate)}
         for name, form in FORMS.items() for num_pairs in form.sizes
@@ -22,18 +22,18 @@ def verdicts(*words, rows):
     return [one for one in BASELINE.verdicts(rows, "cpu") if all(word in one.quantity for word in words)]
 
 
-def test_every_cell_has_ten_trainings_over_the_five_training_sets_of_the_grid():
+def test_every_cell_has_ten_trainings_on_the_five_sets_of_the_grid():
     for run in BASELINE.runs("cpu"):
         configs = [run.config(trial) for trial in range(1, 1 + TRIALS)]
         assert [config.data.train_seed for config in configs] == 2 * [10, 20, 30, 40, 50]
         assert len({config.training.seed for config in configs}) == TRIALS == 10
         assert {config.training.epochs for config in configs} == {1001}
-        # Measured after as many epochs as ByteNet's trainings have, too, on the test set of the grid.
+        # Also evaluated after 301 epochs, as ByteNet's trainings, on the test set of the grid.
         assert {config.evaluation.every_epochs for config in configs} == {301}
         assert {(config.data.validation_seed, config.data.num_validation) for config in configs} == {(2, 1024)}
 
 
-def test_the_thesis_s_form_has_its_head_and_its_first_weights():
+def test_thesis_form_has_the_head_and_initializer_of_the_thesis():
     settings = {run.name: run.config(1).model for run in BASELINE.runs("cpu")}
     assert (settings["attention-thesis-64"].variant, settings["attention-thesis-64"].initializer) == (
         "bounded", "thesis_code",
@@ -46,23 +46,23 @@ def test_the_thesis_s_form_has_its_head_and_its_first_weights():
     ("rates", "outcome", "says_so"),
     [
         ((0.49, 0.5, 0.51), "shown", False),
-        ((0.3, 0.5, 0.7), "not shown", False),  # by mean alone it would be
+        ((0.3, 0.5, 0.7), "not shown", False),  # the mean alone would show it
         ((0.3, 0.4, 0.5), "not shown", False),
         ((0.29, 0.3, 0.31), "not shown", True),
     ],
 )
-def test_bytenet_is_better_where_the_whole_interval_says_so(rates, outcome, says_so):
+def test_bytenet_is_better_only_if_the_whole_interval_shows_it(rates, outcome, says_so):
     for epochs in ("301", "1,001"):
         (one,) = verdicts("minus ByteNet", "64 pairs", "as in the thesis", f"{epochs} epochs", rows=table(*rates))
         assert (one.outcome, one.seeds) == (outcome, 3)
         assert one.note.endswith("the baseline is better") == says_so
-    # Other forms are not the thesis's, so they decide nothing about its statement. They may put it in another light.
+    # The other forms are not in the thesis, so they cannot decide on its statement. They may qualify it.
     others = verdicts("dense head", "minus ByteNet", "64 pairs", rows=table(*rates))
     assert {one.outcome for one in others} == {"no claim"}
     assert {one.qualifies for one in others} == {says_so}
 
 
-def test_three_trainings_claim_nothing_and_ten_do():
+def test_three_trainings_give_no_claim_and_ten_give_a_verdict():
     few = verdicts("64 pairs, as in the thesis", rows=table(0.3, 0.5, 0.9))
     assert [one.outcome for one in few] == ["no claim"]
     many = verdicts("64 pairs, as in the thesis", rows=table(*[0.5, 0.56, 0.6] * 3, 0.55))
@@ -72,22 +72,22 @@ def test_three_trainings_claim_nothing_and_ten_do():
     ]
 
 
-def test_first_weights_are_compared_with_the_same_head():
+def test_initializers_are_compared_with_the_same_head():
     (one,) = verdicts("first weights minus Keras's", rows=table(0.5, 0.6, bounded=(0.1, 0.2)))
     assert one.measured == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(("loss", "outcome"), [(1.6, "shown"), (1.0, "not shown")])
-def test_the_bound_of_the_logits_is_seen_in_the_loss(loss, outcome):
+def test_bound_of_the_logits_is_judged_by_the_loss(loss, outcome):
     verdict = BASELINE.verdicts(table(0.4, 0.5, loss=loss), "cpu")[-1]
     assert (verdict.outcome, verdict.seeds) == (outcome, 2)
 
 
-def test_bytenet_s_mean_is_that_of_the_thesis_s_fifteen_trainings():
+def test_bytenet_mean_uses_the_fifteen_trainings_of_the_thesis():
     assert [len(supervised_bytenet(num_pairs)) for num_pairs in PRINTED] == [15, 15, 15]
 
 
-def test_it_is_drawn_of_a_part(tmp_path):
+def test_picture_of_partial_results_is_drawn(tmp_path):
     rows = [row for row in table(0.3, 0.4) if row["pairs"] == 64]
     BASELINE.plot(rows, tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""The sequences that settings are chosen on, and what is compared."""
+"""The sequences that settings are chosen on, and the comparisons."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from bytenet.reproduction.registry import find_experiment
 EXPERIMENT = find_experiment("digits-tuning")
 
 
-def test_no_unseen_sequence_is_tested_or_trained_on():
+def test_unseen_sequences_are_not_in_training_or_test_sets():
     pairs = unseen_pairs()
     unseen = set(pairs.target)
     assert len(unseen) == len(pairs) == 20
@@ -28,7 +28,7 @@ def test_no_unseen_sequence_is_tested_or_trained_on():
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_candidates_differ_from_the_preset_in_their_settings_alone(name):
+def test_candidates_differ_from_the_preset_only_in_their_settings(name):
     labels = [row["settings"] for row in EXPERIMENT.labels("cpu") if row["problem"] == name]
     runs = [
         run for run, row in zip(EXPERIMENT.runs("cpu"), EXPERIMENT.labels("cpu"), strict=True)
@@ -41,7 +41,7 @@ def test_candidates_differ_from_the_preset_in_their_settings_alone(name):
         assert preset.differences(config)
 
 
-def test_candidates_are_compared_with_the_preset_trial_by_trial():
+def test_candidates_are_compared_with_the_preset_by_trial():
     rows = [
         {"problem": "pairs alone", "settings": label, "trial": trial, "misclassification": rate + trial / 100}
         for label, rate in (("the preset", 0.2), ("dropout 0.1, cosine rate", 0.3)) for trial in (1, 2, 3)

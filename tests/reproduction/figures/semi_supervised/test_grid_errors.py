@@ -17,7 +17,7 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
 from .grid_tables import ERRORS, NO_BASELINE, table, verdict
 
 
-def test_the_thesis_s_own_numbers_agree_with_it():
+def test_numbers_of_the_thesis_agree_with_the_thesis():
     found = ERRORS.verdicts(table(), "cpu", NO_BASELINE)
     means = [verdict for verdict in found if "labelled" in verdict.quantity and "means" in verdict.quantity]
     assert len(means) == 2 * 2 * len(LABELLED)  # both settings, with and without text
@@ -36,7 +36,7 @@ def test_the_thesis_s_own_numbers_agree_with_it():
     assert (lower.measured, lower.outcome) == (0, "no claim")
 
 
-def test_holm_s_correction_stands_beside_eighteen_tests():
+def test_verdict_of_eighteen_tests_is_repeated_with_holm_correction():
     found = ERRORS.verdicts(table(), "cpu", NO_BASELINE)
     chances = []
     for cell in cells("cpu"):
@@ -56,18 +56,18 @@ def test_holm_s_correction_stands_beside_eighteen_tests():
     assert with_holm.note.startswith(f"{corrected} by the same test")
 
 
-def test_half_the_thesis_s_errors_are_better_and_twice_are_not_reproduced():
+def test_half_the_errors_are_better_and_double_are_not_reproduced():
     better, worse = (ERRORS.verdicts(table(scale), "cpu", NO_BASELINE) for scale in (0.5, 2.0))
     assert verdict(better, "cells with unlabelled text whose error is significantly lower").measured == 18
     assert verdict(better, "128 labelled, defaults: means with 512").outcome == "better"
     assert verdict(worse, "128 labelled, defaults: means with 512").outcome == "worse"
-    for found in (better, worse):  # a lower error is no reproduction either
+    for found in (better, worse):  # a lower error is not a reproduction either
         assert verdict(found, "cells with unlabelled text whose error agrees").measured == 0
         assert verdict(found, "128 labelled, thesis settings: means with 512").outcome == "not reproduced"
     assert "not reproduced in 6 of the 6 cells" in verdict(worse, "128 labelled, thesis settings: means with 512").note
 
 
-def test_a_single_bad_cell_is_told():
+def test_single_bad_cell_is_reported():
     rows = table()
     for row in rows:
         if (row["settings"], row["labelled"], row["unlabelled"], row["weight"]) == ("thesis", 64, 512, 0.1):
@@ -82,7 +82,7 @@ def test_a_single_bad_cell_is_told():
 
 
 @pytest.mark.parametrize(("shift", "outcome"), [(0.0, "shown"), (-0.05, "not shown"), (0.05, "not shown")])
-def test_the_second_half_of_the_text_is_compared_with_the_first(shift, outcome):
+def test_errors_with_1024_and_512_unlabelled_texts_are_compared(shift, outcome):
     rows = table(settings=["thesis"])
     halves = {(row["labelled"], row["weight"], row["trial"]): row for row in rows if row["unlabelled"] == 512}
     for row in rows:
@@ -93,7 +93,7 @@ def test_the_second_half_of_the_text_is_compared_with_the_first(shift, outcome):
     assert (found.measured, found.outcome, found.seeds) == (pytest.approx(shift), outcome, 5)
 
 
-def test_cells_are_counted_below_the_thesis_s_baseline_and_ours():
+def test_cells_below_thesis_baseline_and_our_baselines_are_counted():
     rates = {"thesis": 0.9, "dense": 0.2, "bounded": 0.1}
     baseline = [
         {"form": form, "pairs": size, "trial": trial, "misclassification": rate}
@@ -113,11 +113,11 @@ def test_cells_are_counted_below_the_thesis_s_baseline_and_ours():
         for cell in cells("cpu")
         if cell.unlabelled
     )
-    assert (dense.measured, dense.outcome) == (below, "no claim")  # trained with one number of pairs, "bounded" is out
+    assert (dense.measured, dense.outcome) == (below, "no claim")  # "bounded" has one number of pairs: it is left out
     assert not [one for one in found if FORMS["bounded"].words in one.quantity and "dense" not in one.quantity]
 
 
-def test_verdicts_on_a_part_say_on_what_they_rest():
+def test_verdicts_on_partial_results_name_their_cells_and_trials():
     part = table(
         settings=["thesis"], keep=lambda row: row["trial"] <= 2 and row["labelled"] == 64 and row["weight"] > 0.1
     )
@@ -128,16 +128,16 @@ def test_verdicts_on_a_part_say_on_what_they_rest():
     sixty_four = verdict(found, "64 labelled, thesis settings: means with 512")
     assert (sixty_four.seeds, sixty_four.measured.count("–")) == (2, 4)
     assert sixty_four.note.endswith("2 trials each")
-    # One training against five: it could be one more of them.
+    # One training is compared with five: it could be a sixth one.
     assert verdict(found, "128 labelled").note == "agrees in 6 of the 6 cells (Welch, 95 %), 1 trial each"
     agrees = verdict(found, "cells with unlabelled text whose error agrees")
     assert "of 8 cells trained" in agrees.note
-    assert agrees.outcome == "no claim"  # as long as the others are to come
+    assert agrees.outcome == "no claim"  # because other trainings are still missing
     assert "of 2 cells with unlabelled text" in verdict(found, "lowers the error, thesis settings").quantity
     assert not [verdict for verdict in found if "defaults" in verdict.quantity]
 
 
-def test_all_cells_with_a_part_of_their_trials_are_no_claim_unless_one_differs():
+def test_cells_with_missing_trials_give_no_claim_unless_one_differs():
     two = table(settings=["thesis"], keep=lambda row: row["trial"] <= 2)
     found = ERRORS.verdicts(two, "cpu", NO_BASELINE)
     agrees = verdict(found, "cells with unlabelled text whose error agrees")

@@ -19,14 +19,14 @@ from .grid_tables import ERRORS, NO_BASELINE, TIMES, table
 
 @pytest.mark.parametrize("experiment", [ERRORS, TIMES], ids=lambda experiment: experiment.name)
 @pytest.mark.parametrize("keep", [lambda row: True, lambda row: row["trial"] == 1 and row["labelled"] == 64])
-def test_the_whole_and_a_part_are_drawn(experiment, keep, tmp_path):
+def test_pictures_of_full_and_partial_results_are_drawn(experiment, keep, tmp_path):
     write_table(tmp_path / "data.csv", table(0.8, keep=keep))
     beside = [NO_BASELINE] if experiment.beside else []
     experiment.plot(read_table(tmp_path / "data.csv"), tmp_path / "picture.png", *beside)
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_figure_has_the_thesis_s_intervals_and_the_baseline(monkeypatch, tmp_path):
+def test_picture_has_the_thesis_intervals_and_the_baseline(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, path, dpi: drawn.append(figure))
     ERRORS.plot(table(0.8), tmp_path / "picture.png", NO_BASELINE)
@@ -44,7 +44,7 @@ def test_the_figure_has_the_thesis_s_intervals_and_the_baseline(monkeypatch, tmp
         low, high = bars.get_segments()[0][:, 1]
         assert (low + high) / 2 == pytest.approx(line.get_ydata()[0])
         if size == 64:
-            assert (high - low) / 2 == pytest.approx(0.033, abs=0.001)  # as in the thesis's figure
+            assert (high - low) / 2 == pytest.approx(0.033, abs=0.001)  # as in the figure of the thesis
         assert [line.get_ydata()[0] for line in one.lines if line.get_label().startswith("attention")] == [
             PRINTED[size]
         ]

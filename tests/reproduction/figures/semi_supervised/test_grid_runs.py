@@ -1,4 +1,4 @@
-"""The trainings of the grid: cells, settings, seeds, order; and the numbers of the thesis."""
+"""The trainings of the grid: cells, settings, seeds and order. Also the numbers of the thesis."""
 
 import math
 from statistics import fmean
@@ -26,7 +26,7 @@ from .grid_tables import ERRORS
 
 
 @pytest.mark.parametrize("scale", ["cpu", "thesis"])
-def test_the_whole_grid_is_trained_with_both_settings(scale):
+def test_grid_is_trained_with_thesis_and_default_settings(scale):
     runs = grid_runs(scale)
     assert len(runs) * ERRORS.seeds[scale] == 270
     assert len({run.name for run in runs}) == len(runs)
@@ -46,7 +46,7 @@ def test_the_whole_grid_is_trained_with_both_settings(scale):
     assert {run.config(1).model.settings for run in runs} == {"thesis", "default"}
 
 
-def test_the_cells_of_the_grid():
+def test_grid_has_all_sizes_texts_and_weights():
     found = {
         (config.data.num_train, config.data.num_monolingual, config.semi_supervised.source_weight)
         for config in (run.config(seed=1) for run in grid_runs("cpu"))
@@ -55,7 +55,7 @@ def test_the_cells_of_the_grid():
     assert len(cells("smoke")) == 2
 
 
-def test_thesis_settings_differ_from_the_preset_in_the_cell_seeds_and_evaluation_alone():
+def test_thesis_runs_change_only_cell_seeds_and_evaluation_of_preset():
     run = grid_run("thesis", Cell(128, 512, 0.1), "cpu")
     changes = load_config("digits-semi-thesis").differences(run.config(seed=2))
     assert {key for key, _, _ in changes if not key.startswith("evaluation.")} <= {
@@ -69,7 +69,7 @@ def seeds(cell, trial, settings="default"):
     return config.data.train_seed, config.data.monolingual_seed, config.training.seed
 
 
-def test_seeds_are_the_thesis_s_and_cells_are_paired_over_trials():
+def test_seeds_match_the_thesis_and_are_shared_by_cells_of_a_trial():
     for trial in range(1, 6):
         for weight in WEIGHTS:
             same = {seeds(Cell(128, text, weight), trial) for text in UNLABELLED}
@@ -79,7 +79,7 @@ def test_seeds_are_the_thesis_s_and_cells_are_paired_over_trials():
     assert len(first_weights) == 15
 
 
-def test_a_stopped_grid_has_whole_trials_and_few_compilations(tmp_path):
+def test_trials_are_trained_one_by_one_with_few_compilations(tmp_path):
     waiting = [Training.make(run, seed, tmp_path) for run in grid_runs("cpu") for seed in (1, 2)]
     queue, compiled, changes, last = TrainingQueue(waiting), set(), 0, None
     order = []
@@ -95,7 +95,7 @@ def test_a_stopped_grid_has_whole_trials_and_few_compilations(tmp_path):
     assert changes == 2 * len(LABELLED) * 2  # settings, sizes, with and without text
 
 
-def test_final_values_leave_compilation_and_evaluation_out_of_the_step(tmp_path):
+def test_step_time_excludes_compilation_and_evaluation(tmp_path):
     lines = ["epoch,step,seconds,loss,source_marginal,val_misclassification"]
     lines += ["1,8,30.0,9.0,,", "2,16,30.8,8.0,,", "3,24,31.6,7.0,,", "4,32,40.0,6.0,,0.25"]
     (tmp_path / "metrics.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -107,10 +107,10 @@ def test_final_values_leave_compilation_and_evaluation_out_of_the_step(tmp_path)
     assert not any(isinstance(value, float) and math.isnan(value) for value in found.values())
 
 
-def test_the_thesis_s_numbers_are_those_of_its_figures():
+def test_thesis_numbers_match_its_figures():
     rows = thesis_rows()
     assert len(rows) == 135
-    # Read off the vector figure, independently.
+    # These values were read from the vector figure, independently.
     for cell, mean in {
         Cell(64, 0, 0.2): 0.418, Cell(64, 1024, 0.01): 0.410, Cell(128, 512, 0.1): 0.238,
         Cell(128, 1024, 0.2): 0.207, Cell(256, 512, 0.01): 0.142, Cell(256, 1024, 0.2): 0.095,
@@ -121,7 +121,7 @@ def test_the_thesis_s_numbers_are_those_of_its_figures():
     assert sum(row["seconds"] for row in rows) / 3600 == pytest.approx(136.8, abs=0.05)
 
 
-def test_the_baseline_is_above_all_of_the_thesis_s_means():
+def test_thesis_baseline_is_above_all_thesis_means():
     assert all(
         fmean(by_trial(thesis_rows(), "misclassification", labelled=size, unlabelled=text, weight=weight).values())
         < PRINTED[size]

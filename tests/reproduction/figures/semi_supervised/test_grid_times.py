@@ -5,7 +5,7 @@ import pytest
 from .grid_tables import TIMES, table, verdict
 
 
-def test_times():
+def test_hours_and_ratio_of_steps_follow_from_the_times():
     found = TIMES.verdicts(table(seconds=60.0), "cpu")
     hours = verdict(found, "hours for 135 trainings of the grid's 135, defaults")
     assert hours.printed == pytest.approx(136.8, abs=0.05)
@@ -19,7 +19,7 @@ def test_times():
     assert "64: 5.51, 128: 5.65, 256: 5.67" in ratio.note
 
 
-def test_times_with_more_texts():
+def test_step_times_with_1024_and_512_unlabelled_texts_are_compared():
     same = verdict(TIMES.verdicts(table(), "cpu"), "1,024 unlabelled texts over one with 512, defaults")
     assert (same.seeds, same.outcome) == (5, "shown")
     assert same.measured == pytest.approx(1.0, abs=0.02)  # the author's own times
@@ -31,7 +31,7 @@ def test_times_with_more_texts():
     assert slower.measured == pytest.approx(1.2 * same.measured)
 
 
-def test_times_of_two_processors_are_told_and_not_compared():
+def test_times_of_two_processors_are_reported_but_not_compared():
     rows = table(settings=["default"])
     for row in rows:
         if row["trial"] == 1 or (row["trial"] == 2 and row["unlabelled"]):
@@ -39,11 +39,11 @@ def test_times_of_two_processors_are_told_and_not_compared():
     found = TIMES.verdicts(rows, "cpu")
     assert verdict(found, "hours").note.startswith("2 at a time on fast and slow;")
     ratio = verdict(found, "time of a step with unlabelled text over one without, defaults")
-    assert ratio.seeds == 4  # of the second trial nothing can be said
+    assert ratio.seeds == 4  # the second trial cannot be compared
     assert ratio.measured == pytest.approx(5.6, abs=0.1)
 
 
-def test_times_of_a_part_are_compared_with_the_same_part():
+def test_partial_times_are_compared_with_the_same_part_of_thesis():
     part = table(keep=lambda row: row["trial"] == 1 and row["labelled"] == 64 and row["weight"] == 0.2, seconds=3600)
     found = TIMES.verdicts(part, "cpu")
     hours = verdict(found, "hours for 3 trainings of the grid's 135, thesis settings")
@@ -51,6 +51,6 @@ def test_times_of_a_part_are_compared_with_the_same_part():
     assert verdict(found, "time of a step with unlabelled text over one without, defaults").seeds == 1
 
 
-def test_sizes_without_a_trial_in_common_are_not_put_together():
+def test_sizes_without_a_common_trial_are_not_combined():
     part = table(keep=lambda row: (row["labelled"], row["trial"]) in ((64, 1), (128, 2)))
     assert not [verdict for verdict in TIMES.verdicts(part, "cpu") if "time of a step" in verdict.quantity]

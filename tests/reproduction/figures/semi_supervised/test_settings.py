@@ -1,4 +1,4 @@
-"""What the settings of semi-supervised training are compared with, and how."""
+"""The comparisons of settings of semi-supervised training."""
 
 import pytest
 
@@ -12,7 +12,7 @@ THESIS = grid_run("thesis", Cell(128, 1024, 0.2), "cpu")
 STARTED = "started from supervised translators"
 
 
-def test_the_plain_runs_are_those_of_the_grid():
+def test_plain_runs_are_the_runs_of_the_grid():
     runs = EXPERIMENT.runs("cpu")
     of_grid = [NONE, PLAIN, THESIS]
     assert [run.name for run in runs[:3]] == [run.name for run in of_grid]
@@ -21,7 +21,7 @@ def test_the_plain_runs_are_those_of_the_grid():
 
 
 @pytest.mark.parametrize("label", VARIANTS)
-def test_each_differs_from_the_plain_run_in_what_it_says_and_the_validation_set(label):
+def test_variants_change_only_stated_settings_and_validation_seed(label):
     run = dict(zip(VARIANTS, EXPERIMENT.runs("cpu")[3:], strict=True))[label]
     plain = THESIS if VARIANTS[label].of == "thesis" else PLAIN
     changes = {key: new for key, _, new in plain.config(seed=1).differences(run.config(seed=1))}
@@ -32,7 +32,7 @@ def test_each_differs_from_the_plain_run_in_what_it_says_and_the_validation_set(
     assert VARIANTS[label].against in (*VARIANTS, "plain", "the thesis's settings")
 
 
-def test_supervised_translators_are_both_of_the_run_without_text():
+def test_both_start_translators_come_from_the_run_without_text():
     (run,) = [run for run in EXPERIMENT.runs("cpu") if run.name.endswith(STARTED.replace(" ", "-"))]
     assert [(start.run.name, start.folder) for start in run.starts] == [(NONE.name, ""), (NONE.name, "backward")]
 
@@ -55,19 +55,19 @@ def test_differences_are_paired_over_trials():
     assert plain.seeds == 3
     assert plain.note == "0.220 and 0.320; its steps take 2.50 times as long"
     assert (beam.measured, beam.seeds) == (pytest.approx(-0.02), 2)
-    assert beam.note == (  # of the two trials that both have
+    assert beam.note == (  # means of the two trials that both runs have
         "0.195 and 0.215; minus no unlabelled text -0.120 (-0.12 to -0.12); its steps take 1.50 times as long"
     )
     assert beam.outcome == "no claim"
 
 
-def test_what_goes_on_from_a_training_is_compared_with_one_as_long():
+def test_continued_training_is_compared_with_one_of_equal_length():
     table = [row(label, 1, 0.2) for label in ("602 epochs", STARTED, f"{STARTED}, only forward trained further")]
     found = [verdict.quantity.partition(", ")[2] for verdict in EXPERIMENT.verdicts(table, "cpu")]
     assert found == [f"{STARTED} minus 602 epochs", f"{STARTED}, only forward trained further minus {STARTED}"]
 
 
-def test_the_time_of_what_goes_on_from_a_training_has_that_training_in_it():
+def test_time_of_continued_training_includes_its_start_training():
     table = [row("no unlabelled text", 1, 0.3, 40.0), row("602 epochs", 1, 0.2, steps=2000), row(STARTED, 1, 0.2)]
     (_, started) = EXPERIMENT.verdicts([*table, row("plain", 1, 0.2)], "cpu")[-2:]
     assert started.note.endswith("its steps take 0.70 times as long")
@@ -80,12 +80,12 @@ def test_times_of_two_processors_are_not_compared():
     assert plain.measured == pytest.approx(-0.1)
 
 
-def test_the_picture_is_drawn_of_a_part(tmp_path):
+def test_picture_of_partial_results_is_drawn(tmp_path):
     EXPERIMENT.plot([row("plain", 1, 0.2), row("beam 10", 1, 0.19), row("beam 10", 2, 0.2)], tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_picture_has_the_thesis_s_values_and_calls_ours_ours(tmp_path, figures):
+def test_picture_has_thesis_values_and_marks_our_runs_with_here(tmp_path, figures):
     EXPERIMENT.plot([row("the thesis's settings", 1, 0.2), row("plain", 1, 0.19)], tmp_path / "picture.png")
     (axes,) = figures[0].axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["the thesis's settings, here", "plain"]

@@ -1,4 +1,4 @@
-"""Cells of result tables as one type."""
+"""Cells of result tables, read as one type."""
 
 import pytest
 
@@ -19,6 +19,6 @@ def test_cells_keep_their_values():
     ("read", "column"),
     [(number_in, "run"), (number_in, "empty"), (integer_in, "loss"), (integer_in, "run"), (text_in, "trial")],
 )
-def test_a_cell_of_another_type_is_an_error_that_names_its_column(read, column):
+def test_cell_of_wrong_type_gives_error_that_names_its_column(read, column):
     with pytest.raises(InputError, match=f"'{column}'"):
         read(ROW, column)

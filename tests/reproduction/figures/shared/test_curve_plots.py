@@ -1,4 +1,4 @@
-"""Pictures of curves made by hand: what is drawn, what is only said, and where the thesis's values stand."""
+"""Pictures of handmade curves: what is drawn, what is only written, and where the values of the thesis stand."""
 
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ def curves(*runs, seeds=(1, 2)):
 
 @pytest.fixture
 def draw(tmp_path, figures):
-    """Draws and gives the figure instead of its file alone."""
+    """A function that draws the curves, writes the file and returns the figure."""
 
     def drawn(table, *panels, **options):
         path = tmp_path / "curves.png"
@@ -44,13 +44,13 @@ def dashed(axes):
     return [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"]
 
 
-def test_settings_are_called_here(draw):
+def test_panel_titles_mark_our_runs_with_here(draw):
     figure = draw(curves("thesis", "default"), Panel("misclassification", limits=(0, 1)))
     assert [axes.get_title() for axes in figure.axes] == ["here, the thesis's settings", "here, our defaults"]
     assert legend_of(figure)[:4] == ["training pairs", "test pairs", "each of 2 trainings, smoothed", "mean of the 2"]
 
 
-def test_a_panel_of_zeros_is_left_out_and_told(draw):
+def test_panel_of_zeros_is_replaced_by_a_text(draw):
     published = [Published("bleu", "test", 5.1, run="bytenet"), Published("bleu", "test", 7.44, kind="beam")]
     train, test = draw(
         curves("bytenet", "selu"), Panel("bleu"), colour_by="run", epoch_lines=True, published=published
@@ -64,17 +64,17 @@ def test_a_panel_of_zeros_is_left_out_and_told(draw):
     assert test.axison
 
 
-def test_a_point_says_its_epoch():
+def test_text_of_a_published_point_has_its_epoch():
     assert Published("bleu", "train", 100, kind="point", epoch=130).full_text == "thesis, by epoch 130: 100"
 
 
-def test_zeros_beside_other_values_are_drawn(draw):
+def test_zeros_with_other_values_in_a_panel_are_drawn(draw):
     (axes,) = draw(curves("bytenet"), Panel("bleu")).axes
     assert axes.axison
     assert not texts(axes)
 
 
-def test_values_of_the_thesis_stand_beside_the_curve_they_belong_to(draw):
+def test_thesis_values_are_drawn_in_the_panel_and_colour_of_their_curve(draw):
     published = [
         Published("misclassification", "test", 0.4, run="selu"),
         Published("misclassification", "train", 0.02),
@@ -90,14 +90,14 @@ def test_values_of_the_thesis_stand_beside_the_curve_they_belong_to(draw):
     assert legend_of(figure)[-2:] == ["thesis, end of its curve", "thesis, epoch of this value"]
 
 
-def test_a_value_far_above_ours_does_not_stretch_the_axis(draw):
+def test_thesis_value_far_above_ours_does_not_stretch_the_axis(draw):
     published = [Published("misclassification", "test", 75_000, high=89_000, kind="first")]
     _, test = draw(curves("selu"), Panel("misclassification"), colour_by="run", published=published).axes
     assert test.get_ylim()[1] < 2
     assert texts(test) == ["▲ thesis, first of its curve: 75,000 to 89,000"]
 
 
-def test_written_values_do_not_cover_each_other(draw):
+def test_labels_of_close_values_do_not_overlap(draw):
     published = [Published("misclassification", "test", value) for value in (0.5, 0.501, 0.502)]
     _, test = draw(curves("selu"), Panel("misclassification", (0, 0.5)), colour_by="run", published=published).axes
     heights = [text.get_position()[1] for text in test.texts]
@@ -105,14 +105,14 @@ def test_written_values_do_not_cover_each_other(draw):
     assert max(heights) <= 1
 
 
-def test_a_picture_follows_from_its_table_alone(tmp_path):
+def test_same_table_gives_the_same_picture(tmp_path):
     for name in ("one.png", "two.png"):
         plot_curves(curves("bytenet"), tmp_path / name, [Panel("bleu")], alpha=0.3, published=DIGITS["bytenet"])
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
 
 
 @pytest.mark.parametrize(("first", "scale"), [(1.0, "linear"), (500.0, "symlog")])
-def test_a_steep_beginning_makes_the_axis_logarithmic(draw, first, scale):
+def test_steep_start_of_a_curve_makes_the_axis_logarithmic(draw, first, scale):
     table = curves("selu", seeds=(1,))
     table[0]["train_misclassification"] = first
     axes = draw(table, Panel("misclassification")).axes[0]

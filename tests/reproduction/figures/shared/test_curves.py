@@ -1,4 +1,4 @@
-"""Curves from hand-made tables and folders."""
+"""Curves from handmade tables and folders."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ def row(run, seed, epoch, train, test):
 
 @pytest.fixture
 def curves():
-    """Two runs of two seeds, one of which has a point more; the rows of the seeds alternate."""
+    """Two runs with two seeds each. One curve has an extra point. The rows of the seeds alternate."""
     table = [row(run, seed, epoch, 1 / (epoch + seed), 0.5) for epoch in range(10) for run in "ab" for seed in (2, 1)]
     return [*table, row("a", 2, 10, 0.0, 1.0)]
 
 
-def test_series_are_by_seed_in_order(curves):
+def test_series_are_grouped_by_seed_in_order(curves):
     found = series(curves, "a", "train_misclassification")
     assert list(found) == [1, 2]
     epochs, values = found[1]
@@ -32,7 +32,7 @@ def test_series_are_by_seed_in_order(curves):
     assert series(curves, "c", "train_misclassification") == {}
 
 
-def test_curves_settle_at_the_mean_of_their_end():
+def test_settled_value_is_the_mean_of_the_last_points():
     table = [row("a", seed, epoch, epoch + seed, 0) for seed in (1, 2) for epoch in range(10)]
     assert settled(table, "a", "train_misclassification") == [9.5, 10.5]  # the last two of ten points
     assert settled(table, "a", "train_misclassification", share=0.3) == [9, 10]

@@ -1,4 +1,4 @@
-"""Verdicts on speeds made by hand: what is compared with what, and when it contradicts the thesis."""
+"""Verdicts on handmade speeds: what is compared, and when it contradicts the thesis."""
 
 import pytest
 
@@ -15,7 +15,7 @@ WEIGHTS = {"bytenet": 200, "simplified": 100, "selu": 190}
 
 
 def table(kind="CPU", devices=(1, 2), **speeds):
-    """Three turns of each model; the second twice as slow for all. Speeds are of one device and of several."""
+    """Three turns of each model. The second turn is twice as slow. Speeds are for one device and for several."""
     return [
         {
             "model": model, "devices": count, "kind": kind, "dim": 8, "weights": WEIGHTS[model],
@@ -28,11 +28,11 @@ def table(kind="CPU", devices=(1, 2), **speeds):
     ]  # fmt: skip
 
 
-def test_rates_are_of_one_case_in_the_order_of_turns():
+def test_rates_of_one_case_are_in_the_order_of_turns():
     assert rates(table(bytenet=(10, 12), selu=(30, 31)), "bytenet", 2).tolist() == [12, 6, 12]
 
 
-def test_a_slow_turn_of_all_models_does_not_show_in_the_ratio():
+def test_turn_that_is_slow_for_all_models_does_not_change_ratios():
     found = selu_verdicts(table(bytenet=(10, 10), selu=(25, 30)), "cpu")
     assert [verdict.measured for verdict in found[:4]] == pytest.approx([2.5, 3, 2.5, 3])
     assert found[0].interval == pytest.approx((2.5, 2.5))
@@ -40,15 +40,15 @@ def test_a_slow_turn_of_all_models_does_not_show_in_the_ratio():
 
 
 @pytest.mark.parametrize(("scale", "contradicts"), [("cpu", True), ("thesis", True), ("smoke", False)])
-def test_a_small_advantage_of_selu_contradicts_the_thesis_and_says_why(scale, contradicts):
+def test_small_advantage_of_selu_on_gpus_contradicts_the_thesis(scale, contradicts):
     cpu, *_ = selu_verdicts(table(bytenet=(10, 10), selu=(12, 21)), scale)
-    assert not cpu.contradicts  # the thesis measured cards
+    assert not cpu.contradicts  # the thesis measured graphics cards
     one, several, *_ = selu_verdicts(table(kind="GPU", bytenet=(10, 10), selu=(12, 21)), scale)
     assert (one.outcome, one.contradicts, "test batch" in one.note) == ("not shown", contradicts, True)
     assert (several.outcome, several.contradicts, "test batch" in several.note) == ("shown", False, False)
 
 
-def test_simplified_is_compared_with_the_text_and_with_both_rates():
+def test_simplified_is_compared_with_thesis_text_and_both_rates():
     on_gpu = table("GPU", bytenet=(10, 10), simplified=(11.5, 21))
     faster, one, several, _ = simplified_verdicts(on_gpu, "thesis")
     assert (faster.measured, faster.outcome) == (pytest.approx(0.15), "shown")
@@ -58,14 +58,14 @@ def test_simplified_is_compared_with_the_text_and_with_both_rates():
     assert simplified_verdicts(table("GPU", bytenet=(10, 10), simplified=(21, 21)), "thesis")[0].outcome == "not shown"
 
 
-def test_ratios_on_cpus_are_measured_and_not_judged():
+def test_ratios_on_cpus_are_measured_but_not_judged():
     on_cpu = table(bytenet=(10, 10), simplified=(11.5, 21), selu=(12, 21))
     for found in (simplified_verdicts(on_cpu, "cpu"), selu_verdicts(on_cpu, "cpu")):
         assert {verdict.outcome for verdict in found} == {"no claim"}
         assert found[0].note.startswith("CPUs, not GPUs; ")
 
 
-def test_several_gpus_are_judged_and_logical_cpus_are_not():
+def test_scaling_is_judged_on_gpus_but_not_on_logical_cpus():
     *of_cpus, efficiency = bytenet_verdicts(table(bytenet=(10, 12)), "cpu")
     assert [(verdict.printed, verdict.outcome) for verdict in of_cpus] == [(18.5, "no claim"), (55.7, "no claim")]
     assert (efficiency.measured, efficiency.outcome) == (pytest.approx(0.6), "no claim")
@@ -75,7 +75,7 @@ def test_several_gpus_are_judged_and_logical_cpus_are_not():
     assert efficiency.printed == pytest.approx(55.7 / (4 * 18.5))
 
 
-def test_the_csv_is_enough_for_picture_and_verdicts(tmp_path):
+def test_picture_and_verdicts_follow_from_the_csv_alone(tmp_path):
     rows = table(bytenet=(10, 12), simplified=(20, 21), selu=(30.5, 31))
     write_table(tmp_path / "rows.csv", rows)
     read = read_table(tmp_path / "rows.csv")
@@ -85,7 +85,7 @@ def test_the_csv_is_enough_for_picture_and_verdicts(tmp_path):
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_thesis_s_rates_are_drawn_beside_ours(tmp_path, figures):
+def test_thesis_rates_are_drawn_beside_our_rates(tmp_path, figures):
     plot_rates(table(bytenet=(10, 12), simplified=(20, 21)), tmp_path / "rates.png")
     one, several = figures[0].axes
     dashed = [[line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == "--"] for axes in (one, several)]

@@ -1,4 +1,4 @@
-"""From a profile to the CSV and back, and the verdicts on profiles made by hand."""
+"""Profiles are written to CSV and read back. Verdicts are on handmade profiles."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ SHOWN = Timeline(
 
 
 def breakdown_of(**devices):
-    """Devices with the seconds of their groups, of steps of one second."""
+    """A breakdown with the seconds of each group of each device, for a step of one second."""
     times = []
     for name, seconds in devices.items():
         busy = sum(seconds.values())
@@ -49,14 +49,14 @@ def through_csv(table, tmp_path):
     return read_table(tmp_path / "table.csv")
 
 
-def test_a_timeline_through_csv(tmp_path):
+def test_timeline_is_restored_from_csv(tmp_path):
     table = through_csv(timeline_table(SHOWN), tmp_path)
     assert timeline_of(table) == SHOWN
     busy = {row["device"]: row["device_busy_ms"] for row in table}
-    assert busy == {"CPU:0": 5, "CPU:1": 3.5}  # 3 to 5 is in two threads at once; exchanging is no work
+    assert busy == {"CPU:0": 5, "CPU:1": 3.5}  # two threads overlap from 3 to 5; communication is not work
 
 
-def test_waiting_is_the_mean_over_the_devices_of_the_model(tmp_path):
+def test_waiting_is_averaged_over_the_devices_of_the_model(tmp_path):
     experiment = find_experiment("fig-3.3.4")
     (verdict,) = experiment.verdicts(timeline_table(SHOWN), "cpu")
     assert verdict.measured == pytest.approx((0.5 + 0.65) / 2)
@@ -70,7 +70,7 @@ def test_waiting_is_the_mean_over_the_devices_of_the_model(tmp_path):
     assert (tmp_path / "raw.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_many_spans_become_few_that_look_the_same():
+def test_thinned_timeline_has_few_spans_and_the_same_look():
     dense = [Span("CPU", "a", 0.005 * index, 0.005, ("dense", "loss")[index % 2]) for index in range(800)]
     sparse = [Span("CPU", "b", 0.01 * index, 0.001, "convolution") for index in range(400)]
     found = thinned([*dense, *sparse, Span("CPU", "c", 2.0, 2.0, "gather")], 4.0, most=300)
@@ -83,7 +83,7 @@ def test_many_spans_become_few_that_look_the_same():
     assert thinned(dense, 4.0, most=800) == dense
 
 
-def test_groups_through_csv(tmp_path):
+def test_groups_are_restored_from_csv(tmp_path):
     result = breakdown_of(**{
         "CPU:0": {("forward", "encoder", "reduce-dim", "dense"): 0.25, ("input", "other", "other", "input"): 0.125},
         "CPU:1": {("backward", "encoder", "reduce-dim", "dense"): 0.5},
@@ -95,7 +95,7 @@ def test_groups_through_csv(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["fig-3.3.6", "fig-3.4.3", "fig-3.5.5", "fig-d.1.2"])
-def test_the_thesis_s_seconds_stand_below_ours(name, tmp_path, monkeypatch):
+def test_thesis_seconds_are_drawn_below_our_seconds(name, tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(traces, "draw_grouped", lambda *arguments: drawn.append(arguments))
     result = breakdown_of(**{"CPU:0": {("forward", "encoder", "reduce-dim", "dense"): 0.25}})
@@ -110,7 +110,7 @@ def test_the_thesis_s_seconds_stand_below_ours(name, tmp_path, monkeypatch):
     assert f"busy {busy:g} s of a step of {step:g} s" in known.text
 
 
-def test_the_backward_share_leaves_out_what_is_in_no_pass():
+def test_backward_share_excludes_communication_and_unassigned_time():
     result = breakdown_of(
         a={
             ("forward", "encoder", "other", "loss"): 0.1,
@@ -124,7 +124,7 @@ def test_the_backward_share_leaves_out_what_is_in_no_pass():
     assert backward_share(0.52)(result.devices).outcome == "agrees"
 
 
-def test_the_largest_part_is_of_the_blocks():
+def test_largest_part_is_chosen_among_the_parts_of_blocks():
     result = breakdown_of(
         a={
             ("forward", "encoder", "other", "loss"): 0.5,
@@ -147,12 +147,12 @@ def test_the_largest_part_is_of_the_blocks():
         ("smoke", 1, ["CPU:0"], 16),
     ],
 )
-def test_devices_of_a_profile(scale, devices, names, batch_size):
+def test_profile_has_the_devices_and_batch_size_of_its_scale(scale, devices, names, batch_size):
     config = captures.Captured("selu", devices).config(scale)
     assert (list(config.training.devices), config.data.batch_size, config.model.variant) == (names, batch_size, "selu")
 
 
-def test_a_profile_is_not_made_twice_and_tells_why_it_fails(tmp_path, monkeypatch):
+def test_profile_is_captured_once_and_failure_gives_its_reason(tmp_path, monkeypatch):
     calls = []
 
     class _Done:
@@ -180,7 +180,7 @@ def test_a_profile_is_not_made_twice_and_tells_why_it_fails(tmp_path, monkeypatc
         captured.trace_folder(work("cpu"))
 
 
-def test_the_thesis_s_profiles_agree_with_themselves():
+def test_profiles_of_the_thesis_are_consistent():
     for profile in captures.thesis_profiles().values():
         assert 1 - profile.busy / profile.step == pytest.approx(profile.idle, abs=0.01)
         assert sum(profile.named.values()) < profile.busy
