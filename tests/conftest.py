@@ -1,4 +1,4 @@
-"""What all tests share: few threads, a quiet TensorFlow, and the conditions of the marks."""
+"""Shared by all tests: few threads, a quiet TensorFlow, and the conditions of the marks."""
 
 import gc
 import os
@@ -7,8 +7,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Before anything imports TensorFlow. Tests are small; more threads only wait for each other. Of several processes
-# (pytest -n 2) each has one.
+# Set before anything imports TensorFlow. Tests are small; more threads would only wait for each other. With several
+# processes (pytest -n 2), each has one thread.
 _THREADS = "1" if "PYTEST_XDIST_WORKER" in os.environ else "2"
 for _variable, _value in {
     "TF_CPP_MIN_LOG_LEVEL": "2",
@@ -16,20 +16,21 @@ for _variable, _value in {
     "TF_NUM_INTEROP_THREADS": "1",
     "OMP_NUM_THREADS": _THREADS,
     "TF_FORCE_GPU_ALLOW_GROWTH": "true",
-    "BYTENET_COMPILE_CACHE": "off",  # tests that run the command leave nothing in the user's
+    "BYTENET_COMPILE_CACHE": "off",  # tests that run the command leave the user's cache alone
 }.items():
     os.environ.setdefault(_variable, _value)
 
-# A traced graph is many small objects that live long: with Python's own thresholds, a tenth of the time is collection.
+# A traced graph has many small, long-lived objects. Python's default thresholds would spend a tenth of the time on
+# garbage collection.
 gc.set_threshold(50_000, 20, 50)
 
-# The same examples in every run, however slow the machine is. For others: --hypothesis-profile=default
+# Every run has the same examples, even on a slow machine. For other examples: --hypothesis-profile=default
 hypothesis.settings.register_profile("bytenet", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("bytenet")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine cannot run, and say why."""
+    """Skip the tests that this machine cannot run, and say why."""
     no_gpu = pytest.mark.skip(reason="there is no NVIDIA GPU")
     no_network = pytest.mark.skip(reason="needs the Internet; run with BYTENET_NETWORK=1")
     for item in items:
