@@ -1,4 +1,4 @@
-"""The private names that we use of Keras and TensorFlow still work as needed."""
+"""The private names of Keras and TensorFlow that we use still work as needed."""
 
 import keras
 import tensorflow as tf

@@ -92,7 +92,7 @@ def test_help_and_wrong_arguments_do_not_import_tensorflow(arguments, exit_code,
     assert os.listdir(tmp_path) == []
 
 
-def test_help_names_every_verb_and_goes_to_stdout(command):
+def test_help_names_every_subcommand_and_goes_to_stdout(command):
     code, out, err = command("--help")
     assert (code, err) == (0, "")
     for verb in VERBS:
