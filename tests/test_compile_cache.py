@@ -1,4 +1,4 @@
-"""Where XLA's compiled code is kept: chosen by the environment, never in the way, and used."""
+"""The cache of XLA's compiled code: set by the environment, never an obstacle, and used by TensorFlow."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def environment(monkeypatch, tmp_path):
     return monkeypatch
 
 
-def test_it_lies_in_the_users_cache_and_keeps_other_flags(environment, tmp_path):
+def test_cache_is_in_the_users_cache_folder_and_other_flags_are_kept(environment, tmp_path):
     environment.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
     folder = compile_cache.turn_on()
     assert folder.is_dir()
@@ -26,7 +26,7 @@ def test_it_lies_in_the_users_cache_and_keeps_other_flags(environment, tmp_path)
     assert flags[:2] == ["--tf_xla_auto_jit=0", f"--tf_xla_persistent_cache_directory={folder}"]
 
 
-def test_another_place_can_be_named(environment, tmp_path):
+def test_environment_variable_can_set_another_folder(environment, tmp_path):
     environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "elsewhere"))
     assert compile_cache.turn_on().parent == tmp_path / "elsewhere" / "bytenet-xla"
 
@@ -36,14 +36,14 @@ def test_another_place_can_be_named(environment, tmp_path):
     ("BYTENET_COMPILE_CACHE", "Off"),
     ("TF_XLA_FLAGS", "--tf_xla_persistent_cache_directory=/mine"),
 ])  # fmt: skip
-def test_it_can_be_turned_off_and_leaves_a_users_own_place(environment, tmp_path, name, value):
+def test_cache_can_be_turned_off_and_respects_a_folder_set_in_the_flags(environment, tmp_path, name, value):
     environment.setenv(name, value)
     assert compile_cache.turn_on() is None
     assert os.environ.get("TF_XLA_FLAGS", value) == value
     assert not (tmp_path / "cache").exists()
 
 
-def test_that_it_is_on_is_no_name_of_a_folder(environment, tmp_path, monkeypatch):
+def test_value_on_is_not_taken_as_a_folder_name(environment, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     expected = compile_cache.turn_on()
     environment.delenv("TF_XLA_FLAGS")
@@ -53,14 +53,14 @@ def test_that_it_is_on_is_no_name_of_a_folder(environment, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("place", ["file/below", "with a space"])
-def test_a_place_that_cannot_be_used_only_costs_time(environment, tmp_path, place):
+def test_unusable_folder_turns_the_cache_off(environment, tmp_path, place):
     (tmp_path / "file").write_text("in the way")
     environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / place))
     assert compile_cache.turn_on() is None
     assert "TF_XLA_FLAGS" not in os.environ
 
 
-def test_a_user_without_a_home_has_no_cache(environment):
+def test_user_without_a_home_folder_has_no_cache(environment):
     def no_home():
         raise RuntimeError("Could not determine home directory.")
 
@@ -69,14 +69,14 @@ def test_a_user_without_a_home_has_no_cache(environment):
     assert compile_cache.turn_on() is None
 
 
-def test_flags_of_the_cache_can_be_taken_out_again(environment):
+def test_turning_off_removes_only_the_flag_of_the_cache(environment):
     environment.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=0")
     compile_cache.turn_on()
     compile_cache.turn_off()
     assert os.environ["TF_XLA_FLAGS"] == "--tf_xla_auto_jit=0"
 
 
-def test_of_what_xla_left_the_oldest_goes_first_and_nothing_else(tmp_path):
+def test_oldest_cache_files_are_removed_first_and_no_other_files(tmp_path):
     for age, name in enumerate(["xla_compile_cache_b", "xla_compile_cache_c", "xla_compile_cache_a", "thesis.tex"]):
         path = tmp_path / name
         path.write_bytes(b"x" * 10)
@@ -87,7 +87,7 @@ def test_of_what_xla_left_the_oldest_goes_first_and_nothing_else(tmp_path):
 
 
 @pytest.mark.thorough
-def test_tensorflow_keeps_compiled_code_there(environment, tmp_path):
+def test_tensorflow_writes_compiled_code_to_the_cache(environment, tmp_path):
     environment.setenv("BYTENET_COMPILE_CACHE", str(tmp_path / "kept"))
     program = (
         "from bytenet import compile_cache; compile_cache.turn_on(); import tensorflow as tf; "

@@ -9,7 +9,7 @@ from bytenet.csv_log import CsvLog, read_csv_log
 from bytenet.errors import InputError
 
 
-def test_rows_come_back_with_gaps_as_nan(tmp_path):
+def test_rows_are_read_back_with_gaps_as_nan(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["step", "loss", "bleu"])
     log.append({"step": 1, "loss": 2.5, "unknown": 3})
     log.append({"step": 2, "loss": None, "bleu": 12.345678901})
@@ -20,7 +20,7 @@ def test_rows_come_back_with_gaps_as_nan(tmp_path):
     assert columns["bleu"][1] == 12.3457
 
 
-def test_what_came_after_a_step_is_dropped(tmp_path):
+def test_drop_after_removes_the_rows_after_a_step(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["epoch", "step"])
     for step in (3, 6, 9):
         log.append({"epoch": step // 3, "step": step})
@@ -36,13 +36,13 @@ def test_an_absent_file_has_no_columns(tmp_path):
     assert not (tmp_path / "log.csv").exists()
 
 
-def test_rows_keep_their_names_when_a_resumed_run_has_other_columns(tmp_path):
+def test_values_keep_their_column_when_a_resumed_run_has_other_columns(tmp_path):
     CsvLog(tmp_path / "log.csv", ["step", "bleu", "seconds"]).append({"step": 1, "bleu": 2.0, "seconds": 3})
     CsvLog(tmp_path / "log.csv", ["step", "loss", "seconds"]).append({"step": 4, "loss": 0.5, "seconds": 6})
     assert (tmp_path / "log.csv").read_text() == "step,loss,seconds\n1,,3\n4,0.5,6\n"
 
 
-def test_a_file_that_was_removed_begins_with_its_header_again(tmp_path):
+def test_removed_file_starts_again_with_its_header(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["step"])
     log.append({"step": 1})
     log.path.unlink()
@@ -50,12 +50,12 @@ def test_a_file_that_was_removed_begins_with_its_header_again(tmp_path):
     assert log.path.read_text() == "step\n2\n"
 
 
-def test_a_full_disk_leaves_whole_lines(tmp_path):
+def test_full_disk_leaves_only_whole_lines(tmp_path):
     log = CsvLog(tmp_path / "log.csv", ["step", "loss"])
     log.append({"step": 1, "loss": 2.0})
     log.append({"step": 2, "loss": 1.0})
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    # Room for half a line: what is written beyond it is cut off, as on a full disk.
+    # Room for half a line. The rest is cut off, as on a full disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (log.path.stat().st_size + 2, before[1]))
     try:
         with pytest.raises(InputError, match="disk is full"):

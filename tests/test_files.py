@@ -1,4 +1,4 @@
-"""Half-written files are never taken for whole ones, also when the disk is full."""
+"""Half-written files are never mistaken for complete files, even when the disk is full."""
 
 import errno
 import os
@@ -88,12 +88,12 @@ def test_saving_a_model_on_a_full_disk_is_explained(full_disk):
 
 
 @pytest.mark.parametrize("text", ["", "ü\u2028\x00\r\n\ttrailing \n", "no end of line"])
-def test_text_is_kept_as_it_is(tmp_path, text):
+def test_text_is_written_unchanged(tmp_path, text):
     path = tmp_path / "text.txt"
     write_text_atomic(path, text)
     assert path.read_bytes() == text.encode()
 
 
-def test_a_missing_folder_is_not_called_a_full_disk(tmp_path):
+def test_missing_folder_is_not_reported_as_a_full_disk(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_text_atomic(Path(tmp_path, "missing", "text.txt"), "text")

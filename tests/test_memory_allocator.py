@@ -1,4 +1,4 @@
-"""Freed memory is kept: taking it again makes no page faults."""
+"""Freed memory is kept, so that its reuse causes no page faults."""
 
 import json
 import platform
@@ -23,7 +23,7 @@ print(json.dumps([kept, faults]))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
-def test_a_large_block_is_mapped_once():
+def test_reuse_of_a_large_block_causes_few_page_faults():
     def run(mode):
         command = [sys.executable, "-c", PROGRAM, mode]
         return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)

@@ -1,4 +1,4 @@
-"""An install holds the package, all of it, and nothing under names that belong to others."""
+"""An install contains the whole package and nothing under the names of other packages."""
 
 import configparser
 import subprocess
@@ -19,7 +19,7 @@ PINNED_EXTRAS = ("profiling", "notebooks", "test")
 
 
 def requirements(extra: str | None = None) -> list[Requirement]:
-    """The requirements of the package, or of one of its extras, as setup.cfg declares them."""
+    """The requirements in setup.cfg, for the package or for one of its extras."""
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
     text = setup["options.extras_require"][extra] if extra else setup["options"]["install_requires"]
@@ -28,7 +28,7 @@ def requirements(extra: str | None = None) -> list[Requirement]:
 
 @pytest.fixture(scope="module")
 def wheel_names(tmp_path_factory) -> set[str]:
-    """The files of the wheel that a plain `pip install .` builds, here from a copy of the repository."""
+    """The files of the wheel that a plain `pip install .` builds. The test builds from a copy of the repository."""
     folder = tmp_path_factory.mktemp("packaging")
     source = folder / "source"
     for name in ("bytenet", "datasets", "profiling", "tests"):
@@ -43,7 +43,7 @@ def wheel_names(tmp_path_factory) -> set[str]:
         return set(archive.namelist())
 
 
-def test_an_install_takes_no_other_top_level_name(wheel_names):
+def test_install_has_no_other_top_level_names(wheel_names):
     top = {name.partition("/")[0] for name in wheel_names}
     assert top == {"bytenet", f"bytenet-{bytenet.__version__}.dist-info"}
 
@@ -64,7 +64,7 @@ def test_an_install_is_complete(wheel_names):
 
 
 @pytest.mark.parametrize("name", ["datasets", "profiling"])
-def test_the_links_are_relative(name):
+def test_links_to_the_packages_are_relative(name):
     link = ROOT / "bytenet" / name
     assert link.is_symlink()
     assert link.readlink() == Path("..", name)
@@ -80,7 +80,7 @@ def test_importing_the_library_defines_no_top_level_name(tmp_path):
 
 
 @pytest.mark.parametrize("extra", [None, *PINNED_EXTRAS])
-def test_every_requirement_is_pinned_to_a_version_that_fits(extra):
+def test_every_requirement_is_pinned_to_an_allowed_version(extra):
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
     assert list(pinned) == sorted(pinned)
@@ -89,16 +89,16 @@ def test_every_requirement_is_pinned_to_a_version_that_fits(extra):
         assert requirement.specifier.contains(Version(version)), f"{requirement} is pinned to {version}"
 
 
-def test_the_versions_of_the_stack():
+def test_requirements_allow_only_working_tensorflow_versions():
     wanted = {requirement.name: requirement.specifier for requirement in requirements()}
     assert wanted["tensorflow"].contains("2.21.0")
     assert not wanted["tensorflow"].contains("2.22.0")
-    assert not wanted["tensorflow-text"].contains("2.21.0")  # which does not import
+    assert not wanted["tensorflow-text"].contains("2.21.0")  # cannot be imported
     assert wanted["tensorflow-text"].contains("2.21.1")
-    assert "tensorboard" in wanted  # TensorFlow does not bring it
+    assert "tensorboard" in wanted  # TensorFlow does not install it
 
 
-def test_the_gpu_extra_brings_the_cuda_libraries_of_the_same_tensorflow():
+def test_gpu_extra_adds_the_cuda_libraries_of_the_same_tensorflow():
     (gpu,) = requirements("gpu")
     (tensorflow,) = [requirement for requirement in requirements() if requirement.name == "tensorflow"]
     assert (gpu.name, gpu.extras, gpu.specifier) == ("tensorflow", {"and-cuda"}, tensorflow.specifier)

@@ -1,4 +1,4 @@
-"""The private names of Keras and TensorFlow that are used still do what is needed of them."""
+"""The private names of Keras and TensorFlow that we use still work as needed."""
 
 import keras
 import tensorflow as tf
@@ -24,12 +24,12 @@ class Model(keras.Model):
         return self.outer(inputs)
 
 
-def test_all_layers_include_those_within_layers():
+def test_all_layers_include_nested_layers():
     model = Model()
     assert {layer.name for layer in all_layers(model)} >= {"inner", model.outer.name}
 
 
-def test_loss_and_metrics_have_their_variables_before_the_first_step():
+def test_metrics_have_their_variables_before_the_first_step():
     model = Model()
     model.compile(loss="sparse_categorical_crossentropy", metrics=["accuracy"])
     assert not [variable for variable in model.metrics_variables if "accuracy" in variable.path]
@@ -37,7 +37,7 @@ def test_loss_and_metrics_have_their_variables_before_the_first_step():
     assert [variable for variable in model.metrics_variables if "accuracy" in variable.path]
 
 
-def test_the_graph_of_a_called_function():
+def test_function_graph_finds_the_graph_of_a_called_function():
     inner = tf.function(lambda x: tf.matmul(x, x))
     outer = tf.function(lambda x: inner(x)).get_concrete_function(tf.TensorSpec((2, 2)))
     (call,) = [operation for operation in outer.graph.get_operations() if "PartitionedCall" in operation.type]

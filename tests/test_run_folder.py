@@ -1,4 +1,4 @@
-"""A run folder is made once, is refused when it is none, and never mixes two runs."""
+"""A run folder is created once and never mixes two runs. Other folders are refused."""
 
 import dataclasses
 import json
@@ -25,14 +25,14 @@ def run(tmp_path) -> RunFolder:
 
 @pytest.fixture
 def trained(run) -> RunFolder:
-    """A run with a model, not trained but saved."""
+    """A run with a saved, untrained model."""
     from bytenet.models import build_model
 
     build_model(CONFIG.model, VOCABULARY.size).save(run.model_path)
     return run
 
 
-def test_what_create_saves_is_what_open_reads(run):
+def test_open_reads_what_create_saves(run):
     opened = RunFolder.open(run.path)
     assert opened.config == CONFIG
     assert opened.vocabulary == VOCABULARY
@@ -51,7 +51,7 @@ def test_a_folder_with_a_run_is_not_overwritten(run):
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_folder_with_something_else_is_refused(tmp_path, resume):
+def test_folder_with_other_files_is_refused(tmp_path, resume):
     for name in ("thesis.tex", "a", "b", "c"):
         (tmp_path / name).touch()
     with pytest.raises(InputError, match=r"is not empty and no run folder: it holds a, b, c, \.\.\.\. Give --run"):
@@ -59,7 +59,7 @@ def test_a_folder_with_something_else_is_refused(tmp_path, resume):
     assert len(os.listdir(tmp_path)) == 4
 
 
-def test_a_file_is_refused(tmp_path):
+def test_file_instead_of_a_folder_is_refused(tmp_path):
     path = tmp_path / "file"
     path.touch()
     for place in (path, path / "run"):
@@ -67,7 +67,7 @@ def test_a_file_is_refused(tmp_path):
             RunFolder.create(place, CONFIG, VOCABULARY)
 
 
-def test_what_a_killed_create_leaves_is_no_hindrance(tmp_path):
+def test_create_works_after_a_killed_create(tmp_path):
     (tmp_path / ".partial-123-config.yaml").write_text("model:")
     (tmp_path / "vocabulary.json").write_text("{")
     assert RunFolder.create(tmp_path, CONFIG, VOCABULARY).vocabulary == VOCABULARY
@@ -77,12 +77,12 @@ def test_resume_starts_a_run_that_was_never_started(tmp_path):
     assert RunFolder.create(tmp_path / "new", CONFIG, VOCABULARY, resume=True).config == CONFIG
 
 
-def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
+def test_resume_accepts_and_saves_new_training_settings_and_paths(tmp_path):
     files = ["data.corpus=files", "data.train_source=a.de", "data.train_target=a.en"]
     RunFolder.create(tmp_path / "run", load_config("digits", files), VOCABULARY)
     longer = load_config("digits", [*files, "training.epochs=400", "data.train_target=moved/a.en"])
     folder = RunFolder.create(tmp_path / "run", longer, VOCABULARY, resume=True)
-    assert folder.config != longer  # before its checkpoint was found to fit
+    assert folder.config != longer  # its checkpoint is not checked yet
     folder.go_on_with(longer)
     assert folder.config == RunFolder.open(tmp_path / "run").config == longer
 
@@ -98,7 +98,7 @@ def test_resume_takes_new_training_settings_and_paths_and_saves_them(tmp_path):
         ("training.early_stopping_metric=val_bleu", "training.early_stopping_metric was 'val_loss' and is 'val_bleu'"),
     ],
 )
-def test_resume_refuses_another_run(run, override, message):
+def test_resume_refuses_the_settings_of_another_run(run, override, message):
     other = load_config(run.config_path, [override])
     with pytest.raises(InputError, match=message):
         RunFolder.create(run.path, other, VOCABULARY, resume=True)
@@ -115,7 +115,7 @@ SEMI = load_config("digits-semi", ["model.dim=4", "semi_supervised.target_weight
         "semi_supervised.source_weight=0", "semi_supervised.target_weight=0.1",
     ],
 )  # fmt: skip
-def test_resume_refuses_other_monolingual_text_before_it_changes_anything(tmp_path, override):
+def test_resume_refuses_other_monolingual_text_and_changes_nothing(tmp_path, override):
     RunFolder.create(tmp_path / "run", SEMI, VOCABULARY)
     other = load_config(
         tmp_path / "run" / "config.yaml", [override, f"semi_supervised.start_backward={tmp_path / 'start'}"]
@@ -125,13 +125,13 @@ def test_resume_refuses_other_monolingual_text_before_it_changes_anything(tmp_pa
     assert RunFolder.open(tmp_path / "run").config == SEMI
 
 
-def test_resume_takes_another_weight_of_the_same_text(tmp_path):
+def test_resume_accepts_another_weight_for_the_same_text(tmp_path):
     RunFolder.create(tmp_path / "run", SEMI, VOCABULARY)
     other = load_config(tmp_path / "run" / "config.yaml", ["semi_supervised.source_weight=0.1"])
     RunFolder.create(tmp_path / "run", other, VOCABULARY, resume=True)
 
 
-def test_the_backward_translator_is_trained_in_the_run_around_it(tmp_path, monkeypatch):
+def test_backward_translator_is_trained_in_its_parent_run(tmp_path, monkeypatch):
     whole = RunFolder.create(tmp_path / "both", SEMI, VOCABULARY)
     part = RunFolder.create(whole.path / "backward", CONFIG, VOCABULARY)
     assert (part.trained_in, whole.trained_in) == (whole.path, whole.path)
@@ -143,7 +143,7 @@ def test_the_backward_translator_is_trained_in_the_run_around_it(tmp_path, monke
     assert RunFolder(supervised.path / "backward").trained_in == supervised.path / "backward"
 
 
-def test_a_folder_called_backward_beside_some_other_config_is_of_itself(tmp_path):
+def test_folder_named_backward_beside_an_unrelated_config_has_no_parent(tmp_path):
     (tmp_path / "config.yaml").write_text("foo: 1\n", encoding="utf-8")
     assert RunFolder(tmp_path / "backward").trained_in == tmp_path / "backward"
 
@@ -166,7 +166,7 @@ def test_open_says_what_is_missing(tmp_path, run):
         RunFolder.open(run.path)
 
 
-def test_a_damaged_configuration_names_file_and_line(run):
+def test_damaged_configuration_error_names_file_and_line(run):
     run.config_path.write_text("model:\n  dimm: 4\n")
     with pytest.raises(
         ConfigError, match=r"config\.yaml:2: there is no setting 'model\.dimm'\. Did you mean model\.dim"
@@ -188,12 +188,12 @@ def test_the_saved_model_is_loaded(run):
     np.testing.assert_array_equal(np.asarray(loaded(inputs)), expected)
 
 
-def test_a_model_that_was_not_saved_yet(run):
+def test_loading_a_model_before_it_is_saved_is_refused(run):
     with pytest.raises(MissingFileError, match=r"has not saved a model yet.*bytenet train --resume --run"):
         run.load_model()
 
 
-def test_a_vocabulary_that_does_not_match(trained):
+def test_vocabulary_of_another_size_is_refused(trained):
     Vocabulary.from_texts(["ein anderes Alphabet"]).save(trained.vocabulary_path)
     with pytest.raises(
         InputError, match=r"was trained with a vocabulary of \d+ symbols, but .*vocabulary\.json has \d+"
@@ -201,7 +201,7 @@ def test_a_vocabulary_that_does_not_match(trained):
         RunFolder.open(trained.path).load_model()
 
 
-def test_another_vocabulary_of_the_same_size_is_noticed_too(trained):
+def test_another_vocabulary_of_the_same_size_is_refused(trained):
     noted = {"vocabulary": trained.vocabulary.fingerprint()}
     trained.environment_path.write_text(json.dumps(noted), encoding="utf-8")
     assert RunFolder.open(trained.path).vocabulary == trained.vocabulary
@@ -224,13 +224,13 @@ def _drop_the_weights(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_cut, _drop_the_weights, lambda path: path.write_bytes(b"")])
-def test_a_damaged_model(trained, damage):
+def test_damaged_model_is_refused(trained, damage):
     damage(trained.model_path)
     with pytest.raises(InputError, match=r"model\.keras cannot be loaded: .+\. It was damaged"):
         trained.load_model()
 
 
-def test_a_refused_folder_keeps_every_file_it_had(tmp_path):
+def test_refused_folder_keeps_all_its_files(tmp_path):
     (tmp_path / ".partial-notes").write_text("mine", encoding="utf-8")
     (tmp_path / "other.txt").write_text("mine too", encoding="utf-8")
     with pytest.raises(InputError, match="not empty"):

@@ -1,4 +1,4 @@
-"""What the tests of the verbs after training share: a run folder with a small untrained model."""
+"""Fixtures for the subcommands that follow training: a run folder with a small untrained model."""
 
 import gzip
 import shutil
@@ -12,7 +12,7 @@ _TARGETS = ["a dog", "two dogs", "a house", "three houses"]
 
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
-    """The folder of a run on four pairs of sentences, which are its training, validation and test set."""
+    """The folder of a run on four sentence pairs, used as both its training and its test set."""
     import keras
     import numpy as np
 
@@ -51,13 +51,13 @@ def _invoke(verb, *arguments, stdin=b""):
 
 @pytest.fixture
 def invoke():
-    """A function that runs a verb in this process; its errors are raised."""
+    """A function that runs a subcommand in this process and raises its errors."""
     return _invoke
 
 
 @pytest.fixture(scope="session")
 def evaluated_run(run_folder, tmp_path_factory):
-    """A copy of the run folder after `bytenet evaluate --show 3`, and what the command printed; not to be changed."""
+    """A copy of the run folder after `bytenet evaluate --show 3`, and the printed output. Do not change the copy."""
     from bytenet.cli.evaluate import evaluate
     from bytenet.run_folder import RunFolder
 

@@ -1,4 +1,4 @@
-"""`bytenet compare`: scores and tables of one or two files of translations."""
+"""`bytenet compare`: scores and tables for one or two translation files."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_two_systems(invoke, files):
+def test_two_systems_give_scores_tables_and_csv(invoke, files):
     result = invoke(
         compare, files / "a", files / "b", "--source", files / "source", "--reference", files / "reference",
         "--bootstrap", 10, "--csv", files / "rows.csv",
@@ -41,7 +41,7 @@ def test_two_systems(invoke, files):
     assert rows[0]["a thesis-BLEU"] == "100.0"
 
 
-def test_one_system_and_one_table(invoke, files):
+def test_one_system_gives_one_table_and_no_difference(invoke, files):
     (files / "a.gz").write_bytes(gzip.compress((files / "a").read_bytes()))
     result = invoke(compare, files / "a.gz", "--reference", files / "reference", "--table", "worst", "--count", 1)
     assert "difference" not in result.stdout
@@ -51,7 +51,7 @@ def test_one_system_and_one_table(invoke, files):
     assert again.stdout == result.stdout
 
 
-def test_files_of_the_same_name_are_told_apart(invoke, files):
+def test_files_with_the_same_name_are_shown_with_their_paths(invoke, files):
     (files / "other").mkdir()
     (files / "other" / "a").write_text("The cat sleeps.\nTwo dogs play.\n")
     result = invoke(
@@ -61,7 +61,7 @@ def test_files_of_the_same_name_are_told_apart(invoke, files):
     assert f"{files}/other/a" in result.stdout.replace("\\", "")
 
 
-def test_runs_are_called_by_what_their_paths_differ_in(invoke, files, monkeypatch):
+def test_systems_are_named_by_the_part_where_their_paths_differ(invoke, files, monkeypatch):
     monkeypatch.chdir(files)
     paths = [Path("runs") / run / "evaluation" / "test.txt" for run in ("both", "control")]
     for path in paths:
@@ -72,7 +72,7 @@ def test_runs_are_called_by_what_their_paths_differ_in(invoke, files, monkeypatc
 
 
 @pytest.mark.parametrize("name", ["reference", "table"])
-def test_a_file_called_like_a_column_is_told_from_it(invoke, files, name):
+def test_file_named_like_a_column_does_not_replace_that_column(invoke, files, name):
     (files / "other").mkdir()
     (files / "other" / name).write_text("The cat.\nTwo dogs.\n")
     options = ("--reference", files / "reference", "--bootstrap", 0, "--csv", files / "rows.csv")
@@ -82,7 +82,7 @@ def test_a_file_called_like_a_column_is_told_from_it(invoke, files, name):
     assert (row["table"], row["reference"]) == ("good", _TEXTS["reference"][int(row["line"]) - 1])
 
 
-def test_characters_count_as_they_look(invoke, files):
+def test_composed_and_decomposed_characters_count_as_equal(invoke, files):
     for name, text in (
         ("composed", "Die H\u00e4user sind schon recht alt."),
         ("decomposed", "Die Ha\u0308user sind schon recht alt."),
@@ -92,13 +92,13 @@ def test_characters_count_as_they_look(invoke, files):
     assert "| composed | 100.00 | 100.00 | 100.00 | 0 |" in result.stdout
 
 
-def test_unequal_line_counts_name_both_files(invoke, files):
+def test_unequal_line_counts_are_refused_with_both_file_names(invoke, files):
     (files / "a").write_text("The cat sleeps.\n")
     with pytest.raises(InputError, match=r"a has 1 lines but .*reference has 2"):
         invoke(compare, files / "a", "--reference", files / "reference")
 
 
-def test_wrong_use(invoke, files):
+def test_wrong_arguments_and_missing_files_are_refused(invoke, files):
     assert invoke(compare, "--reference", files / "reference").exit_code == 2
     assert invoke(compare, files / "a").exit_code == 2
     assert invoke(compare, *[files / "a"] * 3, "--reference", files / "reference").exit_code == 2

@@ -16,7 +16,7 @@ SCORES = ["BLEU", "chrF2", "length-ratio", "thesis-BLEU", "exact-match", "miscla
 
 @pytest.fixture
 def run(run_folder, tmp_path):
-    """A copy of the run, to be written to."""
+    """A writable copy of the run."""
     return RunFolder.open(shutil.copytree(run_folder.path, tmp_path / "run"))
 
 
@@ -52,7 +52,7 @@ def test_scores_are_printed_and_saved_with_the_translations(evaluated_run):
     assert len(samples) == 2 + 4
 
 
-def test_files_and_limits(run, invoke, tmp_path):
+def test_given_files_are_evaluated_up_to_the_sentence_limit(run, invoke, tmp_path):
     (tmp_path / "some.de").write_text("ein Hund\nzwei\nein\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\ntwo\na\n", encoding="utf-8")
     arguments = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en", "--max-sentences", 2]
@@ -63,17 +63,17 @@ def test_files_and_limits(run, invoke, tmp_path):
     assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
 
 
-def test_a_split_that_is_not_there_is_named_with_those_that_are(run, invoke):
+def test_missing_split_error_lists_the_existing_splits(run, invoke):
     with pytest.raises(InputError, match=r"no validation pairs; it has train, test.*--source"):
         invoke(evaluate, run.path, "--split", "validation")
 
 
 @pytest.mark.parametrize("arguments", [["--source", "x"], ["--reference", "x"], ["--name", "../x"]])
-def test_wrong_use(run_folder, invoke, arguments):
+def test_wrong_arguments_exit_with_code_2(run_folder, invoke, arguments):
     assert invoke(evaluate, run_folder.path, *arguments).exit_code == 2
 
 
-def test_references_are_compared_in_the_language_and_the_form_of_what_is_written(run_folder, tmp_path):
+def test_references_are_in_nfc_and_tokenised_for_the_target_language(run_folder, tmp_path):
     from bytenet.config import load_config
     from bytenet.datasets import Pairs
     from bytenet.evaluation import evaluate_run
@@ -88,7 +88,7 @@ def test_references_are_compared_in_the_language_and_the_form_of_what_is_written
     assert "tok:moses-de" in thesis.settings
 
 
-def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_references(run_folder, invoke, tmp_path):
+def test_model_with_pair_length_rule_gets_the_reference_lengths(run_folder, invoke, tmp_path):
     import keras
     import numpy as np
 
@@ -101,7 +101,7 @@ def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_refe
     model = build_model(config.model, run.vocabulary.size)
     ids = np.ones((1, 4), np.int32)
     model({"source_ids": ids, "target_ids": ids})
-    model.head.bias.assign(-50.0 * np.eye(run.vocabulary.size)[:2].sum(axis=0))  # never ends, never writes padding
+    model.head.bias.assign(-50.0 * np.eye(run.vocabulary.size)[:2].sum(axis=0))  # never predicts end or padding
     model.save(run.model_path)
     (tmp_path / "source").write_text("ein\nein Hund\n")
     (tmp_path / "reference").write_text("a house\ntwo\n")
@@ -111,5 +111,5 @@ def test_a_model_without_room_for_longer_targets_is_told_the_lengths_of_the_refe
     saved = json.loads((run.evaluation / "limits.json").read_text())
     assert saved["settings"]["reference_lengths_known"]
     assert saved["num_unended"] == 2
-    # As long as the longer side of each pair, end symbol counted: of its reference, then of its source.
+    # Each is as long as the longer side of its pair, with the end symbol: first the reference, then the source.
     assert [len(line) for line in (run.evaluation / "limits.hypotheses.txt").read_text().split("\n")] == [8, 9, 0]

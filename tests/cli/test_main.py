@@ -1,4 +1,4 @@
-"""The command answers quickly, says what is wrong without a traceback, and exits as it promises."""
+"""The command starts fast, reports errors without a traceback, and returns the documented exit codes."""
 
 import errno
 import os
@@ -20,9 +20,9 @@ HELPS = [*([verb, "--help"] for verb in VERBS), *(["benchmark", what, "--help"] 
 
 @pytest.fixture
 def command(monkeypatch, capsys):
-    """A function that runs the command in this process and gives exit code, stdout and stderr."""
+    """A function that runs the command in this process and returns exit code, stdout and stderr."""
     monkeypatch.delenv("BYTENET_TRACEBACK", raising=False)
-    monkeypatch.setattr("bytenet.cli.keep_freed_memory", lambda: True)  # would stay on in the tests that follow
+    monkeypatch.setattr("bytenet.cli.keep_freed_memory", lambda: True)  # would stay on in later tests
 
     def run(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["bytenet", *arguments])
@@ -76,7 +76,7 @@ def failing_verb(monkeypatch):
     ],
 )
 def test_help_and_wrong_arguments_do_not_import_tensorflow(arguments, exit_code, tmp_path):
-    # The command exits with SystemExit; the exit function then tells what was imported until then.
+    # The command ends with SystemExit. The exit handler then prints what was imported by then.
     code = (
         "import atexit, sys; from bytenet.cli import main; sys.argv = ['bytenet', *sys.argv[1:]];"
         "atexit.register(lambda: print('IMPORTED', *sorted({'tensorflow', 'keras'} & set(sys.modules)), "
@@ -92,23 +92,23 @@ def test_help_and_wrong_arguments_do_not_import_tensorflow(arguments, exit_code,
     assert os.listdir(tmp_path) == []
 
 
-def test_help_names_every_verb_and_goes_to_stdout(command):
+def test_help_names_every_subcommand_and_goes_to_stdout(command):
     code, out, err = command("--help")
     assert (code, err) == (0, "")
     for verb in VERBS:
         assert f"\n  {verb} " in out
 
 
-def test_version(command):
+def test_version_option_prints_the_version(command):
     assert command("--version") == (0, f"bytenet, version {__version__}\n", "")
 
 
-def test_python_dash_m_is_the_same_command():
+def test_python_m_runs_the_same_command():
     done = subprocess.run([sys.executable, "-m", "bytenet", "--version"], capture_output=True, text=True)
     assert done.stdout == f"bytenet, version {__version__}\n"
 
 
-def test_a_mistyped_verb_is_corrected(command):
+def test_mistyped_subcommand_gets_a_suggestion(command):
     code, out, err = command("trian", "numbers")
     assert (code, out) == (2, "")
     assert "No such command 'trian'. Did you mean train?" in err
@@ -124,7 +124,7 @@ def test_a_mistyped_verb_is_corrected(command):
         (KeyboardInterrupt(), 130, "Interrupted.\n"),
     ],
 )
-def test_errors_are_one_message_and_an_exit_code(command, failing_verb, error, exit_code, message):
+def test_errors_give_one_message_and_an_exit_code(command, failing_verb, error, exit_code, message):
     failing_verb(error)
     code, out, err = command("train")
     assert (code, out) == (exit_code, "")
@@ -143,7 +143,7 @@ def test_the_traceback_is_shown_on_request(command, failing_verb, monkeypatch, b
     assert err.endswith("Error: There is no setting x.\n")
 
 
-def test_an_error_of_the_program_itself_is_not_hidden(command, failing_verb, monkeypatch):
+def test_internal_error_is_not_hidden(command, failing_verb, monkeypatch):
     failing_verb(ZeroDivisionError("a bug"))
     monkeypatch.setattr(sys, "argv", ["bytenet", "train"])
     with pytest.raises(ZeroDivisionError, match="a bug"):

@@ -1,4 +1,4 @@
-"""The verb `profile`: from a preset or a trace to tables, files and the line for TensorBoard."""
+"""`bytenet profile`: tables, files and the TensorBoard command from a preset or a trace."""
 
 import json
 import os
@@ -20,7 +20,7 @@ _SMALL = (
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    """The folder of a profile of steps 3 and 4, and what the command said."""
+    """The folder of a profile of steps 3 and 4, and the result of the command."""
     folder = tmp_path_factory.mktemp("profile") / "out"
     arguments = ["digits", *_SMALL, "--steps", "3:4", "--out", str(folder)]
     result = CliRunner().invoke(profile, arguments, catch_exceptions=False)
@@ -28,7 +28,7 @@ def out(tmp_path_factory):
     return folder, result
 
 
-def test_the_tables_go_to_stdout_and_everything_into_the_folder(out):
+def test_tables_go_to_stdout_and_all_files_to_the_folder(out):
     folder, result = out
     assert "training, plain graph, steps 3 to 4" in result.stdout
     assert "conv-dilated" in result.stdout
@@ -40,12 +40,12 @@ def test_the_tables_go_to_stdout_and_everything_into_the_folder(out):
     assert list(folder.glob("training/plugins/profile/*/*.xplane.pb"))
 
 
-def test_the_line_for_tensorboard_is_printed(out):
+def test_tensorboard_command_is_printed(out):
     folder, result = out
     assert f"tensorboard --logdir {folder}" in result.stderr
 
 
-def test_a_trace_is_read_again_with_the_same_result(out, invoke):
+def test_reading_a_trace_again_gives_the_same_result(out, invoke):
     folder, _ = out
     result = invoke(profile, "--trace", folder / "training", "--json")
     again, before = json.loads(result.stdout), json.loads((folder / "training.json").read_text())
@@ -53,22 +53,22 @@ def test_a_trace_is_read_again_with_the_same_result(out, invoke):
     assert f"tensorboard --logdir {folder / 'training'}" in result.stderr
 
 
-def test_tables_of_a_trace_that_lies_elsewhere(out, invoke, tmp_path):
+def test_tables_of_a_trace_can_go_to_another_folder(out, invoke, tmp_path):
     folder, _ = out
     result = invoke(profile, "--trace", folder / "training", "--out", tmp_path / "tables")
     assert (tmp_path / "tables" / "trace.txt").read_text() == result.stdout
     assert f"tensorboard --logdir {folder / 'training'}" in result.stderr
 
 
-def test_a_preset_wins_over_a_folder_of_its_name(tmp_path, monkeypatch):
+def test_preset_wins_over_a_folder_of_the_same_name(tmp_path, monkeypatch):
     (tmp_path / "digits").mkdir()
     monkeypatch.chdir(tmp_path)
     assert _config("digits", (), None).data.corpus == "digits"
     with pytest.raises(MissingFileError):
-        _config("./digits", (), None)  # the folder, which is no run
+        _config("./digits", (), None)  # the folder, which is not a run folder
 
 
-def test_without_the_plugin_the_tables_come_and_the_message_says_what_to_install(out, invoke, monkeypatch):
+def test_missing_plugin_still_gives_tables_and_an_install_hint(out, invoke, monkeypatch):
     folder, _ = out
     monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
     result = invoke(profile, "--trace", folder / "training")
@@ -77,7 +77,7 @@ def test_without_the_plugin_the_tables_come_and_the_message_says_what_to_install
     assert "--logdir" not in result.stderr
 
 
-def test_a_plugin_that_tensorboard_would_not_find(monkeypatch):
+def test_plugin_that_tensorboard_cannot_find_is_an_error(monkeypatch):
     pytest.importorskip("xprof")
     check_profile_plugin()
     monkeypatch.setattr(tensorboard, "entry_points", lambda group: [])
@@ -85,7 +85,7 @@ def test_a_plugin_that_tensorboard_would_not_find(monkeypatch):
         check_profile_plugin()
 
 
-def test_the_folder_of_tensorboard(tmp_path):
+def test_tensorboard_logdir_comes_from_the_trace_path_and_is_quoted(tmp_path):
     assert logdir_of(tmp_path / "a b" / "plugins" / "profile" / "now" / "vm.xplane.pb") == tmp_path / "a b"
     assert logdir_of(tmp_path / "vm.xplane.pb") is None
     assert tensorboard_command("a b") == "tensorboard --logdir 'a b'"
@@ -108,19 +108,19 @@ def test_the_folder_of_tensorboard(tmp_path):
         (["digits", "--out", "x", "--length", "9"], "are for decoding"),
     ],
 )
-def test_wrong_use(arguments, message, capsys):
+def test_wrong_arguments_are_usage_errors(arguments, message, capsys):
     with pytest.raises(click.UsageError) as error:
         profile.main(arguments, standalone_mode=False)
     assert message in error.value.format_message()
 
 
-def test_no_trace(tmp_path):
+def test_folder_without_a_trace_is_refused(tmp_path):
     with pytest.raises(MissingFileError, match="holds no trace"):
         profile.main(["--trace", str(tmp_path)], standalone_mode=False)
 
 
-def test_it_profiles_nothing_that_the_compile_cache_gave(monkeypatch, tmp_path):
-    """XLA's code from the cache has no names of operations, and so no groups."""
+def test_xla_profile_does_not_use_the_compile_cache(monkeypatch, tmp_path):
+    """Cached XLA code has no operation names, so it cannot be grouped."""
     captured = {}
 
     def capture(config, folder, steps, say):

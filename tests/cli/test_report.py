@@ -1,4 +1,4 @@
-"""`bytenet report`: a page on a run."""
+"""`bytenet report`: a page about a run."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from bytenet.run_folder import RunFolder
 
 @pytest.fixture
 def run(run_folder, tmp_path):
-    """A copy of the run with what two epochs of training would have left."""
+    """A copy of the run with the files that two epochs of training leave."""
     run = RunFolder.open(shutil.copytree(run_folder.path, tmp_path / "run"))
     run.metrics_path.write_text(
         "epoch,step,seconds,characters,loss,val_loss,val_bleu\n1,10,60,6000,2.5,2.25,1.5\n2,20,120,12000,1.5,1.75,\n"
@@ -34,12 +34,12 @@ def run(run_folder, tmp_path):
 
 @pytest.fixture
 def evaluation() -> Evaluation:
-    """What an evaluation of the run could be."""
+    """A possible evaluation of the run."""
     texts = {"sources": ["ein Hund"], "references": ["a dog"], "hypotheses": ["a cat"]}
     return Evaluation("test", scores=[Score("BLEU", 1.5, 1)], settings={}, seconds=1.0, num_unended=0, **texts)
 
 
-def test_it_tells_command_machine_time_speed_scores_and_translations(run, evaluated_run, invoke, tmp_path):
+def test_page_shows_command_machine_time_speed_scores_and_translations(run, evaluated_run, invoke, tmp_path):
     shutil.copytree(evaluated_run[0].evaluation, run.evaluation)
     page = tmp_path / "docs" / "results.md"
     result = invoke(report, run.path, "--output", page, "--title", "A run")
@@ -67,13 +67,13 @@ def test_it_tells_command_machine_time_speed_scores_and_translations(run, evalua
     assert (page.parent / "results-curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_page_lies_in_the_run_folder_by_default(run, evaluation, invoke):
+def test_page_is_written_to_the_run_folder_by_default(run, evaluation, invoke):
     evaluation.save(run.evaluation)
     invoke(report, run.path)
     assert (run.path / "report.md").read_text(encoding="utf-8").startswith("# run\n")
 
 
-def test_what_was_not_measured_is_left_out(run, evaluation, invoke):
+def test_missing_measurements_are_left_out(run, evaluation, invoke):
     run.metrics_path.write_text(
         "epoch,step,seconds,characters,loss,character_error,val_loss\n1,10,60,,2.5,,\n2,20,120,,1.5,,1.75\n"
     )
@@ -86,7 +86,7 @@ def test_what_was_not_measured_is_left_out(run, evaluation, invoke):
     assert "| speed |" not in text
 
 
-def test_a_run_without_scores_or_measurements_is_told_what_it_needs(run, evaluation, invoke):
+def test_error_names_missing_scores_metrics_and_environment(run, evaluation, invoke):
     with pytest.raises(InputError, match=r"nothing to report yet\. Missing: the scores of a test .*bytenet evaluate"):
         invoke(report, run.path)
     evaluation.save(run.evaluation)

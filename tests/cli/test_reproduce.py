@@ -1,4 +1,4 @@
-"""`bytenet reproduce`, with small experiments in the place of the thesis's."""
+"""`bytenet reproduce`, with small experiments instead of the thesis experiments."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from bytenet.cli.reproduce import reproduce
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.reproduction import Basis, Experiment, Needs
 from bytenet.reproduction.engine.verdict import compare
-from bytenet.reproduction.registry import all_experiments  # the real one, before it is replaced
+from bytenet.reproduction.registry import all_experiments  # the real function, before it is replaced
 
 
 def count(work):
@@ -51,7 +51,7 @@ def files(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_an_experiment_leaves_data_picture_and_verdicts(invoke, tmp_path):
+def test_experiment_writes_data_plot_and_verdicts(invoke, tmp_path):
     result = invoke(reproduce, "fig-1.1.1", "--out", tmp_path / "out")
     assert files(tmp_path / "out") == ["fig-1.1.1-cpu.csv", "fig-1.1.1-cpu.json", "fig-1.1.1-cpu.png"]
     assert (tmp_path / "out" / "fig-1.1.1-cpu.png").read_text() == "3 rows"
@@ -64,19 +64,19 @@ def test_an_experiment_leaves_data_picture_and_verdicts(invoke, tmp_path):
     assert result.stderr.splitlines()[-1].startswith("fig-1.1.1: ")
 
 
-def test_scale_and_seeds_are_the_users(invoke, tmp_path):
+def test_scale_and_seeds_follow_the_options(invoke, tmp_path):
     invoke(reproduce, "fig-1.1.1", "tab-1.1.1", "--scale", "smoke", "--seeds", 2, "--out", tmp_path)
     assert (tmp_path / "fig-1.1.1-smoke.csv").read_text().count('"smoke"') == 2
     assert (tmp_path / "tab-1.1.1-smoke.csv").is_file()
     assert not (tmp_path / "tab-1.1.1-smoke.png").exists()
 
 
-def test_all_takes_what_can_be_run(invoke, tmp_path):
+def test_all_option_runs_every_experiment(invoke, tmp_path):
     invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
     assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
 
 
-def test_it_draws_and_judges_again_from_the_data_alone(invoke, tmp_path):
+def test_plot_only_recomputes_plot_and_verdicts_from_saved_data(invoke, tmp_path):
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
     data, picture = tmp_path / "fig-1.1.1-cpu.csv", tmp_path / "fig-1.1.1-cpu.png"
     picture.unlink()
@@ -86,10 +86,10 @@ def test_it_draws_and_judges_again_from_the_data_alone(invoke, tmp_path):
     assert "7.5" in result.stdout
     record = json.loads((tmp_path / "fig-1.1.1-cpu.json").read_text(encoding="utf-8"))
     assert record["verdicts"][0]["measured"] == 7.5
-    assert record["seeds"] == 3  # how the data came about is kept
+    assert record["seeds"] == 3  # details of how the data was made are kept
 
 
-def test_a_disk_that_fails_fails_its_experiment_alone(small_registry, invoke, tmp_path):
+def test_disk_error_fails_only_its_own_experiment(small_registry, invoke, tmp_path):
     def measure(work):
         raise OSError("no space left")
 
@@ -99,7 +99,7 @@ def test_a_disk_that_fails_fails_its_experiment_alone(small_registry, invoke, tm
     assert {name.partition("-cpu")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
 
 
-def test_a_damaged_record_is_replaced_and_otherwise_told(invoke, tmp_path):
+def test_damaged_record_is_replaced_by_a_run_and_otherwise_refused(invoke, tmp_path):
     record = tmp_path / "fig-1.1.1-cpu.json"
     record.write_text("<<<<<<< here\n{}", encoding="utf-8")
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
@@ -110,7 +110,7 @@ def test_a_damaged_record_is_replaced_and_otherwise_told(invoke, tmp_path):
             invoke(reproduce, *options, "--out", tmp_path)
 
 
-def test_a_record_does_not_outlive_its_rows(small_registry, invoke, tmp_path):
+def test_record_matches_the_new_data_when_plotting_fails(small_registry, invoke, tmp_path):
     record = tmp_path / "fig-1.1.1-cpu.json"
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
 
@@ -125,7 +125,7 @@ def test_a_record_does_not_outlive_its_rows(small_registry, invoke, tmp_path):
     assert (found["seeds"], found["verdicts"]) == (2, [])
 
 
-def test_the_page_is_written(invoke, tmp_path):
+def test_page_is_written_with_or_without_a_new_run(invoke, tmp_path):
     page = tmp_path / "docs" / "reproduction.md"
     invoke(reproduce, "--all", "--out", tmp_path / "docs" / "reproduction", "--page", page)
     assert f"[fig-1.1.1](reproduction/{CHAPTER}#fig-111-a-figure)" in page.read_text(encoding="utf-8")
@@ -144,7 +144,7 @@ def test_the_page_is_written(invoke, tmp_path):
         (["fig-1.1.1", "--plot-only"], MissingFileError, r"fig-1\.1\.1-cpu\.csv is missing: run the experiment"),
     ],
 )
-def test_mistakes_are_explained_and_leave_nothing(invoke, arguments, error, message, tmp_path):
+def test_mistakes_are_explained_and_leave_no_files(invoke, arguments, error, message, tmp_path):
     with pytest.raises(error, match=message):
         invoke(reproduce, *arguments)
     assert files(tmp_path) == []
@@ -160,17 +160,17 @@ def test_mistakes_are_explained_and_leave_nothing(invoke, arguments, error, mess
         ["fig-1.1.1", "--join", "--plot-only"],
     ],
 )
-def test_wrong_use(invoke, arguments):
+def test_wrong_arguments_are_usage_errors(invoke, arguments):
     assert invoke(reproduce, *arguments).exit_code == click.UsageError.exit_code
 
 
-def test_the_list_tells_what_each_needs(invoke):
+def test_list_shows_what_each_experiment_needs(invoke):
     lines = invoke(reproduce, "--list").stdout.splitlines()
     assert lines[1].split() == ["fig-1.1.1", "A", "figure", "none", "1", "s", "2", "s", "3", "s"]
     assert lines[2].split() == ["tab-1.1.1", "A", "table", "text"]
 
 
-def test_the_real_list_has_every_name_and_does_not_import_tensorflow(tmp_path):
+def test_real_list_names_all_experiments_and_imports_no_tensorflow(tmp_path):
     code = (
         "import atexit, sys; from bytenet.cli import main; sys.argv = ['bytenet', 'reproduce', '--list'];"
         "atexit.register(lambda: print('IMPORTED', *{'tensorflow', 'keras', 'matplotlib'} & set(sys.modules)));"

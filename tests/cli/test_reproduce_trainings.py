@@ -1,4 +1,4 @@
-"""`bytenet reproduce` with an experiment that has trainings; no training really happens here."""
+"""`bytenet reproduce` with an experiment that needs trainings. No model is trained here."""
 
 import json
 from dataclasses import replace
@@ -46,7 +46,7 @@ def files(folder):
 
 
 def finish(runs, seed, run=RUN):
-    """What a training of `RUN` leaves."""
+    """Write the files that a finished training of `RUN` leaves."""
     folder = runs / "cpu" / "one" / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.yaml").write_text(run.config(seed).to_yaml(), encoding="utf-8")
@@ -54,14 +54,14 @@ def finish(runs, seed, run=RUN):
     (folder / "finished").touch()
 
 
-def test_a_failed_training_fails_its_experiment_alone(invoke, monkeypatch, tmp_path):
+def test_failed_training_fails_only_its_own_experiment(invoke, monkeypatch, tmp_path):
     monkeypatch.setattr("bytenet.reproduction.engine.runner.train_all", lambda *arguments: {"one": "no disk"})
     with pytest.raises(InputError, match=r"fig-1\.1\.3 failed: no disk `--partial` measures the other trainings\."):
         invoke(reproduce, "--all", "--scale", "smoke", "--out", tmp_path)
     assert {name.partition("-smoke")[0] for name in files(tmp_path)} == {"fig-1.1.1", "tab-1.1.1"}
 
 
-def test_a_failed_seed_does_not_fail_what_does_without_it(small_registry, invoke, monkeypatch, tmp_path):
+def test_failed_second_seed_does_not_fail_a_one_seed_experiment(small_registry, invoke, monkeypatch, tmp_path):
     one = replace(PARTLY, name="tab-1.1.2", labels=None, plot=None, one_seed=True)
     several = replace(one, name="tab-1.1.3", one_seed=False)
     small_registry[:] = [one, several]
@@ -76,7 +76,7 @@ def test_a_failed_seed_does_not_fail_what_does_without_it(small_registry, invoke
     assert files(tmp_path / "out") == ["tab-1.1.2-cpu.csv", "tab-1.1.2-cpu.json"]
 
 
-def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
+def test_partial_results_from_two_folders_are_joined(invoke, tmp_path):
     invoke(reproduce, "fig-1.1.1", "--out", tmp_path)
     record = tmp_path / "fig-1.1.3-cpu.json"
     for place, seed in (("here", 3), ("there", 1)):
@@ -89,7 +89,7 @@ def test_parts_made_in_two_places_are_joined(invoke, tmp_path):
     assert ": commit of here on " in (tmp_path / CHAPTER).read_text(encoding="utf-8")
 
 
-def test_a_part_is_measured_without_training(invoke, tmp_path):
+def test_partial_option_measures_only_the_finished_trainings(invoke, tmp_path):
     finish(tmp_path / "runs", seed=2)
     result = invoke(reproduce, "fig-1.1.3", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path)
     assert (tmp_path / "fig-1.1.3-cpu.csv").read_text() == '"run","trial","value"\n"one",2,2.0\n'
@@ -102,18 +102,18 @@ def test_a_part_is_measured_without_training(invoke, tmp_path):
     part, whole = (chapter.partition(f"## {name}: ")[2] for name in ("fig-1.1.3", "fig-1.1.1"))
     assert ": 1 of 3\n" in part
     assert "1 of 3" not in whole.partition("## fig-1.1.3")[0]
-    # Drawn again, it is still known for a part.
+    # After a new plot, the record still says that it is partial.
     invoke(reproduce, "fig-1.1.3", "--plot-only", "--out", tmp_path)
     assert json.loads((tmp_path / "fig-1.1.3-cpu.json").read_text())["trainings"] == "1 of 3"
 
 
-def test_all_that_can_be_measured_in_part_is(invoke, tmp_path):
+def test_all_with_partial_runs_only_experiments_that_can_be_partial(invoke, tmp_path):
     finish(tmp_path / "runs", seed=1)
     invoke(reproduce, "--all", "--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")
     assert {name.partition("-cpu")[0] for name in files(tmp_path / "out")} == {"fig-1.1.3"}
 
 
-def test_what_cannot_be_measured_in_part_is_told(invoke, tmp_path):
+def test_partial_option_without_finished_trainings_is_refused(invoke, tmp_path):
     with pytest.raises(
         InputError, match=r"None of the trainings of fig-1.1.3 in .*runs/cpu is finished with these settings"
     ):
@@ -121,7 +121,7 @@ def test_what_cannot_be_measured_in_part_is_told(invoke, tmp_path):
     assert files(tmp_path / "out") == []
 
 
-def test_trainings_with_other_settings_are_left_out_of_a_part_and_told(invoke, tmp_path):
+def test_partial_option_skips_and_reports_trainings_with_other_settings(invoke, tmp_path):
     finish(tmp_path / "runs", 1)
     finish(tmp_path / "runs", 2, TrainingRun("one", "digits", ("model.dim=6",)))
     arguments = ("--partial", "--runs", tmp_path / "runs", "--out", tmp_path / "out")

@@ -17,7 +17,7 @@ def files(tmp_path):
     return tmp_path / "source", tmp_path / "target"
 
 
-def test_a_line_for_each_pair_and_the_total(run_folder, invoke, files):
+def test_score_prints_a_line_for_each_pair_and_the_total(run_folder, invoke, files):
     result = invoke(score, run_folder.path, *files)
     rows = [[float(value) for value in line.split("\t")] for line in result.stdout.splitlines()]
     assert [row[1] for row in rows] == [6, 4]
@@ -35,8 +35,8 @@ def test_a_line_for_each_pair_and_the_total(run_folder, invoke, files):
     assert scores["score"]["num_sentences"] == 2
 
 
-def test_a_translation_scores_what_the_search_said(run_folder, invoke, tmp_path):
-    # Two letters are enough to end within them in some hypothesis of a wide beam.
+def test_score_equals_the_log_probability_from_the_search(run_folder, invoke, tmp_path):
+    # In a wide beam, some hypothesis ends after at most two letters.
     [hypotheses] = Translator.from_run(run_folder, beam_size=30, max_length=3).translate(["ein Hund"], n_best=30)
     ended = next(hypothesis for hypothesis in hypotheses if hypothesis.ended and hypothesis.text)
     (tmp_path / "source").write_text("ein Hund\n")

@@ -1,4 +1,4 @@
-"""`bytenet train` hands the right configuration to the training."""
+"""`bytenet train` passes the right configuration to the training."""
 
 import sys
 import types
@@ -16,7 +16,7 @@ from bytenet.run_folder import RunFolder
 
 @pytest.fixture
 def train_command(monkeypatch, tmp_path):
-    """A function that runs the verb in an empty folder; its training only notes what it is asked for."""
+    """A function that runs `bytenet train` in an empty folder. The training only records its arguments."""
     asked = []
     module = types.SimpleNamespace(train=lambda config, run_dir, resume: asked.append((config, run_dir, resume)))
     monkeypatch.setitem(sys.modules, "bytenet.training", module)
@@ -31,33 +31,33 @@ def train_command(monkeypatch, tmp_path):
     return run
 
 
-def test_preset_and_settings(train_command):
+def test_preset_and_set_options_make_the_configuration(train_command):
     result, asked = train_command("digits", "--set", "training.epochs=5", "--set", "model.dim=8", "--run", "runs/a")
     assert result.exit_code == 0
     assert asked == [(load_config("digits", ["training.epochs=5", "model.dim=8"]), Path("runs/a"), False)]
 
 
-def test_a_file(train_command):
+def test_settings_file_makes_the_configuration(train_command):
     Path("my.yaml").write_text("preset: digits\nmodel: {dim: 8}\n")
     _, asked = train_command("my.yaml", "--run", "runs/a")
     assert asked == [(load_config("digits", ["model.dim=8"]), Path("runs/a"), False)]
 
 
-def test_resume_takes_the_settings_of_the_run(train_command):
+def test_resume_uses_the_settings_of_the_run(train_command):
     saved = load_config("digits", ["training.learning_rate=0.5"])
     RunFolder.create("runs/a", saved, Vocabulary.from_texts(["eins"]))
     _, asked = train_command("--resume", "--run", "runs/a")
     assert asked == [(saved, Path("runs/a"), True)]
 
 
-def test_resume_with_other_settings(train_command):
+def test_resume_applies_set_options_to_the_settings_of_the_run(train_command):
     saved = load_config("digits", ["training.learning_rate=0.5"])
     RunFolder.create("runs/a", saved, Vocabulary.from_texts(["eins"]))
     _, asked = train_command("--resume", "--run", "runs/a", "--set", "training.epochs=999")
     assert asked[0][0].differences(saved) == [("training.epochs", 999, saved.training.epochs)]
 
 
-def test_resume_with_a_preset(train_command):
+def test_resume_with_a_preset_uses_the_preset(train_command):
     _, asked = train_command("digits", "--resume", "--run", "runs/new")
     assert asked == [(load_config("digits"), Path("runs/new"), True)]
 
@@ -74,19 +74,19 @@ def test_resume_with_a_preset(train_command):
         (["digits", "more", "--run", "runs/a"], "unexpected extra argument"),
     ],
 )
-def test_wrong_use(train_command, arguments, message):
+def test_wrong_arguments_exit_with_code_2(train_command, arguments, message):
     result, asked = train_command(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
     assert asked == []
 
 
-def test_resume_of_nothing(train_command):
+def test_resume_without_a_run_folder_is_refused(train_command):
     with pytest.raises(MissingFileError, match="runs/a does not exist; expected the folder of a run"):
         train_command("--resume", "--run", "runs/a")
 
 
-def test_nothing_is_trained_with_a_wrong_setting(train_command):
+def test_wrong_setting_is_refused_before_training(train_command):
     with pytest.raises(ConfigError, match=r"training\.epoch'"):
         train_command("digits", "--set", "training.epoch=5", "--run", "runs/a")
     assert not Path("runs").exists()

@@ -1,4 +1,4 @@
-"""`bytenet translate`: one line in, one line out."""
+"""`bytenet translate`: each input line gives one output line."""
 
 import errno
 import gzip
@@ -16,7 +16,7 @@ TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()
 
 @pytest.fixture(autouse=True, scope="module")
 def shared_translators():
-    """Make one translator for each set of options. To load a model and to trace its search takes most of the time."""
+    """Make one translator for each set of options. Loading a model and tracing its search takes most of the time."""
     from bytenet.decoding import Translator
 
     make, translators = Translator.from_run, {}
@@ -32,7 +32,7 @@ def shared_translators():
         yield
 
 
-def test_one_line_in_one_line_out_and_blank_to_blank(run_folder, invoke):
+def test_each_line_gives_one_line_and_blank_lines_stay_blank(run_folder, invoke):
     result = invoke(translate, run_folder.path, stdin=TEXT)
     lines = result.stdout_bytes.decode().split("\n")
     assert [bool(line) for line in lines] == [True, False, True, False, True, False]
@@ -43,13 +43,13 @@ def test_one_line_in_one_line_out_and_blank_to_blank(run_folder, invoke):
     assert windows.stdout_bytes == result.stdout_bytes
 
 
-def test_no_lines_give_no_lines(run_folder, invoke, tmp_path):
+def test_empty_input_gives_empty_output(run_folder, invoke, tmp_path):
     assert invoke(translate, run_folder.path, stdin=b"").stdout_bytes == b""
     (tmp_path / "empty").touch()
     assert invoke(translate, run_folder.path, tmp_path / "empty").stdout_bytes == b""
 
 
-def test_files_give_what_stdin_and_stdout_give(run_folder, invoke, tmp_path):
+def test_files_give_the_same_output_as_stdin_and_stdout(run_folder, invoke, tmp_path):
     (tmp_path / "in.gz").write_bytes(gzip.compress(TEXT))
     result = invoke(translate, run_folder.path, tmp_path / "in.gz", "--output", tmp_path / "out")
     assert result.stdout_bytes == b""
@@ -58,12 +58,12 @@ def test_files_give_what_stdin_and_stdout_give(run_folder, invoke, tmp_path):
     assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == (tmp_path / "out").read_bytes()
 
 
-def test_line_separators_of_other_programs_do_not_end_lines(run_folder, invoke):
+def test_only_newlines_end_lines(run_folder, invoke):
     result = invoke(translate, run_folder.path, stdin="ein\u2028Hund\x85 zwei\rdrei\n".encode())
     assert result.stdout_bytes.count(b"\n") == 1
 
 
-def test_n_best_gives_number_score_and_translation(run_folder, invoke):
+def test_n_best_prints_line_number_score_and_translation(run_folder, invoke):
     result = invoke(translate, run_folder.path, "--n-best", 3, stdin=b"ein Hund\n\nzwei\n")
     rows = [line.split("\t") for line in result.stdout_bytes.decode().removesuffix("\n").split("\n")]
     assert [row[0] for row in rows] == ["1", "1", "1", "2", "3", "3", "3"]
@@ -79,13 +79,13 @@ def test_options_reach_the_search(run_folder, invoke):
 
 
 @pytest.mark.parametrize("arguments", [["--n-best", "4"], ["--beam-size", "2", "--n-best", "3"]])
-def test_more_hypotheses_than_beams_are_wrong_use(run_folder, invoke, arguments):
+def test_n_best_above_the_beam_size_exits_with_code_2(run_folder, invoke, arguments):
     result = invoke(translate, run_folder.path, *arguments)
     assert result.exit_code == 2
     assert "--beam-size" in result.stderr
 
 
-def test_invalid_utf8_is_named_by_line_and_byte(run_folder, invoke, tmp_path):
+def test_invalid_utf8_error_names_line_and_byte(run_folder, invoke, tmp_path):
     with pytest.raises(InputError, match=r"stdin:2: byte 3 of the line is 0xe4.*iconv"):
         invoke(translate, run_folder.path, stdin=b"ein\nH\xc3\xa4\xe4\n".replace(b"\xc3\xa4", b"a"))
     (tmp_path / "in").write_bytes(b"ein\nHa\xe4\n")
@@ -93,7 +93,7 @@ def test_invalid_utf8_is_named_by_line_and_byte(run_folder, invoke, tmp_path):
         invoke(translate, run_folder.path, tmp_path / "in")
 
 
-def test_a_stream_is_read_as_a_file_is(run_folder, invoke):
+def test_stdin_is_read_like_a_file(run_folder, invoke):
     plain = invoke(translate, run_folder.path, stdin=b"ein Hund\n").stdout
     assert invoke(translate, run_folder.path, stdin=b"\xef\xbb\xbfein Hund\r\n").stdout == plain
     with pytest.raises(InputError, match="stdin:2: found a NUL character"):
@@ -101,7 +101,7 @@ def test_a_stream_is_read_as_a_file_is(run_folder, invoke):
 
 
 @pytest.mark.thorough
-def test_a_window_of_one_answers_each_line_before_it_reads_on(run_folder, tmp_path):
+def test_window_of_one_answers_each_line_before_reading_the_next(run_folder, tmp_path):
     command = [sys.executable, "-m", "bytenet", "translate", str(run_folder.path), "--window", "1", "--beam-size", "1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         for _ in range(2):
@@ -112,7 +112,7 @@ def test_a_window_of_one_answers_each_line_before_it_reads_on(run_folder, tmp_pa
         assert process.wait() == 0
 
 
-def test_output_goes_where_it_can(run_folder, invoke, tmp_path):
+def test_output_works_for_a_pipe_and_is_refused_for_a_bad_path(run_folder, invoke, tmp_path):
     assert invoke(translate, run_folder.path, "--output", tmp_path, stdin=TEXT).exit_code == 2
     with pytest.raises(MissingFileError, match=r"nowhere/out cannot be written: there is no folder .*nowhere\. Make"):
         invoke(translate, run_folder.path, "--output", tmp_path / "nowhere" / "out", stdin=TEXT)
@@ -124,7 +124,7 @@ def test_output_goes_where_it_can(run_folder, invoke, tmp_path):
     assert pipe.is_fifo()
 
 
-def test_what_cannot_be_used_is_named(run_folder, invoke, tmp_path):
+def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tmp_path):
     with pytest.raises(MissingFileError, match="nothing"):
         invoke(translate, tmp_path / "nothing", stdin=TEXT)
     with pytest.raises(MissingFileError, match="not a run folder"):
@@ -133,7 +133,7 @@ def test_what_cannot_be_used_is_named(run_folder, invoke, tmp_path):
         invoke(translate, run_folder.path, tmp_path / "no-such-file")
 
 
-def test_a_failure_half_way_leaves_the_earlier_output(run_folder, invoke, tmp_path, monkeypatch):
+def test_failure_midway_keeps_the_earlier_output(run_folder, invoke, tmp_path, monkeypatch):
     from bytenet.decoding import Translator
 
     def fail_after_one(self, lines, *arguments):

@@ -1,4 +1,4 @@
-"""A file of settings."""
+"""Fixture for a settings file."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def yaml_file(tmp_path, monkeypatch):
-    """A function that writes my.yaml into the working folder, and gives its name."""
+    """A function that writes my.yaml into the working folder and returns its name."""
     monkeypatch.chdir(tmp_path)
 
     def write(text: str) -> str:

@@ -16,7 +16,7 @@ LENGTHS = np.arange(2001, dtype="int32")
 
 @settings(max_examples=60)
 @given(hundredths=st.integers(1, 500), offset=st.integers(0, 100))
-def test_int_equals_tensor_equals_exact_fractions(hundredths, offset):
+def test_ints_and_tensors_give_the_same_lengths_as_exact_fractions(hundredths, offset):
     rule = LengthPolicy(scale=hundredths / 100, offset=offset).max_target_length
     by_ints = [rule(int(length)) for length in LENGTHS]
     assert by_ints == [math.ceil(Fraction(hundredths, 100) * int(length)) + offset for length in LENGTHS]
@@ -27,18 +27,18 @@ def test_int_equals_tensor_equals_exact_fractions(hundredths, offset):
 
 @settings(max_examples=60)
 @given(scale=st.floats(0.01, 5))
-def test_any_scale_gives_one_number_for_ints_and_tensors(scale):
+def test_any_scale_gives_the_same_lengths_for_ints_and_tensors(scale):
     rule = LengthPolicy(scale=scale, offset=10).max_target_length
     np.testing.assert_array_equal(rule(tf.constant(LENGTHS)), [rule(int(length)) for length in LENGTHS])
 
 
 @pytest.mark.parametrize(("length", "expected"), [(0, 10), (1, 12), (5, 16), (7, 19), (50, 70), (100, 130)])
-def test_unfolding_of_the_paper(length, expected):
-    # 1.2 * 50 is 60 and not 61, as ceil(1.2 * 50) in floating point could have it.
+def test_paper_unfolding_gives_exact_lengths(length, expected):
+    # 1.2 * 50 is 60. In floating point, ceil(1.2 * 50) could be 61.
     assert LengthPolicy(offset=10).max_target_length(length) == expected
 
 
-def test_policy_of_the_thesis():
+def test_thesis_policy_adds_no_length_and_pads_to_the_pair():
     policy = LengthPolicy("pair", reads_padding=True)
     assert [policy.max_target_length(length) for length in range(100)] == list(range(100))
     assert policy.pads_to_pair
@@ -46,7 +46,7 @@ def test_policy_of_the_thesis():
     assert policy.lengths_to_pad_to([8, 16]) == [8, 16]
 
 
-def test_policy_of_the_paper():
+def test_paper_policy_unfolds_and_does_not_pad_to_the_pair():
     policy = LengthPolicy("unfold", scale=2.0, offset=1)
     assert not policy.pads_to_pair
     assert [policy.search_length(9, longest) for longest in (4, 30)] == [4, 19]

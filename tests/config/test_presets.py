@@ -1,4 +1,4 @@
-"""The presets of the package: they are valid, and differ from each other only where they should."""
+"""The presets of the package are valid and differ from each other only where they should."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ from bytenet.config import load_config, preset_names
 from bytenet.config.families.bytenet import ByteNetConfig
 
 
-def test_the_presets_of_the_package():
+def test_package_has_the_expected_presets():
     assert preset_names() == [
         "digits",
         "digits-attention",
@@ -24,13 +24,13 @@ def test_the_presets_of_the_package():
 
 
 @pytest.mark.parametrize("name", preset_names())
-def test_every_preset_is_valid_and_is_written_and_read_back(name, yaml_file):
+def test_every_preset_is_valid_and_is_read_back_unchanged(name, yaml_file):
     config = load_config(name)
     assert load_config(yaml_file(config.to_yaml())) == config
     assert config.data.corpus.partition("-")[0] == name.partition("-")[0]
 
 
-def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
+def test_thesis_preset_differs_from_digits_only_in_thesis_choices():
     differences = {key: thesis for key, _, thesis in load_config("digits").differences(load_config("digits-thesis"))}
     assert differences == {
         "model.settings": "thesis",
@@ -48,7 +48,7 @@ def test_the_thesis_preset_differs_from_digits_in_the_thesiss_choices_only():
     }
 
 
-def test_the_preset_of_the_attention_baseline_differs_from_digits_in_the_thesiss_choices_only():
+def test_attention_preset_differs_from_digits_only_in_thesis_choices():
     digits, baseline = load_config("digits"), load_config("digits-attention")
     only_one_has = {
         f"model.{key}" for key in dataclasses.asdict(digits.model).keys() ^ dataclasses.asdict(baseline.model).keys()
@@ -76,7 +76,7 @@ def test_the_preset_of_the_attention_baseline_differs_from_digits_in_the_thesiss
     }
 
 
-def test_the_semi_supervised_presets_differ_from_those_they_build_on_in_what_they_are_about():
+def test_semi_supervised_presets_have_expected_differences_from_base():
     def differences(one, other):
         return {key: there for key, _, there in load_config(one).differences(load_config(other))}
 

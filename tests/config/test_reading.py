@@ -1,4 +1,4 @@
-"""Reading presets, files and overrides on top of each other."""
+"""Presets, files and overrides are read on top of each other."""
 
 import dataclasses
 import subprocess
@@ -20,14 +20,14 @@ from bytenet.config.families.attention import AttentionConfig
 from bytenet.config.families.bytenet import ByteNetConfig
 
 
-def test_defaults_are_written_too():
+def test_written_configuration_includes_defaults():
     text = Config().to_yaml()
     for section in dataclasses.fields(Config):
         for key in dataclasses.fields(section.default_factory):
             assert f"  {key.name}:" in text
 
 
-def test_each_family_has_variants_of_its_own():
+def test_each_family_has_its_own_variants():
     assert family_configs().keys() >= {"bytenet", "attention"}
     for family, config_class in family_configs().items():
         assert config_class().family == family
@@ -36,7 +36,7 @@ def test_each_family_has_variants_of_its_own():
             assert {key: getattr(config, key) for key in values} == values
 
 
-def test_what_is_given_wins_over_the_thesis_which_wins_over_the_variant():
+def test_given_value_wins_over_thesis_settings_and_these_over_the_variant():
     config = ByteNetConfig(variant="simplified", settings="thesis", initializer="he", dim=None)
     assert (config.block_size, config.dim) == ("small", 200)
     assert (config.mask_padding, config.norm_epsilon, config.length_rule) == (False, 1e-8, "pair")
@@ -44,21 +44,21 @@ def test_what_is_given_wins_over_the_thesis_which_wins_over_the_variant():
     assert ByteNetConfig(variant="simplified", dim=8).dim == 8
 
 
-def test_a_file_of_an_older_version_has_the_settings_of_all_families(yaml_file):
+def test_older_file_with_settings_of_all_families_is_read(yaml_file):
     older = "model: {family: attention, variant: null, dim: null, num_sets: null, join: concat, length_rule: null}\n"
     assert load_config(yaml_file(older)).model == AttentionConfig()
     thesis = "model: {family: bytenet, variant: simplified, settings: thesis, dim: 20, mask_padding: null}\n"
     assert load_config(yaml_file(thesis)).model == ByteNetConfig(variant="simplified", settings="thesis", dim=20)
 
 
-def test_overrides_win_over_the_file_which_wins_over_its_preset(yaml_file):
+def test_override_wins_over_the_file_and_the_file_over_its_preset(yaml_file):
     name = yaml_file("preset: digits\nmodel:\n  dim: 8\ntraining:\n  epochs: 7\n")
     config = load_config(name, ["training.epochs=3", "training.epochs=5", "model.dilations=[1, 2]"])
     assert config.data == load_config("digits").data
     assert (config.model.dim, config.training.epochs, config.model.dilations) == (8, 5, (1, 2))
 
 
-def test_a_preset_wins_over_a_file_of_its_name_but_a_path_does_not(tmp_path, monkeypatch):
+def test_preset_wins_over_a_file_of_the_same_name_unless_given_as_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("digits").write_text("training: {epochs: 77}\n")
     assert load_config("digits").training.epochs != 77
@@ -72,14 +72,14 @@ def test_paths_are_made_absolute(yaml_file, tmp_path):
     assert data.train_target == str(Path.home() / "a.en")
 
 
-def test_path_keys_are_settings():
+def test_every_path_key_is_a_setting():
     keys = {f"data.{key.name}" for key in dataclasses.fields(DataConfig)}
     keys |= {f"semi_supervised.{key.name}" for key in dataclasses.fields(SemiSupervisedConfig)}
     assert set(PATH_KEYS) <= keys
     assert len(PATH_KEYS) == 10
 
 
-def test_values_of_python_callers():
+def test_values_from_python_are_converted_or_refused():
     config = ByteNetConfig(dilations=[1, 2, 4], dim=20)
     assert config.dilations == (1, 2, 4)
     assert dataclasses.replace(config, dim=8).dim == 8
@@ -100,7 +100,7 @@ def test_reading_a_configuration_does_not_import_tensorflow():
     assert done.returncode == 0, done.stderr
 
 
-def test_another_variant_on_top_of_the_file_of_a_run(yaml_file):
+def test_variant_can_be_changed_on_top_of_the_file_of_a_run(yaml_file):
     settings = ["model.dim=64", "model.norm_epsilon=0.001"]
     name = yaml_file(load_config("digits", settings).to_yaml())
     assert load_config(name) == load_config("digits", settings)

@@ -1,4 +1,4 @@
-"""Settings are read as YAML 1.2 means them, and are written so that they are read back the same."""
+"""Settings are read by the rules of YAML 1.2. Written settings are read back unchanged."""
 
 import pytest
 from hypothesis import example, given
@@ -41,7 +41,7 @@ VALUES = st.one_of(PLAIN_VALUES, st.lists(PLAIN_VALUES, max_size=3))
         ("a/path=with.equals", "a/path=with.equals"),
     ],
 )
-def test_values_of_the_command_line(text, value):
+def test_command_line_values_are_parsed_to_the_right_types(text, value):
     setting = parse_override(f"data.key={text}")
     assert setting == Setting("data.key", value, f"--set data.key={text}")
     assert type(setting.value) is type(value)
@@ -50,7 +50,7 @@ def test_values_of_the_command_line(text, value):
 @example({"one": "\x85"})
 @example({"one": "a\u2028b \ufeff"})
 @given(st.dictionaries(st.sampled_from(["one", "two"]), VALUES))
-def test_what_is_written_is_read_back(values):
+def test_written_settings_are_read_back_unchanged(values):
     preset, settings = read_settings(write_settings({"data": values}), "file.yaml")
     assert preset is None
     assert {setting.key: setting.value for setting in settings} == {f"data.{k}": v for k, v in values.items()}
@@ -58,7 +58,7 @@ def test_what_is_written_is_read_back(values):
         assert type(setting.value) is type(values[setting.key.removeprefix("data.")])
 
 
-def test_a_file_gives_the_place_of_every_setting():
+def test_settings_from_a_file_have_their_file_and_line():
     text = "# remark\npreset: numbers\nmodel:\n  dim: 8\n\ndata:\ntraining:\n  seed: 3\n"
     assert read_settings(text, "my.yaml") == (
         "numbers",
@@ -86,17 +86,17 @@ def test_an_empty_file_sets_nothing(text):
         ("model: {}\n---\nmodel: {}\n", r"my\.yaml:2: this is not valid YAML"),
     ],
 )
-def test_files_that_cannot_be_read_say_where(text, message):
+def test_unreadable_file_error_says_where(text, message):
     with pytest.raises(ConfigError, match=message):
         read_settings(text, "my.yaml")
 
 
 @pytest.mark.parametrize("text", ["training.epochs", "=5", "  =5"])
-def test_an_override_without_key_or_value(text):
+def test_override_without_key_or_value_is_refused(text):
     with pytest.raises(ConfigError, match=r"expected section\.key=value"):
         parse_override(text)
 
 
-def test_an_override_that_is_no_yaml():
+def test_override_with_invalid_yaml_is_refused():
     with pytest.raises(ConfigError, match=r"--set model\.dilations=\[1, 2: this is not valid YAML"):
         parse_override("model.dilations=[1, 2")

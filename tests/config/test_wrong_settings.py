@@ -26,7 +26,7 @@ from bytenet.errors import ConfigError, InputError, MissingFileError
         (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
     ],
 )
-def test_settings_of_another_family(overrides, message):
+def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
     with pytest.raises(ConfigError) as error:
         load_config("digits", overrides)
     assert message in str(error.value)
@@ -81,7 +81,7 @@ def test_settings_of_another_family(overrides, message):
         ),
     ],
 )
-def test_wrong_settings(override, message):
+def test_wrong_setting_gives_a_one_line_error(override, message):
     with pytest.raises(ConfigError) as error:
         load_config("digits", [override])
     assert message in str(error.value)
@@ -89,18 +89,18 @@ def test_wrong_settings(override, message):
 
 
 @pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
-def test_a_translator_that_is_not_trained_needs_a_start(trained, frozen, tmp_path):
+def test_frozen_translator_needs_a_start(trained, frozen, tmp_path):
     settings = ["semi_supervised.enabled=true", f"semi_supervised.trained={trained}"]
     for others in ([], [f"semi_supervised.start_{trained}=run"]):
         with pytest.raises(ConfigError, match=rf"trained: {trained} leaves the {frozen} translator .*start_{frozen}"):
             load_config("digits", [*settings, *others])
     config = load_config("digits", [*settings, f"semi_supervised.start_{frozen}={tmp_path / 'run'}"])
     assert config.semi_supervised.trained == trained
-    # What a run does not use may stand in its configuration, as in that of a backward translator's folder.
+    # A configuration may have settings that its run does not use, such as in a backward translator's folder.
     assert not load_config("digits", [f"semi_supervised.trained={trained}"]).semi_supervised.enabled
 
 
-def test_a_file_is_named_with_the_line_of_each_wrong_value(yaml_file):
+def test_error_names_the_file_and_line_of_each_wrong_value(yaml_file):
     name = yaml_file("preset: digits\ntraining:\n  epochs: 0\n  seed: 1\n  loss: token\n")
     with pytest.raises(ConfigError) as error:
         load_config(name)
@@ -109,7 +109,7 @@ def test_a_file_is_named_with_the_line_of_each_wrong_value(yaml_file):
     assert second.startswith("my.yaml:5: training.loss is 'token'")
 
 
-def test_one_side_of_a_pair_of_files(yaml_file):
+def test_file_without_its_other_side_is_refused(yaml_file):
     name = yaml_file("data: {corpus: files, train_source: a, train_target: b, test_source: c}\n")
     with pytest.raises(ConfigError, match="test_source is given without its other side"):
         load_config(name)
@@ -124,19 +124,19 @@ def test_one_side_of_a_pair_of_files(yaml_file):
         ("folder/missing", MissingFileError, r"There is no configuration file folder/missing"),
     ],
 )
-def test_names_that_are_nothing(name, error, message, tmp_path, monkeypatch):
+def test_unknown_preset_or_file_is_refused(name, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error, match=message):
         load_config(name)
 
 
-def test_a_file_with_an_unknown_preset(yaml_file):
+def test_file_with_an_unknown_preset_is_refused(yaml_file):
     name = yaml_file("preset: multi3k\n")
     with pytest.raises(ConfigError, match=r"my\.yaml: 'multi3k' is neither .* Did you mean multi30k\?"):
         load_config(name)
 
 
-def test_a_file_that_is_not_utf8(yaml_file):
+def test_file_that_is_not_utf8_is_refused(yaml_file):
     name = yaml_file("")
     Path(name).write_bytes(b"data: {corpus: \xff}\n")
     with pytest.raises(InputError, match=r"my\.yaml: not UTF-8 at byte 15"):

@@ -1,4 +1,4 @@
-"""Folders for corpora that are the test's own, and a web server that can break."""
+"""Fixtures for corpora: folders that belong to one test, and a web server that can fail."""
 
 import gzip
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-# The user's own folder, for the tests that look at real corpora.
+# The user's own folder, for tests on real corpora.
 REAL_DATA = os.environ.get("BYTENET_DATA")
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch) -> Path:
-    """No corpora but the test's, and an empty cache, which is returned."""
+    """Hide all corpora except the test's own, and return the folder of an empty cache."""
     monkeypatch.delenv("BYTENET_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "bytenet"
@@ -33,7 +33,7 @@ def offline(monkeypatch):
 
 @pytest.fixture
 def data_folder(tmp_path, monkeypatch):
-    """A folder named by BYTENET_DATA, and a function that writes lines to a file in it."""
+    """A function that writes lines to a file in a new folder, to which BYTENET_DATA is set."""
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setenv("BYTENET_DATA", str(folder))
@@ -50,7 +50,7 @@ def data_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def real_data(monkeypatch) -> Path:
-    """The user's BYTENET_DATA."""
+    """The user's BYTENET_DATA folder."""
     if not REAL_DATA:
         pytest.skip("BYTENET_DATA is not set; it names the folder of the real corpora")
     monkeypatch.setenv("BYTENET_DATA", REAL_DATA)
@@ -59,8 +59,7 @@ def real_data(monkeypatch) -> Path:
 
 @pytest.fixture
 def server():
-    """A web server on this machine: one file, `content`, sent as `mode` says; requests are kept in
-    `ranges`."""
+    """A local web server with one file, `content`. `mode` sets how it is sent; `ranges` records the requests."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):

@@ -3,7 +3,7 @@
 import pytest
 
 
-def test_every_public_name_is_there():
+def test_public_names_exist_and_other_names_are_refused():
     import bytenet.datasets
 
     for name in bytenet.datasets.__all__:

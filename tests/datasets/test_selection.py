@@ -1,4 +1,4 @@
-"""Limits on the length of sentences, and samples."""
+"""Limits on sentence length, and samples of the training pairs."""
 
 import logging
 
@@ -22,7 +22,7 @@ def test_limits_are_inclusive_and_hold_for_both_sides(shortest, longest, kept):
 
 
 @pytest.mark.parametrize("blank", [" ", "\u00a0\t", "\u200b \u200b", "\ufeff"])
-def test_lines_that_show_nothing_are_as_short_as_empty_ones(blank):
+def test_invisible_lines_count_as_empty(blank):
     pairs = Pairs(["a", blank, "b"], [blank, "x", "y"])
     assert select_training_pairs(pairs, DataConfig(min_length=1)) == pairs.take([2])
     assert select_training_pairs(pairs, DataConfig(min_length=0)) == pairs
@@ -30,18 +30,18 @@ def test_lines_that_show_nothing_are_as_short_as_empty_ones(blank):
     assert (selected.texts, selected.outside_limits) == (["a", "b"], 1)
 
 
-def test_what_is_left_out_is_said(caplog):
+def test_number_of_pairs_left_out_is_logged(caplog):
     caplog.set_level(logging.INFO, "bytenet.datasets")
     select_training_pairs(PAIRS, DataConfig(max_length=4))
     assert "4 of 6 training pairs are left out: not 1 to 4 characters" in caplog.text
 
 
-def test_all_lines_over_the_limit_is_an_error():
+def test_no_pair_within_the_limits_is_an_error():
     with pytest.raises(InputError, match=r"None of the 2 training pairs has 1 to 3 characters.*they have 4 to 9"):
         select_training_pairs(Pairs(["abcd", "abcde"], ["123456789", "12345"]), DataConfig(max_length=3))
 
 
-def test_a_sample_is_spread_keeps_its_order_and_grows():
+def test_sample_is_spread_out_ordered_and_part_of_larger_samples():
     pairs = Pairs([f"s{i:03}" for i in range(300)], ["t"] * 300)
     small = select_training_pairs(pairs, DataConfig(max_train_pairs=30))
     large = select_training_pairs(pairs, DataConfig(max_train_pairs=100))

@@ -1,4 +1,4 @@
-"""sacreBLEU's scores: equal to its own, with interval and signature."""
+"""BLEU and chrF equal sacreBLEU in value, interval and signature."""
 
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
@@ -25,7 +25,7 @@ REFERENCES = [
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(bleu, BLEU), (chrf, CHRF)])
-def test_value_interval_and_signature_are_sacrebleus(ours, theirs, monkeypatch):
+def test_value_interval_and_signature_equal_sacrebleu(ours, theirs, monkeypatch):
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
     metric = theirs()
     expected = metric.corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=200)
@@ -41,7 +41,7 @@ def test_value_interval_and_signature_are_sacrebleus(ours, theirs, monkeypatch):
     assert score.num_sentences == 6
 
 
-def test_without_bootstrap_there_is_no_interval_and_the_signature_says_so():
+def test_without_bootstrap_interval_and_its_signature_entry_are_missing():
     score = bleu(HYPOTHESES, REFERENCES, bootstrap=0)
     assert score.interval is None
     assert "bs:" not in score.settings
@@ -57,12 +57,12 @@ def test_another_seed_gives_another_interval_and_the_same_value():
 
 def test_length_ratio_counts_words_as_bleu_does():
     score = length_ratio(["a b c.", "a"], ["a b c d.", "a b"], bootstrap=20)
-    assert score.value == pytest.approx(5 / 7)  # with the full stops
+    assert score.value == pytest.approx(5 / 7)  # full stops count as words
     assert score.interval[0] < score.value <= score.interval[1]
     assert length_ratio(["", ""], ["a b", "c"], bootstrap=0).value == 0
 
 
-def test_empty_translations_score_nothing():
+def test_empty_translations_score_zero():
     assert bleu(["", ""], ["a b c d", "e f g h"], bootstrap=10).value == 0
     assert chrf(["", ""], ["a b c d", "e f g h"], bootstrap=10).value == 0
 

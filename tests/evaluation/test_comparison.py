@@ -1,4 +1,4 @@
-"""Translations of one or two systems, sentence by sentence: worked tables, and sacreBLEU's paired test."""
+"""Sentence-by-sentence comparison of one or two systems: worked tables, and sacreBLEU's paired test."""
 
 import numpy as np
 import pytest
@@ -47,17 +47,17 @@ def two():
     return compare_translations(SOURCES, REFERENCES, {"A": A, "B": B}, bootstrap=20)
 
 
-def test_good_are_the_highest_of_those_long_enough(one):
+def test_good_sentences_score_highest_among_long_enough_references(one):
     assert one.choose("good", count=2) == [0, 1]
     assert one.choose("good", count=2, by="bleu") == [0, 1]
     assert 4 in one.choose("good", count=2, min_chars=3)
 
 
-def test_worst_are_the_lowest_that_are_not_empty(one):
+def test_worst_sentences_score_lowest_and_are_not_empty(one):
     assert one.choose("worst", count=2) == [2, 3]
 
 
-def test_bad_lie_just_below_the_lower_quartile_of_a_single_system(one):
+def test_bad_sentences_of_one_system_are_just_below_the_lower_quartile(one):
     order = one.choose("worst", count=10)
     assert one.choose("bad", count=10) == order[:1]
     many = compare_translations(
@@ -66,7 +66,7 @@ def test_bad_lie_just_below_the_lower_quartile_of_a_single_system(one):
     assert many.choose("bad", count=10) == [1, 0]  # the better one first
 
 
-def test_bad_are_clearly_below_the_other_system(two):
+def test_bad_sentences_of_two_systems_are_clearly_below_the_other_system(two):
     assert two.choose("bad") == [3]  # 1 is only a little worse, 5 is empty
     assert two.systems[0].chrf[3] - two.systems[1].chrf[3] <= -CLEARLY
 
@@ -77,19 +77,19 @@ def test_equal_sentences_keep_their_order():
         assert same.choose(choice, count=3) == [0, 1, 2]
 
 
-def test_the_other_measure_decides_between_equal_ones(one):
+def test_ties_are_broken_by_the_other_measure(one):
     zero_bleu = [index for index in one.choose("worst", count=10, by="bleu") if one.systems[0].bleu[index] == 0]
     assert zero_bleu == sorted(zero_bleu, key=lambda index: one.systems[0].chrf[index])
 
 
-def test_that_no_reference_is_that_long_is_said(one):
+def test_page_says_when_no_reference_is_long_enough(one):
     assert one.choose("good", min_chars=40) == []
     page = comparison_page(one, ["good"], min_chars=40)
     assert page.endswith("None. No reference has 40 characters; the longest has 31.\n")
     assert page.startswith(scores_table(one))
 
 
-def test_sentence_scores_are_those_of_the_sentence_alone(two):
+def test_sentence_score_equals_the_score_of_the_sentence_alone(two):
     for system, lines in zip(two.systems, (A, B), strict=True):
         for index, line in enumerate(lines):
             expected = thesis_bleu([line], [REFERENCES[index]], bootstrap=0).value
@@ -97,13 +97,13 @@ def test_sentence_scores_are_those_of_the_sentence_alone(two):
             assert system.chrf[index] == pytest.approx(CHRF().sentence_score(line, [REFERENCES[index]]).score)
 
 
-def test_scores_of_all_are_the_ordinary_ones(two):
+def test_system_scores_equal_the_corpus_scores(two):
     for system, lines in zip(two.systems, (A, B), strict=True):
         expected = [measure(lines, REFERENCES, bootstrap=20) for measure in (bleu, chrf, thesis_bleu)]
         assert list(system.scores) == expected
 
 
-def test_difference_and_its_interval(two):
+def test_difference_is_a_minus_b_and_has_an_interval(two):
     for a, b, difference in zip(*(system.scores for system in two.systems), two.differences, strict=True):
         assert difference.value == pytest.approx(a.value - b.value)
         low, high = difference.interval
@@ -112,7 +112,7 @@ def test_difference_and_its_interval(two):
     assert [(score.value, *score.interval) for score in same.differences] == [(0, 0, 0)] * 3
 
 
-def test_interval_of_the_difference_holds_zero_where_sacrebleu_finds_no_difference():
+def test_interval_contains_zero_when_sacrebleu_finds_no_difference():
     random = np.random.RandomState(0)
     words = ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "tree", "and", "then", "it", "ran", "far"]
     references = [" ".join(random.choice(words, 12)) for _ in range(60)]
@@ -131,12 +131,12 @@ def test_interval_of_the_difference_holds_zero_where_sacrebleu_finds_no_differen
             assert (low > 0 or high < 0) == (p_value < 0.05) == differs
 
 
-def test_wins(two):
+def test_wins_count_better_worse_and_equal_sentences(two):
     assert two.wins("chrf") == (2, 3, 1)
     assert two.wins("bleu") == (1, 3, 2)
 
 
-def test_page(two):
+def test_page_shows_scores_difference_and_tables(two):
     page = comparison_page(two, ("good", "bad", "worst"), count=1)
     lines = page.splitlines()
     assert lines[0] == "| system | BLEU | chrF2 | thesis-BLEU | empty |"
@@ -147,7 +147,7 @@ def test_page(two):
     assert "| 4 | Satz 4 | she sings a song for the child |" in page
 
 
-def test_page_without_sources_and_without_such_sentences():
+def test_page_works_without_sources_and_without_matching_sentences():
     page = comparison_page(
         compare_translations(None, REFERENCES, {"A": REFERENCES, "B|": A}, bootstrap=0), ("bad",), count=1
     )
@@ -156,7 +156,7 @@ def test_page_without_sources_and_without_such_sentences():
     assert "source" not in page
 
 
-def test_names_of_systems_are_no_markdown():
+def test_system_names_are_escaped_for_markdown():
     systems = {"a|b": A, "_c_": REFERENCES}
     page = comparison_page(compare_translations(None, REFERENCES, systems, bootstrap=0), ("worst",), count=1)
     headers = [line for line in page.split("\n") if "a\\|b" in line and "\\_c\\_" in line]
@@ -164,6 +164,6 @@ def test_names_of_systems_are_no_markdown():
 
 
 @pytest.mark.parametrize("sources", [None, SOURCES[:2]])
-def test_unequal_numbers_are_refused(sources):
+def test_unequal_numbers_of_sentences_are_refused(sources):
     with pytest.raises(InputError, match="references"):
         compare_translations(sources, REFERENCES, {"A": A[:3] if sources is None else A})

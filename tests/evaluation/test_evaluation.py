@@ -21,7 +21,7 @@ def _evaluation(**changes):
     return Evaluation(**values | changes)
 
 
-def test_saved_files(tmp_path):
+def test_save_writes_scores_translations_and_samples(tmp_path):
     paths = _evaluation().save(tmp_path / "evaluation")
     assert [path.name for path in paths] == ["test.json", "test.hypotheses.txt", "test.samples.md"]
     saved = json.loads(paths[0].read_text())
@@ -31,7 +31,7 @@ def test_saved_files(tmp_path):
     assert paths[1].read_text() == "a dog\n\n"
 
 
-def test_samples_are_the_first_ones_in_order():
+def test_samples_are_the_first_sentences_in_order():
     texts = [[f"{side}{index}" for index in range(30)] for side in "srt"]
     lines = samples_table(*texts).splitlines()
     assert lines[:3] == ["| source | reference | translation |", "| --- | --- | --- |", "| s0 | r0 | t0 |"]
@@ -48,11 +48,11 @@ def test_samples_are_the_first_ones_in_order():
         ("\\|", r"\\\|"),
     ],
 )
-def test_samples_show_any_text_within_its_cell(text, cell):
+def test_sample_text_is_escaped_to_stay_in_its_cell(text, cell):
     assert samples_table([text], ["r"], ["t"]).splitlines()[2] == f"| {cell} | r | t |"
 
 
-def test_text_scores_of_perfect_and_of_wrong_translations():
+def test_text_scores_are_best_for_perfect_and_worst_for_wrong_output():
     references = ["The cat sat on the mat.", "Two dogs play in the snow."]
     names = ["BLEU", "chrF2", "length-ratio", "thesis-BLEU", "exact-match", "misclassification"]
     perfect = {score.name: score.value for score in text_scores(references, references, "en", 10)}

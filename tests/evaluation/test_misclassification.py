@@ -1,4 +1,4 @@
-"""Both of the thesis's misclassification rates, worked by hand and against plain loops."""
+"""Both misclassification rates of the thesis, checked by hand and against plain loops."""
 
 import numpy as np
 import pytest
@@ -12,22 +12,22 @@ from bytenet.evaluation import pooled_misclassification, sentence_misclassificat
 TARGETS = np.array([[5, 6, 7, 1], [5, 1, 0, 0]])
 
 
-def test_pooled_counts_real_target_symbols_only():
+def test_pooled_rate_counts_only_real_target_symbols():
     predicted = np.array([[5, 9, 7, 1], [4, 1, 8, 8]])
     assert pooled_misclassification(predicted, TARGETS).value == pytest.approx(2 / 6)
 
 
-def test_pooled_takes_any_length_of_prediction():
+def test_pooled_rate_accepts_predictions_of_any_length():
     assert pooled_misclassification(np.array([[5, 6], [5, 1]]), TARGETS).value == pytest.approx(2 / 6)
     longer = np.pad(TARGETS, [(0, 0), (0, 3)], constant_values=4)
     assert pooled_misclassification(longer, TARGETS).value == 0
 
 
-def test_pooled_of_padding_only_is_zero():
+def test_pooled_rate_of_padding_only_is_zero():
     assert pooled_misclassification(np.ones((2, 3), int), np.zeros((2, 3), int)).value == 0
 
 
-def test_sentence_rate_is_by_predicted_length():
+def test_sentence_rate_divides_by_the_predicted_length():
     # 5 6 1 against 5 6 7 1: two of three right; 5 6 1 against 5 1: one of three right.
     predicted = np.array([[5, 6, 1, 0], [5, 6, 1, 0]])
     score = sentence_misclassification(predicted, TARGETS)
@@ -36,12 +36,12 @@ def test_sentence_rate_is_by_predicted_length():
 
 
 def test_sentence_rate_of_texts_counts_the_end_symbol():
-    # "302" and its end against "30": three, zero, then two wrong of four. "71" against "71": none of three.
+    # "302" and its end symbol against "30": 3 and 0 are right, two of four are wrong. "71" against "71": none of three.
     assert sentence_misclassification(["302", "71"], ["30", "71"]).value == pytest.approx(0.25)
     assert sentence_misclassification(["", "1"], ["", "2"]).value == pytest.approx(0.25)
 
 
-def test_sentence_rate_differs_from_the_pooled_one():
+def test_sentence_rate_differs_from_the_pooled_rate():
     predicted = np.array([[5, 6, 9, 1], [5, 9, 9, 9]])
     assert sentence_misclassification(predicted, TARGETS).value == pytest.approx((1 / 4 + 3 / 4) / 2)
     assert pooled_misclassification(predicted, TARGETS).value == pytest.approx(2 / 6)
@@ -66,7 +66,7 @@ def test_sentence_rate_equals_a_plain_loop(data, batch):
     assert sentence_misclassification(*ids).value == pytest.approx(_loop_rate(*ids))
 
 
-def test_batches_that_do_not_belong_together_are_refused():
+def test_mismatched_or_empty_batches_are_refused():
     for rate in (pooled_misclassification, sentence_misclassification):
         with pytest.raises(InputError, match=r"\(3, 4\).*\(2, 4\)"):
             rate(np.zeros((3, 4), int), TARGETS)

@@ -29,7 +29,7 @@ def test_a_score_saves_as_json_unrounded():
     }
 
 
-def test_bits_per_character_weighs_by_characters():
+def test_bits_per_character_are_weighted_by_characters():
     # Four characters at 1 bit and twelve at 2 bits.
     score = bits_per_character([-4 * math.log(2), -24 * math.log(2)], [4, 12], bootstrap=100)
     assert score.value == pytest.approx(28 / 16)
@@ -38,7 +38,7 @@ def test_bits_per_character_weighs_by_characters():
         bits_per_character([-1.0], [])
 
 
-def test_exact_match():
+def test_exact_match_is_the_share_of_equal_lines():
     score = exact_match(["one", "two", "three ", "four"], ["one", "two", "three", "five"], bootstrap=200)
     assert score.value == 0.5
     low, high = score.interval

@@ -15,7 +15,7 @@ def test_smooth_is_the_bias_adjusted_weighted_mean():
     np.testing.assert_allclose(smooth(values, alpha), expected)
 
 
-def test_smooth_known_values():
+def test_smooth_gives_known_values():
     # pandas.Series([1., 2., 4.]).ewm(alpha=.5).mean()
     np.testing.assert_allclose(smooth([1, 2, 4], 0.5), [1, 5 / 3, 3])
     np.testing.assert_array_equal(smooth([1, 2, 4], 1), [1, 2, 4])
@@ -23,6 +23,6 @@ def test_smooth_known_values():
 
 
 @pytest.mark.parametrize("alpha", [0, -0.1, 1.1])
-def test_smooth_refuses_other_weights(alpha):
+def test_smooth_refuses_alpha_out_of_range(alpha):
     with pytest.raises(ValueError, match="alpha"):
         smooth([1.0], alpha)

@@ -18,7 +18,7 @@ def test_identical_lines_score_100():
     assert thesis_bleu(lines, lines, bootstrap=0).value == pytest.approx(100)
 
 
-def test_worked_example():
+def test_worked_example_gives_the_expected_score():
     # Tokens: 6 against 6; matches 5/6, 4/5, 3/4 and 2/3; no brevity penalty.
     score = thesis_bleu(["a b c d e x"], ["a b c d e f"], bootstrap=0)
     assert score.value == pytest.approx(100 * (5 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25)
@@ -32,33 +32,33 @@ def test_brevity_penalty_counts_the_whole_corpus():
     )
 
 
-def test_an_order_without_a_match_gives_zero_however_good_the_rest():
+def test_one_ngram_order_without_a_match_gives_zero():
     assert thesis_bleu(["a b c x d e f"], ["a b c y d e f"], bootstrap=0).value == 0
     assert thesis_bleu([""], ["a b c d"], bootstrap=5).value == 0
 
 
-def test_case_counts():
+def test_score_is_case_sensitive():
     assert thesis_bleu(["A B C D E"], ["a b c d e"], bootstrap=0).value == 0
     assert thesis_bleu(["A B C D E f g h i"], ["a b c d e f g h i"], bootstrap=0).value == pytest.approx(
         100 * (4 / 9 * 3 / 8 * 2 / 7 * 1 / 6) ** 0.25
     )
 
 
-def test_equal_to_nltk_on_pretokenised_text():
+def test_score_equals_nltk_on_pretokenised_text():
     hypotheses = ["a b c d e f a b", "b c d e f g", "d d d e f a"]
     references = ["a b c d e g a b c", "b c d e a g", "d d e f a b"]
     expected = corpus_bleu([[line.split()] for line in references], [line.split() for line in hypotheses])
     assert thesis_bleu(hypotheses, references, bootstrap=0).value == pytest.approx(100 * expected)
 
 
-def test_last_period_of_an_abbreviation():
+def test_last_period_of_an_abbreviation_can_be_split():
     hypotheses, references = ["he lives in the big U.S ."], ["he lives in the big U.S."]
     assert thesis_bleu(hypotheses, references, bootstrap=0).value < 90
     split = thesis_bleu(hypotheses, references, split_last_period=True, bootstrap=0)
     assert split.value == pytest.approx(100)
 
 
-def test_interval_holds_the_value_and_the_settings_tell_the_rules():
+def test_interval_contains_the_value_and_settings_name_the_rules():
     hypotheses = ["a b c d e f", "a b x d e f", "q r s t u v", "a b c d e z"]
     references = ["a b c d e f", "a b c d e f", "a b c d e f", "a b c d e f"]
     score = thesis_bleu(hypotheses, references, bootstrap=200)
@@ -67,13 +67,13 @@ def test_interval_holds_the_value_and_the_settings_tell_the_rules():
     assert score.settings == "case:mixed|tok:moses-en-no-escape|last-period:moses|smooth:none"
 
 
-def test_unequal_numbers_are_refused():
+def test_unequal_numbers_of_sentences_are_refused():
     with pytest.raises(InputError, match="1 hypotheses but 2 references"):
         thesis_bleu(["a"], ["a", "b"])
 
 
 @pytest.mark.parametrize(("model", "expected"), [("bytenet", 7.44), ("simplified", 0.55)])
-def test_outputs_of_the_thesis_give_the_scores_of_the_thesis(model, expected):
+def test_thesis_outputs_give_the_scores_in_the_thesis(model, expected):
     if "BYTENET_DATA" not in os.environ:
         pytest.skip("needs the thesis author's outputs: set BYTENET_DATA to a folder with thesis-results/")
     path = Path(os.environ["BYTENET_DATA"]) / "thesis-results" / f"newstest2015-{model}.jsonl.gz"

@@ -1,4 +1,4 @@
-"""Buckets and their batches, from lengths and settings."""
+"""Buckets and batches made from lengths and settings."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
 
-def test_cuts_of_synthetic_digits():
+def test_synthetic_digits_are_cut_into_two_buckets():
     pairs = digits(seed=10, size=128)
     lengths = pair_lengths(pairs, Vocabulary.from_texts(pairs.source, pairs.target, unknown="drop"))
     assert (lengths.min(), lengths.max()) == (8, 18)
@@ -32,13 +32,13 @@ def test_without_buckets_synthetic_digits_have_eight_batches():
     assert (plan.num_batches, len(plan.buckets)) == (8, 1)
 
 
-def test_pair_lengths_count_the_longer_side_its_end_and_composed_characters():
+def test_pair_length_counts_the_longer_side_in_nfc_with_end_symbol():
     pairs = Pairs(["abc", "", "u\u0308"], ["a", "abcd", ""])
     assert pair_lengths(pairs, Vocabulary("abcd")).tolist() == [4, 5, 2]
     assert pair_lengths(pairs, Vocabulary("ab", unknown="drop")).tolist() == [3, 3, 1]
 
 
-def test_a_budget_of_characters():
+def test_character_budget_sets_the_batch_size_of_each_bucket():
     lengths = np.array([10] * 50 + [100] * 50)
     plan = plan_batches(lengths, batch_chars=450, min_size=10, replicas=2)
     assert [(bucket.upper, bucket.batch_size) for bucket in plan.buckets] == [(10, 44), (100, 4)]
@@ -58,7 +58,7 @@ def test_a_bucket_smaller_than_a_batch_gets_a_smaller_batch():
     assert [(bucket.batch_size, bucket.batches) for bucket in plan.buckets] == [(6, 1)]
 
 
-def test_plan_from_config():
+def test_plan_from_config_equals_a_plan_with_the_same_settings():
     lengths = np.arange(1, 200)
     config = DataConfig(
         batch_size=7,
@@ -83,7 +83,7 @@ def test_plan_from_config():
     assert len(changed.buckets) == 1
 
 
-def test_lengths_padded_to_multiples():
+def test_bucket_lengths_are_padded_to_multiples():
     lengths = np.random.default_rng(2).integers(1, 60, 400)
     for bucketing in ("optimal", "histogram", "fixed_width", "none"):
         plan = plan_batches(lengths, bucketing=bucketing, num_buckets=4, pad_to_multiple_of=7)
@@ -93,19 +93,19 @@ def test_lengths_padded_to_multiples():
             assert bucket.length == -(-bucket.upper // 7) * 7
 
 
-def test_padding_to_multiples_leaves_the_thesis_s_batches_as_they_are():
+def test_padding_to_multiples_does_not_change_histogram_batches():
     lengths = np.random.default_rng(3).integers(1, 60, 400)
     plan, padded = (plan_batches(lengths, bucketing="histogram", pad_to_multiple_of=size) for size in (1, 7))
     for batch, other in zip(plan.epoch(seed=1, epoch=0)[1:], padded.epoch(seed=1, epoch=0)[1:], strict=True):
         assert batch.indices.tolist() == other.indices.tolist()
 
 
-def test_a_budget_of_characters_holds_for_padded_lengths():
+def test_character_budget_counts_padded_lengths():
     plan = plan_batches(np.full(90, 10), batch_chars=450, pad_to_multiple_of=15)
     assert plan.shapes == {(30, 15): 3}
 
 
-def test_synthetic_digits_of_all_seeds_have_the_same_shapes_when_padded_to_nine():
+def test_digits_padded_to_nine_have_the_same_shapes_for_all_seeds():
     shapes, as_they_are = set(), set()
     for seed in (10, 20, 30, 40, 50):
         for size in (64, 128, 256):
@@ -118,7 +118,7 @@ def test_synthetic_digits_of_all_seeds_have_the_same_shapes_when_padded_to_nine(
     assert len(as_they_are) > 2
 
 
-def test_optimal_buckets_pad_least_of_as_many_with_fillers_counted():
+def test_optimal_buckets_pad_least_including_filler_rows():
     lengths = np.random.default_rng(0).gamma(4, 12, 700).astype(int) + 1
     shares = {}
     for bucketing in ("optimal", "histogram", "fixed_width", "none"):
@@ -126,7 +126,7 @@ def test_optimal_buckets_pad_least_of_as_many_with_fillers_counted():
         shares[bucketing] = plan.padding_share
         assert len(plan.buckets) <= len(plan_batches(lengths, batch_size=16, bucketing="histogram").buckets)
     assert shares["optimal"] < min(shares["histogram"], shares["fixed_width"]) < shares["none"]
-    # Moving any one cut makes it no better.
+    # Moving any single cut does not reduce the padding.
     best = plan_batches(lengths, batch_size=16, num_buckets=4, min_size=1)
     for moved in range(1, 4):
         for step in (-2, -1, 1, 2):
@@ -139,7 +139,7 @@ def test_optimal_buckets_pad_least_of_as_many_with_fillers_counted():
             assert 1 - lengths.sum() / positions >= best.padding_share - 1e-12
 
 
-def test_no_optimal_bucket_is_smaller_than_the_least_size():
+def test_no_optimal_bucket_is_smaller_than_the_minimum_size():
     lengths = np.random.default_rng(1).integers(1, 60, 500)
     plan = plan_batches(lengths, batch_size=8, min_size=90, num_buckets=50)
     assert all(bucket.rows >= 90 for bucket in plan.buckets)
@@ -161,6 +161,6 @@ def test_no_optimal_bucket_is_smaller_than_the_least_size():
         ({"lengths": np.array([3, 0])}, "found 0"),
     ],
 )
-def test_senseless_settings_are_refused(settings, named):
+def test_invalid_settings_are_refused(settings, named):
     with pytest.raises(InputError, match=named):
         plan_batches(**{"lengths": np.array([3, 4]), **settings})

@@ -1,4 +1,4 @@
-"""Cutting a histogram of lengths: the fact sheet's worked examples, and brute force."""
+"""Cutting a histogram of lengths: worked examples from the fact sheet, and brute force."""
 
 from itertools import combinations
 
@@ -26,7 +26,7 @@ WORKED = [0, 0, 0, 1, 2, 0, 0, 0, 10, 20, 30, 0, 1, 0, 2, 0, 5]
         ([0, 5, 5], 5, 1, [2]),
     ],
 )
-def test_cuts_of_the_worked_examples(histogram, min_size, min_width, cuts):
+def test_histogram_cuts_match_the_worked_examples(histogram, min_size, min_width, cuts):
     assert histogram_cuts(histogram, min_size, min_width) == cuts
 
 
@@ -46,7 +46,7 @@ def plain_cuts(histogram, min_size, min_width):
 
 
 @given(st.lists(st.integers(0, 20), max_size=60), st.integers(1, 50), st.integers(1, 12))
-def test_cuts_against_the_plain_algorithm(histogram, min_size, min_width):
+def test_histogram_cuts_equal_the_plain_algorithm(histogram, min_size, min_width):
     cuts = histogram_cuts(histogram, min_size, min_width)
     assert cuts == plain_cuts(histogram, min_size, min_width)
     for left, right in zip([0, *cuts], [*cuts, len(histogram)], strict=True):
@@ -55,7 +55,7 @@ def test_cuts_against_the_plain_algorithm(histogram, min_size, min_width):
 
 
 @pytest.mark.parametrize(("min_size", "min_width"), [(0, 1), (1, 0), (-1, 5)])
-def test_senseless_bucket_limits_are_refused(min_size, min_width):
+def test_invalid_bucket_limits_are_refused(min_size, min_width):
     with pytest.raises(InputError, match="at least 1"):
         histogram_cuts([1, 2], min_size, min_width)
 
@@ -71,12 +71,12 @@ def buckets_of(histogram, cuts):
 
 
 def in_batches_of_four(pairs, longest):
-    """Padded positions with the filler rows of the last batch."""
+    """Padded positions, including the filler rows of the last batch."""
     return -(-pairs // 4) * 4 * longest
 
 
 def brute_force(histogram, num_buckets, min_size, positions):
-    """The fewest positions of all partitions of the lengths that occur; None where none is allowed."""
+    """The fewest positions of all partitions of the lengths that occur. None if no partition is allowed."""
     lengths = [length for length, pairs in enumerate(histogram) if pairs]
     found = []
     for number in range(min(num_buckets, len(lengths))):
@@ -93,7 +93,7 @@ def brute_force(histogram, num_buckets, min_size, positions):
     st.integers(1, 15),
     st.sampled_from([np.multiply, in_batches_of_four]),
 )
-def test_optimal_cuts_against_all_partitions(histogram, num_buckets, min_size, positions):
+def test_optimal_cuts_use_the_fewest_positions_of_all_partitions(histogram, num_buckets, min_size, positions):
     cuts = optimal_cuts(histogram, num_buckets, min_size, positions)
     assert len(cuts) < num_buckets
     assert cuts == sorted(set(cuts))
@@ -106,8 +106,8 @@ def test_optimal_cuts_against_all_partitions(histogram, num_buckets, min_size, p
         assert all(pairs >= min_size for pairs, _ in buckets)
 
 
-def test_optimal_cuts_by_hand():
-    # 10 pairs of length 2, 2 of 3, 10 of 9. In two buckets: 12 * 3 + 10 * 9 = 126, or 10 * 2 + 12 * 9 = 128.
+def test_optimal_cuts_match_the_hand_calculation():
+    # 10 pairs of length 2, 2 of length 3, 10 of length 9. Two buckets: 12 * 3 + 10 * 9 = 126, 10 * 2 + 12 * 9 = 128.
     histogram = [0, 0, 10, 2, 0, 0, 0, 0, 0, 10]
     assert optimal_cuts(histogram, 1) == []
     assert optimal_cuts(histogram, 2) == [9]
@@ -116,12 +116,12 @@ def test_optimal_cuts_by_hand():
     assert optimal_cuts(histogram, 3, min_size=3) == [9]
     assert optimal_cuts(histogram, 3, min_size=23) == []
     assert optimal_cuts([], 3) == []
-    # In batches of 4 the two of length 3 cost nothing among the longest, in the place of filler rows.
+    # In batches of 4, the two pairs of length 3 cost nothing among the longest: they replace filler rows.
     assert optimal_cuts(histogram, 3, positions=in_batches_of_four) == [3]
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=60).filter(any), st.integers(1, 50), st.integers(1, 12))
-def test_optimal_cuts_never_take_more_than_the_histogram_s(histogram, min_size, min_width):
+def test_optimal_cuts_never_need_more_positions_than_histogram_cuts(histogram, min_size, min_width):
     by_histogram = histogram_cuts(histogram, min_size, min_width)
     lengths = np.flatnonzero(histogram)
     best = optimal_cuts(histogram, len(by_histogram) + 1, min_size)
@@ -136,7 +136,7 @@ def test_optimal_cuts_never_take_more_than_the_histogram_s(histogram, min_size, 
 
 
 @pytest.mark.parametrize(("num_buckets", "min_size"), [(0, 1), (1, 0)])
-def test_senseless_numbers_of_buckets_are_refused(num_buckets, min_size):
+def test_invalid_numbers_and_sizes_of_buckets_are_refused(num_buckets, min_size):
     with pytest.raises(InputError, match="at least 1 bucket"):
         optimal_cuts([1, 2], num_buckets, min_size)
     if num_buckets < 1:
@@ -154,5 +154,5 @@ def test_senseless_numbers_of_buckets_are_refused(num_buckets, min_size):
         ([], 2, []),
     ],
 )
-def test_fixed_width_cuts(histogram, num_buckets, cuts):
+def test_fixed_width_cuts_match_the_examples(histogram, num_buckets, cuts):
     assert fixed_width_cuts(histogram, num_buckets) == cuts

@@ -1,4 +1,4 @@
-"""The tf.data pipeline: batches as planned, resumable, weighted for any number of replicas."""
+"""The tf.data pipeline: batches follow the plan, can be resumed, and have weights for any number of replicas."""
 
 import itertools
 
@@ -60,7 +60,7 @@ def test_batches_hold_the_planned_pairs(unknown):
 
 
 @pytest.mark.parametrize("start_batch", [0, 1, 7, "last", "all"])
-def test_a_dataset_goes_on_from_any_place(start_batch):
+def test_dataset_resumes_at_any_batch(start_batch):
     chosen = plan()
     start_batch = {"last": chosen.num_batches - 1, "all": chosen.num_batches}.get(start_batch, start_batch)
     skipped = chosen.num_batches + start_batch
@@ -69,7 +69,7 @@ def test_a_dataset_goes_on_from_any_place(start_batch):
     assert_same(first(resumed, 2 * chosen.num_batches), whole[skipped:])
 
 
-def test_two_passes_are_the_same_and_seeds_are_not():
+def test_two_passes_are_equal_and_another_seed_differs():
     chosen = plan()
     dataset = training_dataset(PAIRS, VOCABULARY, chosen, seed=4)
     once = first(dataset, chosen.num_batches)
@@ -78,7 +78,7 @@ def test_two_passes_are_the_same_and_seeds_are_not():
         assert_same(first(training_dataset(PAIRS, VOCABULARY, chosen, seed=5), chosen.num_batches), once)
 
 
-def test_weights_make_the_mean_of_every_row_the_wanted_mean():
+def test_mean_of_weighted_row_losses_is_the_mean_of_the_chosen_loss():
     chosen = plan(replicas=2)
     count = chosen.num_batches
     by_character = first(training_dataset(PAIRS, VOCABULARY, chosen, seed=1, loss="character"), count)
@@ -87,12 +87,12 @@ def test_weights_make_the_mean_of_every_row_the_wanted_mean():
     for batch, character, sentence in zip(chosen.epoch(1, 0), by_character, by_sentence, strict=True):
         real = batch.indices >= 0
         with_filler += not real.all()
-        # A made-up loss of each row, different for each, and not 0 for filler rows.
+        # An invented loss, different for each row and not 0 for filler rows.
         row_loss = 1.0 + np.arange(len(real))
         characters = (character[1] != 0).sum()
         assert np.mean(character[2] * row_loss) == pytest.approx(row_loss[real].sum() / characters)
         assert np.mean(sentence[2] * row_loss) == pytest.approx(row_loss[real].mean())
-        # Two replicas: the mean of the two means, though they hold different numbers of real rows.
+        # Two replicas: the mean of both means is right, although their numbers of real rows differ.
         halves = np.split(sentence[2] * row_loss, 2)
         assert np.mean([half.mean() for half in halves]) == pytest.approx(row_loss[real].mean())
         assert (character[0]["target_ids"][~real] == 0).all()
@@ -111,7 +111,7 @@ def test_an_unknown_loss_is_refused():
         training_dataset(PAIRS, VOCABULARY, plan(), seed=1, loss="word")
 
 
-def test_unknown_characters_are_refused_before_training_where_told_to():
+def test_error_rule_refuses_unknown_characters_before_training():
     with pytest.raises(InputError, match="not in the vocabulary"):
         training_dataset(PAIRS, Vocabulary("ab", unknown="error"), plan(), seed=1)
 
@@ -138,7 +138,7 @@ def test_evaluation_batches_hold_every_pair_once_from_short_to_long(batch_size, 
                 assert (source == 1).sum() == (target == 1).sum() == 1
 
 
-def test_evaluation_needs_pairs_and_senseful_numbers():
+def test_evaluation_refuses_no_pairs_and_a_zero_batch_size():
     with pytest.raises(InputError, match="no pairs"):
         evaluation_dataset(Pairs([], []), VOCABULARY, 8)
     with pytest.raises(InputError, match="at least 1"):
@@ -149,7 +149,7 @@ TEXTS = PAIRS.target[:37]
 TEXT_PLAN = plan_batches(VOCABULARY.encoded_lengths(TEXTS), batch_size=8, min_size=9, min_width=5, replicas=2)
 
 
-def test_batches_of_one_language_hold_the_planned_texts():
+def test_monolingual_batches_hold_the_planned_texts():
     planned = TEXT_PLAN.epoch(3, 0) + TEXT_PLAN.epoch(3, 1)
     batches = first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=3), len(planned))
     assert len({batch.length for batch in planned}) > 1
@@ -164,7 +164,7 @@ def test_batches_of_one_language_hold_the_planned_texts():
 
 
 @pytest.mark.parametrize("start", [1, TEXT_PLAN.num_batches, 2 * TEXT_PLAN.num_batches + 3])
-def test_batches_of_one_language_go_on_from_any_place(start):
+def test_monolingual_batches_resume_at_any_batch(start):
     count = 2 * TEXT_PLAN.num_batches
     whole = first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=4), start + count)
     resumed = first(monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=4, start=start), count)
@@ -180,7 +180,7 @@ def test_a_plan_for_other_texts_is_refused():
         monolingual_dataset(TEXTS[1:], VOCABULARY, TEXT_PLAN, seed=1)
 
 
-def test_loss_weights_of_an_example():
+def test_loss_weights_match_an_example():
     ids = np.array([[3, 1, 0], [0, 0, 0], [1, 0, 0], [4, 5, 1]])
     np.testing.assert_allclose(loss_weights(ids, "sentence"), np.array([1, 0, 1, 1]) * 4 / 3)
     np.testing.assert_allclose(loss_weights(ids, "character"), np.array([1, 0, 1, 1]) * 4 / 6)

@@ -1,4 +1,4 @@
-"""Batch plans: every pair once an epoch, few shapes, orders that depend on seed and epoch alone."""
+"""Batch plans: every pair once per epoch, few shapes, and an order that depends only on seed and epoch."""
 
 from collections import Counter
 
@@ -41,7 +41,7 @@ def test_every_epoch_holds_every_pair_once_in_few_shapes(plan, seed, epoch):
 
 
 @given(plans)
-def test_the_numbers_of_a_plan_are_those_of_its_batches(plan):
+def test_plan_statistics_match_its_batches(plan):
     batches = plan.epoch(seed=1, epoch=0)
     positions = sum(batch.length * len(batch.indices) for batch in batches)
     assert plan.padding_share == pytest.approx(1 - plan.lengths.sum() / positions)
@@ -55,14 +55,14 @@ def test_the_numbers_of_a_plan_are_those_of_its_batches(plan):
 
 
 @given(plans)
-def test_every_replica_has_its_part_of_every_batch(plan):
+def test_each_batch_is_spread_evenly_over_the_replicas(plan):
     for batch in plan.epoch(seed=1, epoch=0):
         shares = (batch.indices.reshape(plan.replicas, -1) >= 0).sum(axis=1)
         assert shares.max() - shares.min() <= 1
 
 
 @given(plans, st.integers(0, 2**31), st.integers(0, 5))
-def test_an_epoch_is_a_function_of_seed_and_number(plan, seed, epoch):
+def test_epoch_depends_only_on_seed_and_epoch_number(plan, seed, epoch):
     for one, other in zip(plan.epoch(seed, epoch), plan.epoch(seed, epoch), strict=True):
         assert one.length == other.length
         np.testing.assert_array_equal(one.indices, other.indices)
@@ -92,14 +92,14 @@ def test_pairs_of_the_incomplete_batch_change_from_epoch_to_epoch():
     assert incomplete == set(range(10))
 
 
-def test_whole_corpus_shuffle_carries_pairs_anywhere():
+def test_corpus_shuffle_can_move_a_pair_anywhere():
     plan = plan_batches(np.full(1000, 5), batch_size=10)
     places = [order_of(plan, 0, epoch).index(0) for epoch in range(40)]
     assert min(places) < 250
     assert max(places) > 750
 
 
-def test_buffer_shuffle_keeps_to_its_buffer():
+def test_buffer_shuffle_stays_within_its_buffer():
     plan = plan_batches(np.full(1000, 5), batch_size=10, shuffle="buffer", shuffle_buffer=50)
     order = order_of(plan, 0, 0)
     assert all(pair < place + 50 for place, pair in enumerate(order))
@@ -109,7 +109,7 @@ def test_buffer_shuffle_keeps_to_its_buffer():
     ].indices.tolist() == list(range(9))
 
 
-def test_without_shuffle_batches_come_in_the_order_in_which_they_fill():
+def test_unshuffled_batches_come_in_the_order_in_which_they_fill():
     lengths = np.array([9, 2, 2, 9, 9, 2, 9, 2, 9])
     plan = plan_batches(lengths, batch_size=2, min_size=2, min_width=3, bucketing="histogram", shuffle="none")
     batches = [(batch.length, batch.indices.tolist()) for batch in plan.epoch(0, 0)]
@@ -124,19 +124,19 @@ def test_the_first_batch_of_a_shuffled_run_is_one_of_the_largest(plan, seed):
         assert (first.length * len(first.indices), first.length) == largest
 
 
-def test_the_first_batch_of_later_epochs_is_any():
+def test_first_batch_of_later_epochs_can_be_any_batch():
     plan = plan_batches(np.repeat([5, 50], [90, 10]), batch_size=5, num_buckets=2)
     assert {plan.epoch(seed, 0)[0].length for seed in range(20)} == {50}
     assert {plan.epoch(seed, 1)[0].length for seed in range(20)} == {5, 50}
 
 
-def test_of_equally_large_batches_the_longest_comes_first():
+def test_longest_of_equally_large_batches_comes_first():
     plan = plan_batches(np.repeat([6, 3], [20, 40]), batch_chars=12, num_buckets=2)
     assert [(bucket.batch_size, bucket.upper) for bucket in plan.buckets] == [(4, 3), (2, 6)]
     assert plan.epoch(0, 0)[0].length == 6
 
 
-def test_without_shuffle_even_the_largest_keeps_its_place():
+def test_unshuffled_largest_batch_keeps_its_place():
     plan = plan_batches(np.repeat([2, 9], [4, 4]), batch_size=2, num_buckets=2, shuffle="none")
     assert [batch.length for batch in plan.epoch(0, 0)] == [2, 2, 9, 9]
 
@@ -150,5 +150,5 @@ def test_without_shuffle_even_the_largest_keeps_its_place():
         ([1], 2, 1, [1, -1]),
     ],
 )
-def test_filler_rows_are_spread(rows, batch_size, replicas, expected):
+def test_filler_rows_are_spread_over_the_replicas(rows, batch_size, replicas, expected):
     assert fill_rows(np.array(rows, np.int32), batch_size, replicas).tolist() == expected

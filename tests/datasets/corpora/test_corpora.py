@@ -1,4 +1,4 @@
-"""The registry of corpora, the user's own files, and the way from a configuration to a corpus."""
+"""The corpus registry, the user's own files, and loading a corpus from a configuration."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from bytenet.datasets import Pairs, available, load_corpus, read_corpus
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
 
-def test_files_corpus(data_folder):
+def test_files_corpus_has_the_given_pairs_and_monolingual_text(data_folder):
     paths = {
         "train_source": data_folder("a.de", ["ein", "zwei"]),
         "train_target": data_folder("a.en.gz", ["one", "two"]),
@@ -23,7 +23,7 @@ def test_files_corpus(data_folder):
     assert corpus.monolingual_target == ["four", "five"]
 
 
-def test_reversed_files_change_places_and_so_do_their_languages(data_folder):
+def test_reversed_files_swap_their_sides_and_languages(data_folder):
     paths = {
         "train_source": data_folder("a.de", ["ein", "zwei"]),
         "train_target": data_folder("a.en", ["one", "two"]),
@@ -45,7 +45,7 @@ def test_missing_training_files_are_named(tmp_path):
         load_corpus(config)
 
 
-def test_every_corpus_of_the_issue_is_listed():
+def test_every_corpus_is_listed_with_licence_and_files():
     entries = {entry.name: entry for entry in available()}
     names = {"digits", "numbers", "newstest", "europarl", "multi30k", "multi30k-monolingual", "tatoeba", "files"}
     assert names == set(entries)
@@ -65,12 +65,12 @@ def test_an_unknown_corpus_is_refused_with_the_nearest_name():
 @pytest.mark.parametrize(
     ("languages", "named"), [(("fr", "en"), "data.source_language = 'fr'"), (("de", "de"), "both 'de'")]
 )
-def test_languages_a_corpus_does_not_have_are_refused(languages, named):
+def test_unsupported_languages_are_refused(languages, named):
     with pytest.raises(ConfigError, match=named):
         load_corpus(DataConfig(corpus="multi30k", source_language=languages[0], target_language=languages[1]))
 
 
-def test_settings_that_a_corpus_does_not_have_are_told(data_folder, caplog):
+def test_settings_that_a_corpus_does_not_use_are_logged(data_folder, caplog):
     path = str(data_folder("one.de", ["a"]))
     settings = {"train_source": path, "train_target": path, "num_train": 3, "test_years": (2014,)}
     read_corpus(DataConfig(corpus="files", **settings))
@@ -82,7 +82,7 @@ def test_settings_that_a_corpus_does_not_have_are_told(data_folder, caplog):
     assert not caplog.records
 
 
-def test_only_training_pairs_are_limited(data_folder):
+def test_length_limits_apply_only_to_training_pairs(data_folder):
     for split in ("train", "validation", "test"):
         data_folder(f"{split}.de", ["a", "abc"])
     paths = {

@@ -1,4 +1,4 @@
-"""Downloads: resumed, checked, and explained where they fail."""
+"""Downloads are resumed, checked, and explained when they fail."""
 
 import errno
 import fcntl
@@ -16,7 +16,7 @@ from bytenet.errors import InputError, MissingFileError
 
 @pytest.fixture
 def remote(server):
-    """The file that the server has, with its checksum."""
+    """The file on the server, with its checksum."""
     return RemoteFile("corpus/corpus.gz", server.url, f"sha256:{hashlib.sha256(server.content).hexdigest()}")
 
 
@@ -24,7 +24,7 @@ def contents(folder):
     return [file.name for file in folder.iterdir() if file.name != ".lock"]
 
 
-def test_a_download_arrives_whole(server, remote, tmp_path, capfd):
+def test_download_is_complete_and_reported_on_stderr(server, remote, tmp_path, capfd):
     path = download(remote, tmp_path / "folder" / "corpus.gz")
     assert path.read_bytes() == server.content
     assert contents(path.parent) == ["corpus.gz"]
@@ -33,7 +33,7 @@ def test_a_download_arrives_whole(server, remote, tmp_path, capfd):
     assert "corpus.gz" in err
 
 
-def test_a_broken_download_goes_on_where_it_stopped(server, remote, tmp_path):
+def test_broken_download_resumes_where_it_stopped(server, remote, tmp_path):
     path = tmp_path / "corpus.gz"
     server.mode = "breaks"
     with pytest.raises(DownloadError):
@@ -48,18 +48,18 @@ def test_a_broken_download_goes_on_where_it_stopped(server, remote, tmp_path):
     assert not part.exists()
 
 
-def test_a_server_without_ranges_sends_all_again(server, remote, tmp_path):
+def test_server_without_ranges_restarts_the_download(server, remote, tmp_path):
     (tmp_path / "corpus.gz.part").write_bytes(server.content[:1000])
     server.mode = "no ranges"
     assert download(remote, tmp_path / "corpus.gz").read_bytes() == server.content
 
 
-def test_a_whole_part_is_taken(server, remote, tmp_path):
+def test_partial_file_with_the_whole_content_is_used(server, remote, tmp_path):
     (tmp_path / "corpus.gz.part").write_bytes(server.content)
     assert download(remote, tmp_path / "corpus.gz").read_bytes() == server.content
 
 
-def test_a_part_of_something_longer_is_thrown_away(server, remote, tmp_path):
+def test_partial_file_longer_than_the_remote_file_is_deleted(server, remote, tmp_path):
     part = tmp_path / "corpus.gz.part"
     part.write_bytes(server.content + b"more")
     with pytest.raises(DownloadError, match="has changed since the download began"):
@@ -68,7 +68,7 @@ def test_a_part_of_something_longer_is_thrown_away(server, remote, tmp_path):
 
 
 @pytest.mark.parametrize("begun", [b"", b"another file's beginning"])
-def test_a_wrong_checksum_leaves_nothing(server, tmp_path, begun):
+def test_wrong_checksum_leaves_no_file(server, tmp_path, begun):
     if begun:
         (tmp_path / "corpus.gz.part").write_bytes(begun)
     digest = hashlib.sha256(server.content).hexdigest() if begun else "0" * 64
@@ -77,14 +77,14 @@ def test_a_wrong_checksum_leaves_nothing(server, tmp_path, begun):
     assert contents(tmp_path) == []
 
 
-def test_what_the_server_refuses_is_said(server, remote, tmp_path):
+def test_http_error_is_reported(server, remote, tmp_path):
     server.mode = "missing"
     with pytest.raises(DownloadError, match="404 Not Found"):
         download(remote, tmp_path / "corpus.gz")
     assert contents(tmp_path) == []
 
 
-def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch):
+def test_full_disk_is_reported_and_the_partial_file_is_kept(remote, tmp_path, monkeypatch):
     def write(response, part, have, total):
         part.write_bytes(b"some")
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -95,7 +95,7 @@ def test_a_full_disk_is_said_and_what_came_is_kept(remote, tmp_path, monkeypatch
     assert contents(tmp_path) == ["corpus.gz.part"]
 
 
-def test_what_another_process_downloads_is_waited_for(server, remote, tmp_path, capfd, monkeypatch):
+def test_download_waits_for_the_same_download_in_another_process(server, remote, tmp_path, capfd, monkeypatch):
     path = tmp_path / "corpus.gz"
     waits, flock = threading.Event(), fcntl.flock
 
@@ -105,7 +105,7 @@ def test_what_another_process_downloads_is_waited_for(server, remote, tmp_path, 
         flock(file, operation)
 
     with open(tmp_path / ".lock", "wb") as lock, ThreadPoolExecutor(1) as thread:
-        flock(lock, fcntl.LOCK_EX)  # as the other process
+        flock(lock, fcntl.LOCK_EX)  # acts as the other process
         monkeypatch.setattr(fcntl, "flock", noted)
         found = thread.submit(download, remote, path)
         assert waits.wait(20)
@@ -116,7 +116,7 @@ def test_what_another_process_downloads_is_waited_for(server, remote, tmp_path, 
     assert "Waiting for another process" in capfd.readouterr().err
 
 
-def test_a_file_system_without_locks_does_as_well(server, remote, tmp_path, monkeypatch):
+def test_download_works_on_a_file_system_without_locks(server, remote, tmp_path, monkeypatch):
     def refuse(file, operation):
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -134,19 +134,19 @@ def test_fetch_looks_under_bytenet_data_first(offline, remote, data_folder):
     assert lookup.fetch(remote) == path
 
 
-def test_without_network_the_message_says_what_to_fetch_and_where_to_put_it(offline, remote, cache):
+def test_offline_error_says_what_to_fetch_and_where_to_put_it(offline, remote, cache):
     with pytest.raises(InputError) as caught:
         lookup.fetch(remote)
     for part in (remote.url, "no connection to 127.0.0.1", "corpus/corpus.gz", "BYTENET_DATA", str(cache)):
         assert part in str(caught.value)
 
 
-def test_without_network_the_users_folder_is_named(offline, remote, data_folder, tmp_path):
+def test_offline_error_names_the_users_folder(offline, remote, data_folder, tmp_path):
     with pytest.raises(InputError, match=f"put it at {tmp_path}/data/corpus/corpus.gz"):
         lookup.fetch(remote)
 
 
-def test_a_bytenet_data_that_is_no_folder_is_refused(monkeypatch, tmp_path):
+def test_bytenet_data_that_is_not_a_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("BYTENET_DATA", str(tmp_path / "gone"))
     with pytest.raises(MissingFileError, match=r"BYTENET_DATA is .*gone.*not a folder"):
         lookup.data_folder()
@@ -158,7 +158,7 @@ def test_one_side_without_the_other_is_refused(data_folder):
         lookup.local_pairs("multi30k", "train", "de", "en")
 
 
-def test_plain_files_do_as_well(data_folder):
+def test_plain_files_are_read_like_gzip_files(data_folder):
     data_folder("multi30k/train.de", ["eins"])
     data_folder("multi30k/train.en.gz", ["one"])
     assert lookup.local_pairs("multi30k", "train", "en", "de").source == ["one"]

@@ -1,4 +1,4 @@
-"""The corpora that are downloaded, from small files of their form, and from the real ones where there are some."""
+"""Downloaded corpora, read from small files in the same format, and from the real files where available."""
 
 import hashlib
 import io
@@ -24,7 +24,7 @@ def tgz(members: dict[str, str]) -> bytes:
     return content.getvalue()
 
 
-def test_multi30k_from_the_users_folder(data_folder, offline):
+def test_multi30k_is_read_from_the_users_folder(data_folder, offline):
     for name in ("train", "val", "test_2016_flickr"):
         for language in ("de", "en"):
             data_folder(f"multi30k/{name}.{language}.gz", [f"{name} {language}"])
@@ -45,12 +45,12 @@ def test_multi30k_from_the_users_folder(data_folder, offline):
         ("newstest", "newstest/newstest2008-test.tgz"),
     ],
 )
-def test_without_network_the_file_to_fetch_is_named(offline, corpus, file):
+def test_offline_error_names_the_file_to_fetch(offline, corpus, file):
     with pytest.raises(InputError, match=f"https://.*could not be downloaded.*{file}"):
         load_corpus(DataConfig(corpus=corpus))
 
 
-def test_newstest_from_the_users_folder(data_folder, offline):
+def test_newstest_is_read_from_the_users_folder(data_folder, offline):
     for year in (2010, 2011, 2013):
         for language in ("de", "en"):
             data_folder(f"newstest/newstest{year}.{language}.gz", [f"{year} {language}"])
@@ -61,7 +61,7 @@ def test_newstest_from_the_users_folder(data_folder, offline):
     assert corpus.test == Pairs(["2010 de"], ["2010 en"])
 
 
-def test_newstest_from_wmts_archive(data_folder, tmp_path, offline):
+def test_newstest_is_read_from_the_wmt_archive(data_folder, tmp_path, offline):
     source = '<srcset>\n<doc docid="a">\n<seg id="1"> Ein  <b>&amp; </seg>\n<seg id="2">zwei</seg>\n</doc>\n'
     target = '<seg id="1">one\u00a0x</seg>\n  <seg id="9">indented is none</seg>\n<seg id="2">two</seg>\n'
     path = data_folder("newstest/newstest2014-test-full.tgz", [])
@@ -73,7 +73,7 @@ def test_newstest_from_wmts_archive(data_folder, tmp_path, offline):
     assert newstest.newstest([2014]) == Pairs(["Ein <b>&amp;", "zwei"], ["one x", "two"])
 
 
-def test_newstest_archives_are_sacrebleus():
+def test_newstest_archives_match_sacrebleu():
     files = {file.path: file for file in find_entry("newstest").files()}
     assert len(files) == 9
     full = files["newstest/newstest2014-test-full.tgz"]
@@ -81,7 +81,7 @@ def test_newstest_archives_are_sacrebleus():
     assert full.checksum == "md5:a8cd784e006feb32ac6f3d9ec7eb389a"
 
 
-def test_newstest_pairs_and_years_that_are_not_there_are_refused(offline):
+def test_newstest_refuses_unknown_language_pairs_and_years(offline):
     with pytest.raises(InputError, match=r"not have the language pair de-fr; it has .*de-en"):
         newstest.newstest([2015], "de", "fr")
     with pytest.raises(InputError, match="no NewsTest 2007"):
@@ -95,12 +95,12 @@ def write_europarl(data_folder, german, english):
     return path
 
 
-def test_europarl_from_its_archive(data_folder, offline, monkeypatch):
+def test_europarl_is_read_from_its_archive(data_folder, offline, monkeypatch):
     monkeypatch.setattr(europarl, "_PAIRS", 9)
     monkeypatch.setattr(europarl, "_HELD_OUT", 2)
     write_europarl(data_folder, [f"d{i}" for i in "012345678"], [f"e{i}" for i in "012345277"])
     corpus = load_corpus(DataConfig(corpus="europarl"))
-    # Pair 2 has a target of the held-out pairs.
+    # Pair 2 has the same target as a held-out pair.
     assert corpus.train == Pairs(["d0", "d1", "d3", "d4"], ["e0", "e1", "e3", "e4"])
     assert corpus.validation == Pairs(["d5", "d6"], ["e5", "e2"])
     assert corpus.test == Pairs(["d7", "d8"], ["e7", "e7"])
@@ -108,13 +108,13 @@ def test_europarl_from_its_archive(data_folder, offline, monkeypatch):
     assert turned.test == Pairs(["e7", "e7"], ["d7", "d8"])
 
 
-def test_europarl_that_is_not_all_there_is_refused(data_folder, offline):
+def test_incomplete_europarl_is_refused(data_folder, offline):
     write_europarl(data_folder, ["a", "b"], ["a", "b"])
     with pytest.raises(InputError, match=r"has 2 and 2 lines; expected 1920209 each"):
         load_corpus(DataConfig(corpus="europarl"))
 
 
-def test_europarl_with_newstest(data_folder, offline):
+def test_europarl_uses_newstest_for_validation_and_test(data_folder, offline):
     for name in ("europarl/train", "newstest/newstest2013", "newstest/newstest2014"):
         data_folder(f"{name}.de.gz", [f"{name} de"])
         data_folder(f"{name}.en.gz", [f"{name} en"])
@@ -129,15 +129,15 @@ def test_europarl_with_newstest(data_folder, offline):
 @pytest.mark.parametrize(
     ("content", "named"),
     [(tgz({"other": "text\n"}), "does not contain europarl-v7.de-en.de"), (b"no archive", "not a complete archive")],
-    ids=["another archive", "no archive"],  # the bytes of an archive hold the time
+    ids=["another archive", "no archive"],  # the bytes of an archive contain the time
 )
-def test_an_archive_of_something_else_is_refused(data_folder, offline, content, named):
+def test_archive_with_other_content_is_refused(data_folder, offline, content, named):
     data_folder("europarl/de-en.tgz", []).write_bytes(content)
     with pytest.raises(InputError, match=named):
         load_corpus(DataConfig(corpus="europarl"))
 
 
-def test_an_archive_cut_short_is_refused(data_folder, offline):
+def test_truncated_archive_is_refused(data_folder, offline):
     path = write_europarl(data_folder, ["abc"] * 2000, [str(hash(i)) for i in range(2000)])
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(InputError, match=r"not a complete archive.*Delete it"):
@@ -147,7 +147,7 @@ def test_an_archive_cut_short_is_refused(data_folder, offline):
 def test_a_damaged_archive_is_refused(data_folder, offline):
     path = write_europarl(data_folder, ["abc"], ["def"])
     content = bytearray(path.read_bytes())
-    content[-8] ^= 1  # of the checksum
+    content[-8] ^= 1  # a bit of the checksum
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"not a complete archive.*CRC"):
         load_corpus(DataConfig(corpus="europarl"))
@@ -161,7 +161,7 @@ def write_tatoeba(data_folder, text):
     return path
 
 
-def test_tatoeba_from_its_archive(data_folder, offline, monkeypatch):
+def test_tatoeba_is_read_from_its_archive(data_folder, offline, monkeypatch):
     monkeypatch.setattr("bytenet.datasets.corpora.tatoeba._HELD_OUT", 2)
     write_tatoeba(data_folder, "".join(f"E{i}.\t D{i}. \tCC-BY 2.0\n" for i in range(8)))
     corpus = load_corpus(DataConfig(corpus="tatoeba", source_language="en", target_language="de"))

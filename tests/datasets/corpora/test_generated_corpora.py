@@ -1,4 +1,4 @@
-"""The corpora that are generated: digits as the thesis had them, and numbers in words."""
+"""Generated corpora: the digits of the thesis, and numbers in words."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from bytenet.errors import InputError
         (10, "452 19 484"),
     ],
 )
-def test_digits_are_the_thesis_s(seed, expected):
+def test_digits_match_the_thesis(seed, expected):
     pairs = digits(seed, 128)
     targets = expected.split()
     assert pairs.target[: len(targets)] == targets
@@ -34,7 +34,7 @@ def test_digits_are_spelled_out():
     assert vocabulary.size == 28
 
 
-def test_digits_corpus_has_the_thesis_s_seeds():
+def test_digits_corpus_uses_the_thesis_seeds_by_default():
     corpus = load_corpus(DataConfig(corpus="digits"))
     assert corpus.train == digits(10, 128)
     assert corpus.test == digits(11, 128)
@@ -44,7 +44,7 @@ def test_digits_corpus_has_the_thesis_s_seeds():
     assert corpus.test == digits(2, 1024)
 
 
-def test_digits_have_text_without_translations_where_it_is_asked_for():
+def test_digits_have_monolingual_text_only_on_request():
     assert load_corpus(DataConfig(corpus="digits")).monolingual_source is None
     corpus = load_corpus(DataConfig(corpus="digits", num_monolingual=9))
     assert corpus.monolingual_source == digits(13, 9).source
@@ -54,7 +54,7 @@ def test_digits_have_text_without_translations_where_it_is_asked_for():
     assert corpus.train == digits(4, 128)
 
 
-def test_reversed_digits_are_to_be_spelled():
+def test_reversed_digits_swap_sources_and_targets():
     corpus = load_corpus(DataConfig(corpus="digits", reversed=True, num_monolingual=5))
     plain = load_corpus(DataConfig(corpus="digits", num_monolingual=5))
     assert (corpus.source_language, corpus.target_language) == ("digits", "words")
@@ -66,7 +66,7 @@ def test_reversed_digits_are_to_be_spelled():
     assert corpus.reversed() == plain
 
 
-def test_no_digits_are_refused():
+def test_digits_of_size_zero_are_refused():
     with pytest.raises(InputError, match="found 0"):
         digits(1, 0)
 
@@ -87,24 +87,24 @@ def test_no_number_is_in_two_splits():
     assert together.max() < 1_000_000
 
 
-def test_the_seed_alone_decides_what_is_held_out():
+def test_only_the_seed_decides_which_numbers_are_held_out():
     small = number_splits(seed=3, num_train=100, num_validation=50, num_test=60)
     large = number_splits(seed=3, num_train=8000, num_validation=900, num_test=70)
     for name, numbers in small.items():
         assert set(numbers.tolist()) <= set(large[name].tolist())
-    # Whatever may ever be trained on at this seed is not in any test set of this seed.
+    # No number that can be trained on with this seed is held out with this seed.
     held_out = {*large["validation"].tolist(), *large["test"].tolist()}
     everything = set(number_splits(3, 800_000, 1, 1)["train"].tolist())
     assert not everything & held_out
 
 
-def test_number_splits_are_the_same_for_ever():
+def test_number_splits_never_change():
     splits = number_splits(seed=1, num_train=4, num_validation=4, num_test=4)
     assert {name: numbers.tolist() for name, numbers in splits.items()} == EXPECTED_SPLITS
     assert number_splits(2, 4, 4, 4)["test"].tolist() != EXPECTED_SPLITS["test"]
 
 
-def test_small_numbers_are_trained_on_and_all_sizes_are_tested():
+def test_small_numbers_are_trained_on_and_larger_ones_are_tested():
     splits = number_splits(seed=1, num_train=20_000, num_validation=500, num_test=1000)
     assert set(range(FIRST_HELD_OUT)) <= set(splits["train"].tolist())
     assert splits["test"].min() >= FIRST_HELD_OUT
@@ -113,19 +113,19 @@ def test_small_numbers_are_trained_on_and_all_sizes_are_tested():
 
 
 @pytest.mark.parametrize(("size", "named"), [(0, "num_test = 0"), (60_000, "num_test = 60000; expected 1 to 5")])
-def test_numbers_that_are_not_there_are_refused(size, named):
+def test_impossible_size_of_the_test_split_is_refused(size, named):
     with pytest.raises(InputError, match=named):
         number_splits(1, 10, 10, size)
 
 
-def test_numbers_are_spelled_in_any_language():
+def test_numbers_are_spelled_in_the_given_language():
     assert spell(np.array([0, 21, 1001]), "de") == ["null", "einundzwanzig", "eintausendeins"]
     assert spell(np.array([21, 345]), "en") == ["twenty-one", "three hundred and forty-five"]
     with pytest.raises(InputError, match="language 'tlh'"):
         spell(np.array([1]), "tlh")
 
 
-def test_numbers_corpus():
+def test_numbers_corpus_has_the_given_sizes_and_languages():
     config = DataConfig(num_train=30, num_validation=4, num_test=5, source_language="en", target_language="fr")
     corpus = load_corpus(config)
     assert [len(pairs) for pairs in (corpus.train, corpus.validation, corpus.test)] == [30, 4, 5]

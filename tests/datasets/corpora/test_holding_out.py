@@ -1,4 +1,4 @@
-"""Holding out pairs of which nothing is trained on."""
+"""Held-out pairs share no sentence with the training pairs."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from bytenet.datasets.corpora.preparation.holding_out import hold_out_components
 from bytenet.datasets.parallel import Pairs
 
 
-def test_no_sentence_of_a_held_out_component_is_trained_on():
+def test_splits_by_component_share_no_sentence():
     random = np.random.RandomState(0)
     pairs = Pairs(*([f"{side}{i}" for i in random.randint(0, 150, 200)] for side in "st"))
     train, validation, test = hold_out_components(pairs, 10, salt="x", max_pairs=5)
@@ -17,14 +17,14 @@ def test_no_sentence_of_a_held_out_component_is_trained_on():
         assert not splits[one][1] & splits[other][1]
 
 
-def test_components_are_joined_over_both_sides():
-    # 0-1 share a source, 1-2 a target, 2-3 a source: one component of four; 4 stands alone.
+def test_components_are_joined_by_both_sides():
+    # Pairs 0-1 share a source, 1-2 a target, 2-3 a source. They form one component of four; pair 4 is alone.
     pairs = Pairs(["a", "a", "b", "b", "c"], ["1", "2", "2", "3", "4"])
     train, validation, test = hold_out_components(pairs, 1, salt="", max_pairs=3)
     assert (train.target, validation.target, test.target) == (["1", "2", "2", "3"], ["4"], [])
 
 
-def test_forms_of_letters_and_blanks_make_no_other_sentence():
+def test_unicode_forms_and_blanks_do_not_make_another_sentence():
     pairs = Pairs(["u\u0308 ", "a", "b", "\u00fc"], ["1", "2", "3", "4"])
     assert hold_out_tail(pairs, 1)[0].target == ["2"]
     splits = hold_out_components(pairs, 1, salt="")
@@ -32,7 +32,7 @@ def test_forms_of_letters_and_blanks_make_no_other_sentence():
     assert sorted(len(split) for split in splits[1:]) == [1, 1]
 
 
-def test_hold_out_tail():
+def test_hold_out_tail_drops_training_pairs_with_held_out_targets():
     pairs = Pairs(list("abcdef"), list("ABCDEC"))
     train, validation, test = hold_out_tail(pairs, 1)
     assert (train.target, validation.target, test.target) == (["A", "B", "D"], ["E"], ["C"])

@@ -1,4 +1,4 @@
-"""Multi30k with monolingual captions: which images they are of, and what is left out."""
+"""Multi30k with monolingual captions: which images they describe, and which captions are left out."""
 
 import re
 
@@ -14,9 +14,9 @@ NUM_IMAGES = 30
 
 @pytest.fixture
 def write_corpus(data_folder):
-    """Writes a small corpus, "en image 7, 3" being the third English caption of image 7; `changed` replaces lines.
+    """Write a small corpus. "en image 7, 3" is the third English caption of image 7. `changed` replaces lines.
 
-    As in the real one, the second English caption of an image is the English side of its pair.
+    As in the real corpus, the second English caption of an image is the English side of its pair.
     """
 
     def write(changed=None, num_images=NUM_IMAGES):
@@ -43,20 +43,20 @@ def images_of(texts):
     return {int(re.search(r"\d+", text.partition("image" if "image" in text else "train")[2])[0]) for text in texts}
 
 
-def test_pairs_and_the_captions_of_each_language_are_of_different_images(write_corpus, offline):
+def test_pairs_and_captions_of_each_language_use_different_images(write_corpus, offline):
     write_corpus()
     corpus = load_corpus(config())
     images = [images_of(texts) for texts in (corpus.train.target, corpus.monolingual_source, corpus.monolingual_target)]
     assert [len(found) for found in images] == [10, 10, 10]
     assert set.union(*images) == set(range(NUM_IMAGES))
-    # Drawn over all the images, whose captions grow longer towards the end of the file.
+    # Each part is drawn from the whole file, because captions grow longer towards its end.
     assert all(min(found) < NUM_IMAGES / 3 and max(found) > 2 * NUM_IMAGES / 3 for found in images)
     assert len(corpus.monolingual_source) == 5 * 10
     assert len(corpus.monolingual_target) == 4 * 10, "those with a translation are left out"
     assert len(corpus.validation) == len(corpus.test) == NUM_IMAGES
 
 
-def test_neither_the_number_of_pairs_nor_the_direction_changes_what_is_monolingual(write_corpus, offline):
+def test_pair_limit_and_direction_do_not_change_monolingual_text(write_corpus, offline):
     write_corpus()
     whole = load_corpus(config())
     few = load_corpus(config(max_train_pairs=3))
@@ -71,18 +71,19 @@ def test_neither_the_number_of_pairs_nor_the_direction_changes_what_is_monolingu
     assert load_corpus(config(reversed=True)).monolingual_source == whole.monolingual_target
 
 
-def test_what_is_known_or_there_twice_is_left_out(write_corpus, offline):
+def test_known_and_repeated_captions_are_left_out(write_corpus, offline):
     write_corpus()
     german = read_corpus(config()).monolingual_source[:6]
-    # A pair's German, a validation and a test sentence, a decomposed character and double blanks, one text twice.
+    # One German sentence each of a training, validation and test pair, a decomposed character and double blanks, and
+    # one text twice.
     texts = ["de train 0", " de val 3", "de test_2016_flickr 3 ", "zwei  u\u0308", "twice", "twice "]
     write_corpus(dict(zip(german, texts, strict=True)))
     changed = read_corpus(config()).monolingual_source
-    assert changed[:2] == ["zwei  ü", "twice"]  # in NFC, as all text
+    assert changed[:2] == ["zwei  ü", "twice"]  # in NFC, like all text
     assert changed[2:] == [f"de image {i}, {k}" for k in range(1, 6) for i in sorted(images_of(changed[2:]))][6:]
 
 
-def test_a_users_own_text_comes_instead(write_corpus, data_folder, offline):
+def test_users_own_text_replaces_the_captions(write_corpus, data_folder, offline):
     write_corpus()
     path = data_folder("mine.en", ["my own"])
     (path.parent / "multi30k-task2" / "train.4.en.gz").unlink()
@@ -91,13 +92,13 @@ def test_a_users_own_text_comes_instead(write_corpus, data_folder, offline):
     assert len(corpus.monolingual_source) == 50
 
 
-def test_files_of_other_lengths_are_refused(write_corpus, offline):
+def test_files_with_wrong_line_counts_are_refused(write_corpus, offline):
     write_corpus(num_images=29)
     with pytest.raises(InputError, match=r"train\.1\.de\.gz has 29 lines, but Multi30k's training set has 30 pairs"):
         load_corpus(config())
 
 
-def test_without_network_the_file_to_fetch_is_named(write_corpus, data_folder, offline):
+def test_offline_error_names_the_file_to_fetch(write_corpus, data_folder, offline):
     write_corpus()
     (data_folder("other", []).parent / "multi30k-task2" / "train.3.en.gz").unlink()
     with pytest.raises(InputError, match=r"raw/train\.3\.en\.gz could not be downloaded.*multi30k-task2/train\.3\.en"):
@@ -111,7 +112,7 @@ def test_every_file_has_a_checksum_and_a_size():
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", file.checksum) and file.size_bytes for file in files.values())
 
 
-def test_the_real_captions(real_data, offline):
+def test_real_captions_are_unique_and_not_in_the_pairs(real_data, offline):
     if not (real_data / "multi30k-task2").is_dir():
         pytest.skip("there is no multi30k-task2 under BYTENET_DATA")
     corpus = read_corpus(config())

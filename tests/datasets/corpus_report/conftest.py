@@ -1,4 +1,4 @@
-"""A corpus of files with something of everything that the report mentions."""
+"""A corpus of files with an example of everything in the report."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ ENGLISH = [
 
 @pytest.fixture
 def config(data_folder):
-    """A configuration of files with something of everything that is suspicious."""
+    """A configuration of files with an example of everything suspicious."""
     paths = {
         "train_source": data_folder("train.de", GERMAN),
         "train_target": data_folder("train.en", ENGLISH),
@@ -32,7 +32,7 @@ def config(data_folder):
 
 @pytest.fixture
 def monolingual_config(config, data_folder):
-    """With German text: three sentences to use, one of them of the test set; one too long, one with odd characters."""
+    """Also with German text: three usable sentences, one in the test set; one too long; one with an odd character."""
     more = data_folder("more.de", ["Ein Haus", "Haus", "a" * 51, "\u732b", "da u\u0308ber"])
     return replace(config, monolingual_source=str(more))
 

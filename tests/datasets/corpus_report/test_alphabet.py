@@ -1,4 +1,4 @@
-"""Counted, named, rare and odd characters."""
+"""Characters are counted, named, and marked as rare or odd."""
 
 import pytest
 
@@ -19,10 +19,10 @@ def test_characters_are_counted_named_and_marked():
 @pytest.mark.parametrize(
     "character", ["\0", "\t", "\x85", "\xa0", "\xad", "\u0308", "\u2028", "\ufeff", "\ufffd", "\u0378"]
 )
-def test_odd_characters(character):
+def test_unusual_characters_are_odd(character):
     assert is_odd(character)
 
 
 @pytest.mark.parametrize("character", [" ", "a", "ß", "„", "–", "€", "漢", "😀", "7"])
-def test_characters_that_are_not_odd(character):
+def test_ordinary_characters_are_not_odd(character):
     assert not is_odd(character)

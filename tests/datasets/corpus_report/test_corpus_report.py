@@ -1,4 +1,4 @@
-"""The numbers of the corpus report."""
+"""The numbers in the corpus report."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from bytenet.datasets.corpus_report import CorpusReport
 from bytenet.datasets.corpus_report.sentence_lengths import length_bars
 
 
-def test_the_report_agrees_with_what_training_would_do(config):
+def test_report_agrees_with_training(config):
     report = CorpusReport.from_config(config)
     corpus = load_corpus(config)
     vocabulary = Vocabulary.from_texts(corpus.train.source, corpus.train.target)
@@ -24,7 +24,7 @@ def test_the_report_agrees_with_what_training_would_do(config):
     assert {item.character for item in report.alphabet} == set(vocabulary.characters)
 
 
-def test_lengths_are_those_of_the_training_pairs_in_nfc(config):
+def test_lengths_are_measured_on_training_pairs_in_nfc(config):
     report = CorpusReport.from_config(config)
     source, target = report.source_lengths, report.target_lengths
     assert (source.shortest, source.median, source.mean, source.longest) == (
@@ -48,12 +48,12 @@ def test_bars_hold_every_length_once(lengths):
     assert all(one[1] + 1 == other[0] for one, other in pairwise(bars))
 
 
-def test_characters_that_training_never_sees(config):
+def test_report_counts_characters_unseen_in_training(config):
     report = CorpusReport.from_config(config)
     assert report.unseen == {"test": {"\u2028": 1, "ß": 1}}
 
 
-def test_characters_below_the_minimum_count_are_refused_by_training_not_by_the_report(data_folder):
+def test_report_accepts_characters_below_the_minimum_count(data_folder):
     paths = {"train_source": data_folder("a", ["aab"]), "train_target": data_folder("b", ["aaa"])}
     paths["monolingual_source"] = data_folder("c", ["aaa", "aba"])
     settings = {key: str(path) for key, path in paths.items()}
@@ -63,7 +63,7 @@ def test_characters_below_the_minimum_count_are_refused_by_training_not_by_the_r
     assert (report.monolingual["source"].used, report.monolingual["source"].unknown_characters) == (1, 1)
 
 
-def test_text_without_translations_is_counted_as_training_uses_it(monolingual_config):
+def test_monolingual_text_is_counted_as_training_uses_it(monolingual_config):
     report = CorpusReport.from_config(monolingual_config)
     (text,) = report.monolingual.values()
     corpus = load_corpus(monolingual_config)

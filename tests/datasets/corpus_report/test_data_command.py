@@ -47,7 +47,7 @@ def test_settings_can_be_changed(config_file):
 
 
 @pytest.mark.parametrize("arguments", [["--list"], ["--list", "--json"]])
-def test_the_list_of_corpora(arguments):
+def test_list_shows_corpora_with_url_licence_and_checksum(arguments):
     result = CliRunner().invoke(data, arguments, catch_exceptions=False)
     for part in (
         "multi30k",
@@ -63,13 +63,13 @@ def test_the_list_of_corpora(arguments):
 @pytest.mark.parametrize(
     ("arguments", "named"), [([], "Missing PRESET_OR_FILE"), (["digits", "--list"], "--list shows")]
 )
-def test_wrong_use(arguments, named):
+def test_wrong_arguments_exit_with_code_2(arguments, named):
     result = CliRunner().invoke(data, arguments)
     assert result.exit_code == 2
     assert named in result.stderr
 
 
-def test_mistakes_in_the_corpus_and_the_settings_are_raised_for_the_command(config_file):
+def test_errors_in_corpus_and_settings_are_raised(config_file):
     with pytest.raises(InputError, match="None of the 7 training pairs"):
         CliRunner().invoke(
             data,
@@ -104,11 +104,11 @@ def test_tensorflow_is_not_imported_for_the_report():
     ("text", "shown"),
     [("ä ß", "ä ß"), ("a\tb\u2028", "a<U+0009>b<U+2028>"), ("\xa0\x1b[31m", "<U+00A0><U+001B>[31m")],
 )
-def test_what_does_not_show_is_made_visible(text, shown):
+def test_invisible_characters_are_made_visible(text, shown):
     assert visible(text) == shown
 
 
-def test_text_that_is_in_a_held_out_set_is_warned_of(monolingual_config):
+def test_monolingual_text_from_a_held_out_set_gives_a_warning(monolingual_config):
     console = Console(record=True, width=200, file=StringIO())
     print_report(CorpusReport.from_config(monolingual_config), console)
     said = console.export_text()

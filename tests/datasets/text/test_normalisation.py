@@ -1,4 +1,4 @@
-"""Normalisation: TensorFlow Text's NFC, once, and the same ids for a letter however it is written."""
+"""Text is normalised once, to the NFC of TensorFlow Text, so that all forms of a letter get the same ids."""
 
 import unicodedata
 
@@ -27,8 +27,8 @@ from bytenet.datasets.text.characters import character_counts, comparable
 from bytenet.datasets.text.encoding import encode_texts
 from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 
-# Marks that are reordered and composed, characters with decompositions, Hangul that is composed, and marks and letters
-# that Unicode has had only since its versions 15 and 16.
+# Marks to reorder and compose, characters with decompositions, Hangul to compose, and marks and letters that are new
+# in Unicode 15 and 16.
 MANY_FORMS = "auo\u0308\u0323\u0301\u0345\u00fc\u1e9b\u2126\uac00\u1100\u1161\u0344\u0958\u2adc"
 NEW_CHARACTERS = "\U00010efd\U0001e08f\U0001e4ec\u0897\U000105d2\u0307\U00016d67\U00016d63\U00011382\U000113c9"
 ODD = "\0\t\x85\xa0\xad\u2028\ufeff\ufffd\ufffe\U0001f600"
@@ -41,20 +41,20 @@ DECOMPOSED = [unicodedata.normalize("NFD", text) for text in COMPOSED]
 
 
 def in_graph(lines: list[str]) -> list[str]:
-    """What TensorFlow Text's operation gives for every text."""
+    """The result of TensorFlow Text's operation for each text."""
     return [string.decode() for string in tensorflow_text.normalize_utf8(tf.constant(lines, tf.string), "NFC").numpy()]
 
 
 @settings(max_examples=300)
 @given(texts)
-def test_every_text_is_what_the_operation_of_the_graph_gives(lines):
+def test_each_text_is_normalised_as_by_the_graph_operation(lines):
     assert normalise(lines) == in_graph(lines)
 
 
 @pytest.mark.parametrize("frame", ["{}", "a{}\u0301", "\u0345{}"])
-def test_every_character_is_what_the_operation_of_the_graph_gives(frame):
-    # Alone; as a mark below an accent that composes with the letter; as a mark that belongs before another. All
-    # characters but ideographs, which do nothing of this, and those of them that stand for others.
+def test_each_character_is_normalised_as_by_the_graph_operation(frame):
+    # The frames test a character alone, as a mark before an accent that composes with the letter, and as a mark that
+    # belongs before another. Ideographs of higher planes never change and are left out, unless they stand for others.
     points = [*range(0xD800), *range(0xE000, 0x20000), *range(0x2F800, 0x2FA20), *range(0xE0000, 0xE0200)]
     lines = [frame.format(chr(point)) for point in points]
     assert normalise(lines) == in_graph(lines)
@@ -68,13 +68,13 @@ def test_characters_known_to_python_are_composed_as_python_composes_them(lines):
 
 
 @given(texts)
-def test_nothing_is_left_to_do_the_second_time(lines):
+def test_second_normalisation_changes_nothing(lines):
     normalised = normalise(lines)
     assert normalise(list(normalised)) == normalised
     assert normalise(normalised) is normalised
 
 
-def test_the_texts_of_the_caller_stay_as_they_are():
+def test_texts_of_the_caller_are_not_changed():
     lines = ["u\u0308", "a"]
     assert normalise(lines) == normalise(iter(lines)) == ["ü", "a"]
     assert lines == ["u\u0308", "a"]
@@ -95,11 +95,11 @@ def test_text_in_nfc_does_not_start_tensorflow(monkeypatch):
 
 
 def batches(dataset: tf.data.Dataset) -> list[np.ndarray]:
-    """Everything that the first batches of a dataset hold."""
+    """All arrays in the first batches of a dataset."""
     return [array.numpy() for batch in dataset.take(4) for array in tf.nest.flatten(batch)]
 
 
-# What ids, lengths, characters or sentences each public entry gives for texts.
+# The ids, lengths, characters or sentences that each public function returns for texts.
 PLAN = plan_batches(np.array([len(text) + 1 for text in COMPOSED]), batch_size=2)
 VOCABULARY = Vocabulary.from_texts(COMPOSED)
 SMALL = Vocabulary("rfe ", "drop")
@@ -127,7 +127,7 @@ ENTRIES = {
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_a_decomposed_letter_is_the_composed_one(entry):
+def test_decomposed_letters_give_the_same_result_as_composed_letters(entry):
     assert all(len(decomposed) > len(composed) for decomposed, composed in zip(DECOMPOSED, COMPOSED, strict=True))
     composed, decomposed = map(ENTRIES[entry], (COMPOSED, DECOMPOSED))
     assert len(composed)

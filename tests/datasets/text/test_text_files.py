@@ -47,13 +47,13 @@ def test_a_final_newline_ends_the_last_line(write, content, lines):
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
-def test_utf_16_is_called_so(write, encoding):
+def test_utf_16_is_named_in_the_error(write, encoding):
     with pytest.raises(InputError, match=r"UTF-16.*UTF-8") as told:
         read_lines(write("sch\u00f6n \u2028\n".encode(encoding)))
     assert "8859" not in str(told.value)
 
 
-def test_a_file_of_a_byte_order_mark_alone_is_empty(write):
+def test_file_with_only_a_byte_order_mark_is_empty(write):
     with pytest.raises(InputError, match="is empty"):
         read_lines(write(b"\xef\xbb\xbf"))
     assert read_lines(write(b"\xef\xbb\xbf"), allow_empty=True) == []
@@ -63,7 +63,7 @@ texts_without_nul = st.text(st.characters(exclude_categories=["Cs"], exclude_cha
 
 
 @given(st.lists(texts_without_nul, min_size=1))
-def test_any_lines_come_back(lines):
+def test_any_lines_are_read_back_unchanged(lines):
     logging.getLogger("bytenet.datasets").disabled = True
     try:
         assert split_lines("".join(line + "\n" for line in lines).encode(), "text") == lines
@@ -75,7 +75,7 @@ def test_any_lines_come_back(lines):
     ("character", "name"),
     [("\u2028", "U+2028"), ("\u2029", "U+2029"), ("\x85", "U+0085"), ("\r", "U+000D"), ("\f", "U+000C")],
 )
-def test_line_breaks_of_other_programs_are_kept_and_reported(write, caplog, character, name):
+def test_other_line_break_characters_are_kept_and_reported(write, caplog, character, name):
     path = write(f"eins\nzw{character}ei\ndrei\nvi{character}er\n".encode())
     assert read_lines(path) == ["eins", f"zw{character}ei", "drei", f"vi{character}er"]
     (record,) = caplog.records
@@ -84,23 +84,23 @@ def test_line_breaks_of_other_programs_are_kept_and_reported(write, caplog, char
     assert "2 line(s) (2, 4)" in record.getMessage()
 
 
-def test_some_lines_with_carriage_returns_keep_them(write, caplog):
+def test_carriage_returns_on_some_lines_are_kept_and_reported(write, caplog):
     assert read_lines(write(b"eins\r\nzwei\ndrei\r\n")) == ["eins\r", "zwei", "drei\r"]
     assert "U+000D" in caplog.text
     assert "2 line(s) (1, 3)" in caplog.text
 
 
-def test_windows_line_ends_are_taken_off(write, caplog):
+def test_windows_line_ends_are_removed(write, caplog):
     assert read_lines(write(b"eins\r\nzwei\r\n")) == ["eins", "zwei"]
     assert "Windows line ends" in caplog.text
 
 
-def test_windows_line_ends_are_taken_off_where_the_last_line_has_none(write, caplog):
+def test_windows_line_ends_are_removed_if_the_last_line_has_none(write, caplog):
     assert read_lines(write(b"eins\r\nzwei\r\ndrei")) == ["eins", "zwei", "drei"]
     assert "Windows line ends" in caplog.text
 
 
-def test_a_byte_order_mark_is_taken_off(write, caplog):
+def test_byte_order_mark_is_removed(write, caplog):
     assert read_lines(write(b"\xef\xbb\xbfeins\n")) == ["eins"]
     assert "byte order mark" in caplog.text
 
@@ -110,18 +110,18 @@ def test_ordinary_text_is_not_reported(write, caplog):
     assert caplog.records == []
 
 
-def test_many_lines_are_reported_in_short(write, caplog):
+def test_report_of_many_lines_is_shortened(write, caplog):
     read_lines(write(b"a\rb\n" * 100))
     assert "100 line(s) (1, 2, 3, 4, 5 and 95 more)" in caplog.text
 
 
-def test_invalid_utf_8_is_placed(write):
+def test_invalid_utf_8_error_names_line_and_byte(write):
     path = write("äb\n".encode() + b"c\xe4d\n")
     with pytest.raises(InputError, match=rf"{path}:2: byte 2 of the line \(byte 6 of the file\) is 0xe4.*iconv"):
         read_lines(path)
 
 
-def test_a_nul_is_placed(write):
+def test_nul_error_names_the_line(write):
     path = write(b"a\nb\nc\0d\n")
     with pytest.raises(InputError, match=rf"{path}:3: found a NUL.*UTF-16"):
         read_lines(path)
@@ -154,7 +154,7 @@ def test_a_broken_gzip_file_is_refused(write, tmp_path):
             read_lines(path)
 
 
-def test_parallel_files(write):
+def test_parallel_files_are_read_as_pairs(write):
     pairs = read_parallel(write(b"ein\nzwei\n", "a.de"), write(b"one\ntwo\n", "a.en.gz"))
     assert (pairs.source, pairs.target, len(pairs)) == (["ein", "zwei"], ["one", "two"], 2)
 

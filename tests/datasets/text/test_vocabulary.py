@@ -1,4 +1,4 @@
-"""The vocabulary: ids, round trips, and the same answers in Python and in the graph."""
+"""The vocabulary: ids, round trips, and the same results in Python and in the graph."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,13 @@ from bytenet.errors import InputError, MissingFileError
 
 ODD = "\0\t\r\n \x0b\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f600"
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-# Few characters, so that texts and vocabularies have some in common; with marks that are reordered and
-# composed.
+# Few characters, so that texts and vocabularies share some. Some marks are reordered and composed.
 likely_text = st.text(st.sampled_from("abuo\u0308\u0323\u0301\u00fc\u1e9b\u2126\uac00\u1100\u1161" + ODD), max_size=12)
 texts = st.lists(any_text | likely_text, min_size=1, max_size=5)
 rules = st.sampled_from(["symbol", "drop"])
 
 
-def test_ids_are_sorted_after_the_special_ones():
+def test_character_ids_are_sorted_and_follow_the_special_ids():
     vocabulary = Vocabulary(["c", "a", "b"])
     assert (PAD_ID, EOS_ID, UNKNOWN_ID) == (0, 1, 2)
     assert vocabulary.size == 6
@@ -27,7 +26,7 @@ def test_ids_are_sorted_after_the_special_ones():
     assert vocabulary.encode("").tolist() == [1]
 
 
-def test_unknown_characters_by_each_rule():
+def test_unknown_characters_are_handled_by_each_rule():
     assert Vocabulary("ab").encode("axb").tolist() == [3, 2, 4, 1]
     assert Vocabulary("ab").decode([3, 2, 4, 1]) == "a\ufffdb"
     dropping = Vocabulary("ab", unknown="drop")
@@ -39,7 +38,7 @@ def test_unknown_characters_by_each_rule():
         Vocabulary("ab", unknown="error").encode("axb")
 
 
-def test_an_empty_vocabulary_encodes():
+def test_empty_vocabulary_encodes_every_character_as_unknown():
     assert Vocabulary("").encode("ab").tolist() == [2, 2, 1]
     assert Vocabulary("").encode_graph(["ab"]).numpy().tolist() == [[2, 2, 1]]
 
@@ -75,7 +74,7 @@ def test_round_trip_of_any_text(lines, unknown):
 
 
 @given(texts, texts, rules)
-def test_a_batch_is_encoded_as_its_texts_are(known, lines, unknown):
+def test_batch_encoding_equals_the_encoding_of_each_text(known, lines, unknown):
     vocabulary = Vocabulary.from_texts(known, unknown=unknown)
     encoded = vocabulary.encode_batch(lines)
     assert [ids.tolist() for ids in encoded] == [vocabulary.encode(line).tolist() for line in lines]
@@ -83,7 +82,7 @@ def test_a_batch_is_encoded_as_its_texts_are(known, lines, unknown):
     assert vocabulary.encode_batch([]) == []
 
 
-def test_lengths_with_an_unknown_character_are_refused_where_told_to():
+def test_lengths_refuse_unknown_characters_under_the_error_rule():
     vocabulary = Vocabulary("ab", unknown="error")
     assert vocabulary.encoded_lengths(["ab", "", "a"]).tolist() == [3, 1, 2]
     with pytest.raises(InputError, match=r"'x' \(U\+0078\)"):
@@ -103,22 +102,22 @@ def test_the_graph_encodes_as_python_does(known, lines, unknown):
 
 
 def test_the_graph_encodes_every_character_as_python_does():
-    # Every one of the first two planes, and some of the others, which have ideographs or nothing.
+    # All characters of the first two planes, and some of the others, which have ideographs or nothing.
     points = [*range(0xD800), *range(0xE000, 0x20000), *range(0x20000, 0x110000, 101), 0x10FFFF]
     every = [chr(point) for point in points]
     vocabulary = Vocabulary([char for char, normal in zip(every, normalise(every), strict=True) if normal == char][::3])
-    # One text of all characters, each kept from its neighbours by a letter, so that nothing is composed.
+    # One text of all characters, with a letter between neighbours so that nothing is composed.
     text = "x".join(every)
     encoded = vocabulary.encode_graph([text.encode("utf-8")])[0]
     np.testing.assert_array_equal(encoded, vocabulary.encode(text))
 
 
-def test_the_graph_pads_to_a_length():
+def test_graph_pads_to_the_given_length():
     vocabulary = Vocabulary("ab")
     assert vocabulary.encode_graph(["ab", "a"], 5).numpy().tolist() == [[3, 4, 1, 0, 0], [3, 1, 0, 0, 0]]
 
 
-def test_the_graph_refuses_unknown_characters_where_told_to():
+def test_graph_refuses_unknown_characters_under_the_error_rule():
     import tensorflow as tf
 
     vocabulary = Vocabulary("ab", unknown="error")
@@ -136,7 +135,7 @@ def test_json_keeps_every_character(lines, unknown):
     assert again.fingerprint() == vocabulary.fingerprint()
 
 
-def test_save_and_load(tmp_path):
+def test_saved_vocabulary_is_loaded_unchanged(tmp_path):
     vocabulary = Vocabulary.from_texts([ODD, "äöü"])
     vocabulary.save(tmp_path / "vocabulary.json")
     assert Vocabulary.load(tmp_path / "vocabulary.json") == vocabulary
@@ -156,7 +155,7 @@ def test_different_vocabularies_differ():
     ("characters", "named"),
     [(["ab"], "'ab'"), ([""], "''"), (["a", "a"], "'a'"), (["\u212b"], "\u212b"), (["\ud800"], "ud800")],
 )
-def test_what_is_no_character_is_refused(characters, named):
+def test_invalid_and_repeated_characters_are_refused(characters, named):
     with pytest.raises(InputError, match=named):
         Vocabulary(characters)
 
@@ -170,13 +169,13 @@ def test_an_unknown_rule_is_refused():
     "content",
     [b"", b"[]", b"{}", b'{"format": "other", "unknown": "drop", "characters": []}', b"\xff\xfe", b'{"form'],
 )
-def test_a_file_that_is_no_vocabulary_is_refused(tmp_path, content):
+def test_file_that_is_not_a_vocabulary_is_refused(tmp_path, content):
     path = tmp_path / "vocabulary.json"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"vocabulary\.json is not a vocabulary"):
         Vocabulary.load(path)
 
 
-def test_a_missing_vocabulary_is_named(tmp_path):
+def test_missing_vocabulary_error_names_the_path(tmp_path):
     with pytest.raises(MissingFileError, match=r"no vocabulary at .*gone.json"):
         Vocabulary.load(tmp_path / "gone.json")
