@@ -39,6 +39,7 @@ test-backends: $(INSTALLED) $(BACKENDS_INSTALLED)
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt

@@ -58,9 +58,7 @@ def run_steps(
     started = [direction.name for direction in task.directions if direction.starts_trained]
     saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps)
     callbacks = [
-        StateKeeper(
-            state, models, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics
-        ),
+        StateKeeper(state, models, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics),
         *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
         EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
         TrainingLog(folders, state, [direction.name for direction in task.learning], task.columns),

@@ -86,9 +86,7 @@ class SemiSupervisedTask(Task):
     def resumed_config(self, config: Config, begun: Config) -> Config:
         # The weights of the checkpoint come from the runs that the training started from, not from those asked for.
         semi = begun.semi_supervised
-        semi = replace(
-            config.semi_supervised, start_forward=semi.start_forward, start_backward=semi.start_backward
-        )
+        semi = replace(config.semi_supervised, start_forward=semi.start_forward, start_backward=semi.start_backward)
         return replace(config, semi_supervised=semi)
 
     def messages(self) -> Iterator[str]:

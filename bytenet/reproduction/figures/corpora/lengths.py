@@ -61,8 +61,6 @@ def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ]  # fmt: skip
 
 
-
-
 def _plot_lengths(table: Table, path: Path) -> None:
     figure = new_figure(4.2)
     axes = figure.subplots()
