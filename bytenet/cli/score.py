@@ -29,9 +29,7 @@ def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_
     from bytenet.evaluation import bits_per_character
 
     batch_size = batch_size or folder.config.decoding.batch_size
-    scores = log_probabilities(
-        model, folder.vocabulary, pairs.source, pairs.target, batch_size, folder.trained_lengths
-    )  # fmt: skip
+    scores = log_probabilities(model, folder.vocabulary, pairs.source, pairs.target, batch_size, folder.trained_lengths)
     total = bits_per_character(scores.log_probabilities, scores.num_characters)
     columns = (scores.log_probabilities, scores.num_characters, scores.bits_per_character)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))

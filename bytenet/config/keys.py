@@ -13,7 +13,7 @@ from bytenet.errors import ConfigError
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """ " Did you mean ...?" with the nearest of `words`, or an empty text if none is similar."""
+    """A space and the question "Did you mean ...?" with the nearest of `words`; an empty text if none is similar."""
     close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
     return f" Did you mean {close[0]}?" if close else ""
 
