@@ -68,6 +68,21 @@ def final_state() -> Callable[[Path], tuple[dict, dict[str, np.ndarray]]]:
     return read
 
 
+@pytest.fixture(scope="session")
+def equal_final_states(final_state) -> Callable[[Path, Path], tuple[dict, dict[str, np.ndarray]]]:
+    """Checks that two runs ended with the same state and, bit for bit, the same variables; returns both."""
+
+    def check(run, expected):
+        state, arrays = final_state(expected)
+        other_state, other_arrays = final_state(run)
+        assert other_state == state
+        assert arrays.keys() == other_arrays.keys()
+        assert not [name for name in arrays if not np.array_equal(arrays[name], other_arrays[name])]
+        return state, arrays
+
+    return check
+
+
 @pytest.fixture
 def interrupted(monkeypatch):
     """Inside `interrupted(step)`, a run gets a signal at that step, for example from Ctrl-C or a cluster."""

@@ -30,7 +30,9 @@ run("stopped", config(*semi), models=pool, resume=True)
 """
 
 
-def test_pair_with_text_weights_of_0_equals_two_supervised_runs(tmp_path, final_state):
+def test_pair_with_text_weights_of_0_equals_two_supervised_runs(
+    tmp_path, final_state, model_weights, assert_equal_weights
+):
     """The pair has the weights, running statistics, random states and optimisers of the two runs."""
     same = run_script(WITHOUT_TEXT, tmp_path)
     state, arrays = final_state(same / "weights 0")
@@ -41,31 +43,21 @@ def test_pair_with_text_weights_of_0_equals_two_supervised_runs(tmp_path, final_
         of_both = [value for _, of_run in supervised for name, value in of_run.items() if name.startswith(group)]
         assert sorted(map(identity, of_pair)) == sorted(map(identity, of_both))
     for part, direction in (("", "forward"), ("backward", "backward")):
-        assert_models_are_equal(same / "weights 0" / part, same / direction)
+        assert_equal_weights(model_weights(same / "weights 0" / part), model_weights(same / direction))
 
 
 def identity(array):
     return array.shape, str(array.dtype), array.tobytes()
 
 
-def assert_models_are_equal(run, expected):
-    from bytenet.run_folder import RunFolder
-
-    models = [RunFolder.open(folder).load_model() for folder in (run, expected)]
-    for one, other in zip(*(model.weights for model in models), strict=True):
-        np.testing.assert_array_equal(one, other, err_msg=one.path)
-
-
-def test_resumed_run_equals_an_uninterrupted_run_with_reused_models(tmp_path, final_state):
+def test_resumed_run_equals_an_uninterrupted_run_with_reused_models(
+    tmp_path, final_state, equal_final_states, model_weights, assert_equal_weights
+):
     same = run_script(RESUMED, tmp_path)
-    state, arrays = final_state(same / "unbroken")
-    resumed_state, resumed_arrays = final_state(same / "stopped")
-    assert resumed_state == state
+    state, arrays = equal_final_states(same / "stopped", same / "unbroken")
     assert state["step"] == 9
-    assert arrays.keys() == resumed_arrays.keys()
-    assert not [name for name in arrays if not np.array_equal(arrays[name], resumed_arrays[name])]
     for part in ("", "backward"):
-        assert_models_are_equal(same / "stopped" / part, same / "unbroken" / part)
+        assert_equal_weights(model_weights(same / "stopped" / part), model_weights(same / "unbroken" / part))
     rows, resumed_rows = (
         [row.split(",") for row in (same / name / "metrics.csv").read_text().splitlines()]
         for name in ("unbroken", "stopped")
