@@ -17,6 +17,7 @@ class LengthPolicy:
         offset: additional target symbols, at least 0.
         reads_padding: whether the network reads padding like text, as in the thesis's code. The result for a sentence
             then depends on its padding, so sentences are padded as in training wherever possible.
+        longest: the length of the longest source or target that the network can read; None for no limit.
 
     Reference:
         Kalchbrenner et al. 2016, section 3.2 (dynamic unfolding, there with scale 1.2 and offset 0).
@@ -26,6 +27,7 @@ class LengthPolicy:
     scale: float = 1.2
     offset: int = 24
     reads_padding: bool = False
+    longest: int | None = None
 
     @property
     def pads_to_pair(self) -> bool:
@@ -35,12 +37,14 @@ class LengthPolicy:
     def max_target_length(self, source_length: Any) -> Any:
         """The length of the longest target, for an int or an int32 tensor of any shape.
 
-        The rule is computed in whole hundredths, so that Python ints and tensors give the same number.
+        The rule is computed in whole hundredths, so that Python ints and tensors give the same number. With `longest`,
+        it takes only ints.
         """
         if self.pads_to_pair:
             return source_length
         hundredths = round(self.scale * 100)
-        return (source_length * hundredths + 99) // 100 + self.offset
+        length = (source_length * hundredths + 99) // 100 + self.offset
+        return length if self.longest is None else min(length, self.longest)
 
     def search_length(self, source_length: int, longest_target: int) -> int:
         """The length up to which training searches a translation of a text without a reference.

@@ -43,7 +43,14 @@ class ModelConfig:
     @property
     def length_policy(self) -> LengthPolicy:
         """The longest targets, and the padding of sources."""
-        return LengthPolicy(self.length_rule, self.unfold_scale, self.unfold_offset, not self.mask_padding)
+        return LengthPolicy(
+            self.length_rule, self.unfold_scale, self.unfold_offset, not self.mask_padding, self.longest_sequence
+        )
+
+    @property
+    def longest_sequence(self) -> int | None:
+        """The length of the longest source or target, with the end symbol; None for no limit."""
+        return None
 
     @model_validator(mode="before")
     @classmethod

@@ -78,7 +78,7 @@ def beam_search(
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
     batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size
-    memory = _repeat_rows(model.encode(source_ids), beam_size)  # the same for all beams of a sentence
+    memory = model.encode(source_ids)
     model_step = model.make_step()
     offsets = log_probability_offsets(vocab_size, forbidden_ids)
     stay = np.full(vocab_size, -np.inf, np.float32)
@@ -107,7 +107,7 @@ def beam_search(
             lengths=lengths,
             ended=ended,
             settled=_settled(log_probabilities, lengths, ended, limits, length_penalty, n_best),
-            state=model.select(state, _rows_of(parents)),
+            state=model.select(state, parents),
             symbols=beams.symbols.write(beams.position, ids),
             parents=beams.parents.write(beams.position, parents),
         )
@@ -120,23 +120,12 @@ def beam_search(
         lengths=tf.zeros([batch, beam_size], tf.int32),
         ended=tf.zeros([batch, beam_size], tf.bool),
         settled=tf.zeros([batch], tf.bool),
-        state=model.initial_state(memory, max_length),
+        state=model.initial_state(memory, max_length, beam_size),
         symbols=empty_symbols(max_length, [batch, beam_size]),
         parents=empty_symbols(max_length, [batch, beam_size]),
     )
     end = _Beams(*tf.while_loop(lambda *beams: tf.reduce_any(searching(_Beams(*beams))), step, start))
     return _ranked(end, _follow_back(end, max_length), length_penalty, n_best)
-
-
-def _repeat_rows(nest: Any, times: int) -> Any:
-    """Tensors `(batch, ...)` → `(batch * times, ...)`. The copies of a row stand side by side."""
-    return tf.nest.map_structure(lambda tensor: tf.repeat(tensor, times, axis=0), nest)
-
-
-def _rows_of(parents: tf.Tensor) -> tf.Tensor:
-    """The row of each parent among all beams: int32 `(batch, b)` → `(batch * b,)`."""
-    batch, beam_size = tf.unstack(tf.shape(parents))
-    return tf.reshape(tf.range(batch)[:, None] * beam_size + parents, [-1])
 
 
 def _settled(

@@ -34,8 +34,11 @@ class ZeroPaddedEmbedding(keras.layers.Layer):
         self.table = self.add_weight(name="table", shape=(self.vocab_size - 1, self.dim), initializer=self.initializer)
 
     def call(self, ids):
-        table = ops.convert_to_tensor(self.table)
-        return ops.take(ops.pad(table, [[1, 0], [0, 0]]), ids, axis=0)
+        return ops.take(self.rows(), ids, axis=0)
+
+    def rows(self):
+        """The vectors of all ids, float `(vocab_size, dim)`. Row 0 is zero."""
+        return ops.pad(ops.convert_to_tensor(self.table), [[1, 0], [0, 0]])
 
     def compute_output_shape(self, input_shape):
         return (*input_shape, self.dim)

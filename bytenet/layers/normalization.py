@@ -1,6 +1,6 @@
-"""Normalisations with a trained offset and no gain: over the real steps of a batch, or over the channels of a step.
+"""Normalisations with a trained offset: over the real steps of a batch, or over the channels of a step.
 
-They have no gain because a ReLU and a linear map follow, which absorb it (Madsen 2017, section 2.6.3).
+ByteNet's have no gain, because a ReLU and a linear map follow, which absorb it (Madsen 2017, section 2.6.3).
 `bytenet.layers.fast.normalization` has the same layers with faster gradients; networks use those.
 """
 
@@ -97,28 +97,38 @@ class MaskedBatchNormalization(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("bytenet")
 class LayerNormalization(keras.layers.Layer):
-    """Layer normalisation over the channels of each step with a trained offset and no gain.
+    """Layer normalisation over the channels of each step with a trained offset, and a trained gain if `scale` is set.
 
-    The same numbers as `keras.layers.LayerNormalization(scale=False)`.
+    The same numbers as `keras.layers.LayerNormalization`.
 
     Mask: not needed; each step is normalised alone.
 
     Args:
         epsilon: added to the variance.
+        scale: whether each channel has a gain.
 
     Input: float `(..., channels)`.
+
+    Reference:
+        Ba et al. 2016.
     """
 
-    def __init__(self, epsilon: float = 1e-5, **kwargs):
+    def __init__(self, epsilon: float = 1e-5, scale: bool = False, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
         self.epsilon = epsilon
+        self.scale = scale
 
     def build(self, input_shape):
-        self.beta = self.add_weight(name="beta", shape=(input_shape[-1],), initializer="zeros", autocast=False)
+        channels = (input_shape[-1],)
+        self.beta = self.add_weight(name="beta", shape=channels, initializer="zeros", autocast=False)
+        if self.scale:
+            self.gamma = self.add_weight(name="gamma", shape=channels, initializer="ones", autocast=False)
 
     def call(self, inputs):
-        return ops.cast(self._standardize(ops.cast(inputs, "float32")) + self.beta, self.compute_dtype)
+        standardized = self._standardize(ops.cast(inputs, "float32"))
+        outputs = standardized * self.gamma + self.beta if self.scale else standardized + self.beta
+        return ops.cast(outputs, self.compute_dtype)
 
     def _standardize(self, values):
         """Give the channels of each step mean 0 and variance 1; float32 `(..., channels)`."""
@@ -126,7 +136,7 @@ class LayerNormalization(keras.layers.Layer):
         return centred * ops.rsqrt(channel_mean(ops.square(centred)) + self.epsilon)
 
     def get_config(self):
-        return super().get_config() | {"epsilon": self.epsilon}
+        return super().get_config() | {"epsilon": self.epsilon, "scale": self.scale}
 
 
 @contextmanager

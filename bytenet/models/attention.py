@@ -109,31 +109,37 @@ class AttentionModel(TranslationModel):
     def decode(self, memory, previous_ids, training=False):
         embedded = self.target_dropout(self.target_embedding(previous_ids), training=training)
         first = self.initial_state(memory, max_length=0)
-        attention = self.decoder(embedded, initial_state=_cell_states(first, memory))  # (batch, T, 2 * dim)
+        attention = self.decoder(embedded, initial_state=_cell_states(first))  # (batch, T, 2 * dim)
         return self.head(self.head_dropout(attention, training=training))
 
-    def initial_state(self, memory, max_length):
-        batch_size = ops.shape(memory["encoded"])[0]
+    def initial_state(self, memory, max_length, beam_size=1):
+        rows = ops.shape(memory["encoded"])[0] * beam_size
         names = ("lower", "upper", "attention")
-        state = {name: ops.zeros((batch_size, 2 * self.dim), dtype=self.compute_dtype) for name in names}
+        state = {name: ops.zeros((rows, 2 * self.dim), dtype=self.compute_dtype) for name in names}
         if self.is_bounded:
-            state["logits"] = ops.zeros((batch_size, self.vocab_size), dtype="float32")
-        return state
+            state["logits"] = ops.zeros((rows, self.vocab_size), dtype="float32")
+        if beam_size > 1:  # the cell needs a row of the memory for each hypothesis
+            memory = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory)
+        return {"own": state, "memory": memory}
+
+    def select(self, state, parents):
+        # All hypotheses of a source have the same memory.
+        return state | {"own": super().select(state["own"], parents)}
 
     def step(self, previous_ids, state, memory, position):
         with keras.name_scope("decoder"):  # the scope of `call`: profiles group the operations of a step by it
-            attention, new = self.decoder.cell(self.target_embedding(previous_ids), _cell_states(state, memory))
+            attention, new = self.decoder.cell(self.target_embedding(previous_ids), _cell_states(state))
         lower, upper = new[:2]
-        new_state = {"lower": lower, "upper": upper, "attention": attention}
+        own = {"lower": lower, "upper": upper, "attention": attention}
         if not self.is_bounded:
-            return self.head(attention), new_state
-        logits, _ = self.head.cell(attention, [state["logits"]])
-        return logits, new_state | {"logits": logits}
+            return self.head(attention), state | {"own": own}
+        logits, _ = self.head.cell(attention, [state["own"]["logits"]])
+        return logits, state | {"own": own | {"logits": logits}}
 
 
-def _cell_states(state: dict, memory: dict) -> list:
+def _cell_states(state: dict) -> list:
     """The states of an `AttentionCell`, in the cell's order."""
     return [
-        *(state[name] for name in ("lower", "upper", "attention")),
-        *(memory[name] for name in ("keys", "encoded", "score_offsets")),
+        *(state["own"][name] for name in ("lower", "upper", "attention")),
+        *(state["memory"][name] for name in ("keys", "encoded", "score_offsets")),
     ]

@@ -8,7 +8,7 @@ from keras import ops
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
 from bytenet.models.ring_buffer import RingBuffer
-from bytenet.models.translation_model import ProfilePart, TranslationModel
+from bytenet.models.translation_model import ProfilePart, TranslationModel, repeat_for_beams, rows_of_parents
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -96,12 +96,12 @@ class ByteNet(TranslationModel):
         joined = self._join(encoded, self.target_embedding(previous_ids))  # (batch, T, decoder_dim)
         return self.head(self.decoder(joined, training=training))
 
-    def initial_state(self, memory, max_length):
+    def initial_state(self, memory, max_length, beam_size=1):
         width = self.decoder.blocks[0].hidden_dim
-        return self._ring.empty(ops.shape(memory["encoded"])[0], width, self.compute_dtype)
+        return self._ring.empty(ops.shape(memory["encoded"])[0] * beam_size, width, self.compute_dtype)
 
-    def select(self, state, rows):
-        return self._ring.select(state, rows)
+    def select(self, state, parents):
+        return self._ring.select(state, rows_of_parents(parents))
 
     def step(self, previous_ids, state, memory, position):
         return self.make_step()(previous_ids, state, memory, position)
@@ -119,7 +119,8 @@ class ByteNet(TranslationModel):
             length = encoded.shape[1] or ops.shape(encoded)[1]
             current = ops.take(encoded, ops.minimum(position, length - 1), axis=1)  # (batch, dim)
             current = ops.where(position < length, current, ops.zeros_like(current))
-            outputs = self._join(current, self.target_embedding(previous_ids))
+            embedded = self.target_embedding(previous_ids)  # (batch * beam_size, dim)
+            outputs = self._join(repeat_for_beams(current, previous_ids), embedded)
 
             # The name scopes of `call`: profiles group the operations of a step by them.
             with keras.name_scope("decoder"):

@@ -60,5 +60,5 @@ class RingBuffer:
         }
 
     def select(self, state: dict, rows) -> dict:
-        """The state whose row i continues from row `rows[i]`; `rows` is int32 `(batch,)`."""
+        """The state whose row i continues from row `rows[i]`; `rows` is int32, one for each row."""
         return state | {"written_by": ops.take(state["written_by"], rows, axis=0)}

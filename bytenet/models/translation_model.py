@@ -28,7 +28,9 @@ class TranslationModel(keras.Model):
 
     Ids: 0 is padding and the start of every target, 1 is the end symbol. `S` and `T` below are padded lengths.
     `step` at one position after the other gives the same logits as `call`. The first axis of every tensor in `memory`
-    and `state` is the batch. For a beam search, `select` lets a hypothesis continue from the state of another one.
+    is the batch of sources. A search may keep several hypotheses of each source: then `state` and `previous_ids` have a
+    row for each hypothesis, and the hypotheses of a source follow each other. `select` lets a hypothesis continue from
+    another one of the same source.
 
     A family defines `config_class`, `parts`, `encode`, `decode`, `initial_state` and `step`. The tests in
     `tests/contract` run with every family.
@@ -103,13 +105,27 @@ class TranslationModel(keras.Model):
             float32 `(batch, T, vocab_size)`.
         """
 
+    def attention_weights(self, memory, previous_ids) -> list:
+        """How much each step attends to each source symbol, for all steps at once.
+
+        Args:
+            memory: the result of `encode`.
+            previous_ids: as in `decode`.
+
+        Returns:
+            For each layer that attends to the source, from below, float `(batch, heads, T, S)`; sums over S are 1. An
+            empty list for a model without attention.
+        """
+        return []
+
     @abstractmethod
-    def initial_state(self, memory, max_length: int):
-        """The state before the first step: a nest of tensors whose first axis is the batch. Steps keep their shapes.
+    def initial_state(self, memory, max_length: int, beam_size: int = 1):
+        """The state before the first step: a nest of tensors. Steps keep their shapes.
 
         Args:
             memory: the result of `encode`.
             max_length: largest number of steps. A model whose state grows with the steps allocates this many.
+            beam_size: number of hypotheses of each source.
         """
 
     @abstractmethod
@@ -117,13 +133,13 @@ class TranslationModel(keras.Model):
         """Predict one character.
 
         Args:
-            previous_ids: int32 `(batch,)`, the characters before this one; 0 at the start.
-            state: the result of `initial_state` or of the previous `step`.
-            memory: the result of `encode`.
+            previous_ids: int32 `(batch * beam_size,)`, the characters before this one; 0 at the start.
+            state: the result of `initial_state`, `select` or the previous `step`.
+            memory: the result of `encode`, with a row for each source.
             position: int32 scalar, 0 for the first target character.
 
         Returns:
-            The logits, float32 `(batch, vocab_size)`, and the next state.
+            The logits, float32 `(batch * beam_size, vocab_size)`, and the next state.
         """
 
     def make_step(self):
@@ -134,16 +150,18 @@ class TranslationModel(keras.Model):
         """
         return self.step
 
-    def select(self, state, rows):
-        """Rearrange the rows of a state: row i of the result continues from row `rows[i]`.
+    def select(self, state, parents):
+        """Rearrange the hypotheses of each source: hypothesis j of source i continues from hypothesis `parents[i, j]`.
 
         Args:
             state: the result of `initial_state` or of the previous `step`.
-            rows: int32 `(batch,)`. A row may occur several times or not at all.
+            parents: int32 `(batch, beam_size)`, from 0 to `beam_size - 1`. A parent may occur several times or not at
+                all.
 
         Returns:
-            The state of the new rows.
+            The state of the new hypotheses.
         """
+        rows = rows_of_parents(parents)
         return keras.tree.map_structure(lambda tensor: keras.ops.take(tensor, rows, axis=0), state)
 
     def max_target_length(self, source_length: int) -> int:
@@ -164,6 +182,32 @@ class TranslationModel(keras.Model):
         names = {field.name for field in fields(cls.config_class)}
         values = {key: value for key, value in config.items() if key in names}
         return cls(cls.config_class(**values), **{key: value for key, value in config.items() if key not in names})
+
+
+def rows_of_parents(parents):
+    """The row of each parent among the hypotheses of all sources: int32 `(batch, b)` → `(batch * b,)`."""
+    batch, beam_size = keras.ops.shape(parents)
+    firsts = keras.ops.arange(batch, dtype="int32")[:, None] * beam_size
+    return keras.ops.reshape(firsts + parents, (-1,))
+
+
+def repeat_for_beams(values, previous_ids):
+    """Repeat the rows of a tensor, so that each hypothesis has a row.
+
+    Args:
+        values: float `(batch, channels)`, a row for each source.
+        previous_ids: int32 `(batch * beam_size,)`.
+
+    Returns:
+        float `(batch * beam_size, channels)`.
+    """
+    ops = keras.ops
+    batch, hypotheses = ops.shape(values)[0], ops.shape(previous_ids)[0]
+    if isinstance(batch, int) and batch == hypotheses:
+        return values
+    channels = values.shape[-1]
+    repeated = ops.broadcast_to(values[:, None], (batch, hypotheses // batch, channels))
+    return ops.reshape(repeated, (hypotheses, channels))
 
 
 def memory_of_targets(memory, source_ids, target_ids):

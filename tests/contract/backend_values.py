@@ -156,15 +156,15 @@ def model_values(config: ModelConfig) -> Values:
 
 
 def step_logits(model):
-    """The logits of four steps. Between steps, the sentences are reordered, as hypotheses are in a beam."""
+    """The logits of four steps for two hypotheses of each source, which are reordered between steps, as in a beam."""
     memory = model.encode(convert_to_tensor(SENTENCES["source_ids"]))
-    state, all_logits = model.initial_state(memory, 8), []
-    rows = convert_to_tensor(np.array([1, 0, 1], "int32"))
-    for position, previous_ids in enumerate([[0, 0, 0], [3, 4, 5], [6, 3, 1], [2, 9, 10]]):
+    state, all_logits = model.initial_state(memory, 8, beam_size=2), []
+    parents = convert_to_tensor(np.array([[1, 0], [1, 1], [0, 1]], "int32"))
+    symbols = [[0] * 6, [3, 4, 5, 6, 7, 8], [6, 3, 1, 8, 9, 3], [2, 9, 10, 1, 4, 5]]
+    for position, previous_ids in enumerate(symbols):
         logits, state = model.step(convert_to_tensor(np.array(previous_ids, "int32")), state, memory, position)
         all_logits.append(logits)
-        state = model.select(state, rows)
-        memory = keras.tree.map_structure(partial(keras.ops.take, indices=rows, axis=0), memory)
+        state = model.select(state, parents)
     return keras.ops.stack(all_logits)
 
 

@@ -13,7 +13,10 @@ from bytenet.models import TranslationModel
 
 VOCAB_SIZE = 11
 # Sizes that keep models narrow. A family ignores sizes that are not among its settings.
-NARROW = {"dim": 8, "num_sets": 1, "dilations": (1, 3), "num_layers": 1}
+NARROW = {
+    "dim": 8, "num_sets": 1, "dilations": (1, 3), "num_layers": 1, "encoder_layers": 1, "decoder_layers": 2, "heads": 2,
+    "feed_forward_dim": 16,
+}  # fmt: skip
 # Settings, besides the variants, that change what a family computes.
 MORE_CASES = {
     "bytenet": {
@@ -26,6 +29,11 @@ MORE_CASES = {
         "any order of dilations": {"dilations": (3, 1, 1, 5)},
     },
     "attention": {"two layers": {"num_layers": 2}},
+    "transformer": {
+        "learned positions, one tied table": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},
+        "wide heads, own tables": {"head_dim": 6, "tied_embeddings": "none", "positions": "sinusoidal_halves"},
+        "dropout everywhere": {"dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1},
+    },
 }  # fmt: skip
 
 

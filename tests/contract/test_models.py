@@ -2,7 +2,6 @@
 
 import keras
 import numpy as np
-import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,22 +49,22 @@ def eager_step_logits(model, source_ids, target_ids):
 
 
 @every_case
-def test_selected_rows_continue_as_if_present_from_the_start(case):
-    """As in a beam search, hypotheses are repeated, dropped and reordered before each step."""
+def test_selected_hypotheses_continue_as_if_present_from_the_start(case):
+    """As in a beam search, the hypotheses of each source are repeated, dropped and reordered before each step."""
     net, random = traced(case.config), np.random.default_rng(3)
-    source_ids = np.array(draw_sentences([9, 9, 9], seed=1))
-    written = np.zeros((3, 0), int)  # the characters of each hypothesis
+    source_ids = np.array(draw_sentences([9, 9], seed=1))
+    written = np.zeros((2, 3, 0), int)  # the characters of three hypotheses of each source
     memory = net.encode(source_ids)
-    state = net.model.initial_state(memory, 40)
+    state = net.model.initial_state(memory, 40, beam_size=3)
     for position in range(20):
-        previous_ids = written[:, -1] if position else [0, 0, 0]
-        logits, state = net.step(previous_ids, state, memory, position)
-        written = np.concatenate([written, random.integers(2, VOCAB_SIZE, (3, 1))], axis=1)
-        np.testing.assert_allclose(logits, net.logits(source_ids, written)[:, -1], atol=1e-5)
-        rows = random.integers(0, 3, 3)
-        memory = tf.nest.map_structure(lambda tensor, rows=rows: tf.gather(tensor, rows), memory)
-        state = net.model.select(state, rows)
-        source_ids, written = source_ids[rows], written[rows]
+        previous_ids = written[..., -1] if position else np.zeros((2, 3), int)
+        logits, state = net.step(previous_ids.reshape(6), state, memory, position)
+        written = np.concatenate([written, random.integers(2, VOCAB_SIZE, (2, 3, 1))], axis=-1)
+        expected = net.logits(np.repeat(source_ids, 3, axis=0), written.reshape(6, -1))[:, -1]
+        np.testing.assert_allclose(logits, expected, atol=1e-5)
+        parents = random.integers(0, 3, (2, 3)).astype("int32")
+        state = net.model.select(state, parents)
+        written = np.take_along_axis(written, parents[..., None], axis=1)
 
 
 @every_case

@@ -17,7 +17,7 @@ MAX_LENGTH = 40
 class TracedModel:
     """A model with random weights that takes and gives NumPy arrays.
 
-    `call` and `step` are traced once, for all shapes.
+    `call` is traced once, for all shapes. `step` is traced again when shapes differ.
     """
 
     def __init__(self, config: ModelConfig, vocab_size: int):
@@ -25,7 +25,7 @@ class TracedModel:
         randomize(self.model)
         ids = tf.TensorSpec((None, None), tf.int32)
         self._call = tf.function(self.model, input_signature=[{"source_ids": ids, "target_ids": ids}])
-        self._step = None
+        self._step = tf.function(self.model.step, reduce_retracing=True)
 
     def logits(self, source_ids, target_ids) -> np.ndarray:
         inputs = {"source_ids": tf.constant(source_ids, tf.int32), "target_ids": tf.constant(target_ids, tf.int32)}
@@ -35,13 +35,6 @@ class TracedModel:
         return self.model.encode(tf.constant(source_ids, tf.int32))
 
     def step(self, previous_ids, state, memory, position: int):
-        if self._step is None:
-            row, scalar = tf.TensorSpec((None,), tf.int32), tf.TensorSpec((), tf.int32)
-            state_spec = tf.nest.map_structure(
-                lambda tensor: tf.TensorSpec((None, *tensor.shape[1:]), tensor.dtype), state
-            )
-            memory_spec = tf.nest.map_structure(_any_length, memory)
-            self._step = tf.function(self.model.step, input_signature=[row, state_spec, memory_spec, scalar])
         return self._step(tf.constant(previous_ids, tf.int32), state, memory, tf.constant(position))
 
     def logits_by_steps(self, source_ids, target_ids) -> np.ndarray:
@@ -54,11 +47,6 @@ class TracedModel:
             logits, state = self.step(previous_ids[:, position], state, memory, position)
             all_logits.append(convert_to_numpy(logits))
         return np.stack(all_logits, axis=1)
-
-
-def _any_length(tensor: tf.Tensor) -> tf.TensorSpec:
-    shape = (None, None, *tensor.shape[2:]) if tensor.shape.rank > 1 else (None,)
-    return tf.TensorSpec(shape, tensor.dtype)
 
 
 @cache

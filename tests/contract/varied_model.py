@@ -49,8 +49,8 @@ class VariedModel(TranslationModel):
         logits = self.base.decode(memory, previous_ids, training=training)
         return logits * self.scale + self.offsets[: previous_ids.shape[1]]
 
-    def initial_state(self, memory, max_length):
-        return self.base.initial_state(memory, max_length)
+    def initial_state(self, memory, max_length, beam_size=1):
+        return self.base.initial_state(memory, max_length, beam_size)
 
     def make_step(self):
         base_step = self.base.make_step()
@@ -64,8 +64,8 @@ class VariedModel(TranslationModel):
     def step(self, previous_ids, state, memory, position):
         return self.make_step()(previous_ids, state, memory, position)
 
-    def select(self, state, rows):
-        return self.base.select(state, rows)
+    def select(self, state, parents):
+        return self.base.select(state, parents)
 
 
 @cache

@@ -9,7 +9,7 @@ from keras import ops
 
 from bytenet.config import ModelConfig
 from bytenet.config.checks import checked
-from bytenet.models.translation_model import TranslationModel
+from bytenet.models.translation_model import TranslationModel, repeat_for_beams
 
 
 @checked
@@ -37,7 +37,7 @@ class TableModel(TranslationModel):
     def encode(self, source_ids):
         return ops.cast(source_ids, "float32")
 
-    def initial_state(self, memory, max_length):
+    def initial_state(self, memory, max_length, beam_size=1):
         return ()
 
     def step(self, previous_ids, state, memory, position):
@@ -82,13 +82,14 @@ class RecurrentModel(TranslationModel):
         mask = ops.cast(source_ids != 0, "float32")[..., None]
         return {"summary": ops.tanh(ops.sum(ops.take(self.source_table, source_ids, axis=0) * mask, axis=1))}
 
-    def initial_state(self, memory, max_length):
-        zeros = ops.zeros_like(memory["summary"])
+    def initial_state(self, memory, max_length, beam_size=1):
+        zeros = ops.zeros((ops.shape(memory["summary"])[0] * beam_size, self.hidden))
         return {"hidden": zeros, "history": (zeros,)}
 
     def step(self, previous_ids, state, memory, position):
         before = ops.take(self.target_table, previous_ids, axis=0)
-        hidden = ops.tanh(ops.matmul(state["hidden"], self.recurrent) + before + memory["summary"])
+        summary = repeat_for_beams(memory["summary"], previous_ids)
+        hidden = ops.tanh(ops.matmul(state["hidden"], self.recurrent) + before + summary)
         # The sum over all steps. A beam that copies the past of another beam must copy this sum, too.
         history = state["history"][0] + hidden
         logits = ops.matmul(hidden + ops.sin(history), self.output_table) + self.symbol_bias

@@ -29,13 +29,16 @@ def plain_layers() -> Iterator[None]:
         _fast.reset(token)
 
 
-def make_normalization(kind: str, epsilon: float, momentum: float, **kwargs) -> keras.layers.Layer | None:
+def make_normalization(
+    kind: str, epsilon: float, momentum: float = 0.99, scale: bool = False, **kwargs
+) -> keras.layers.Layer | None:
     """A normalisation layer.
 
     Args:
         kind: "batch", "layer" or "none".
         epsilon: added to the variance.
         momentum: of the running statistics; for "batch" only.
+        scale: whether each channel has a gain; for "layer" only.
         **kwargs: arguments of every Keras layer, such as `name`.
 
     Returns:
@@ -49,7 +52,7 @@ def make_normalization(kind: str, epsilon: float, momentum: float, **kwargs) -> 
         return batch(epsilon=epsilon, momentum=momentum, **kwargs)
     if kind == "layer":
         layer = FastLayerNormalization if _fast.get() else LayerNormalization
-        return layer(epsilon=epsilon, **kwargs)
+        return layer(epsilon=epsilon, scale=scale, **kwargs)
     if kind == "none":
         return None
     raise ValueError(f"Unknown normalisation {kind!r}; known are batch, layer, none.")
