@@ -1,0 +1,88 @@
+"""The keys and values of the steps that a decoder has written, for the hypotheses of a beam search."""
+
+from keras import ops
+
+from bytenet.layers.dot_attention import UNATTENDED
+
+
+class AttentionCache:
+    """Keys and values of self-attention, with one slot for each step.
+
+    A beam search does not copy them. Each step writes its keys and values into its slot, one row for each hypothesis of
+    a source. `writers` names, for each hypothesis and slot, the hypothesis of the same source that wrote this step of
+    its past. `select` rearranges only these small integers. A hypothesis computes the scores of all rows of its source
+    in one product, and offsets hide those that are not its past.
+
+    State: `keys` and `values`, for each layer float `(batch, heads, max_length, beam_size, head_dim)`; and, with more
+    than one hypothesis, `writers`, int32 `(batch, beam_size, max_length)`.
+
+    Args:
+        num_layers: number of layers with self-attention.
+        heads: number of heads.
+        head_dim: width of a head.
+    """
+
+    def __init__(self, num_layers: int, heads: int, head_dim: int):
+        self._num_layers = num_layers
+        self._heads = heads
+        self._head_dim = head_dim
+
+    def empty(self, batch, max_length: int, beam_size: int, dtype) -> dict:
+        """The state before the first step."""
+        shape = (batch, self._heads, max_length, beam_size, self._head_dim)
+        state = {name: [ops.zeros(shape, dtype=dtype) for _ in range(self._num_layers)] for name in ("keys", "values")}
+        if beam_size > 1:
+            state["writers"] = ops.zeros((batch, beam_size, max_length), dtype="int32")
+        return state
+
+    def begin(self, state: dict, position, dtype):
+        """Begin the step at a position.
+
+        Returns:
+            The state, and the offsets of this step's scores: float `(batch, 1, beam_size, max_length * beam_size)`, or
+            `(1, 1, 1, max_length)` for one hypothesis.
+        """
+        _, _, max_length, beam_size, _ = state["keys"][0].shape
+        is_past = ops.arange(max_length, dtype="int32") <= position
+        if "writers" not in state:
+            return state, _offsets(is_past, dtype)[None, None, None]
+        hypotheses = ops.arange(beam_size, dtype="int32")
+        own = ops.broadcast_to(hypotheses[None, :, None], (*ops.shape(state["writers"])[:2], 1))
+        writers = ops.slice_update(state["writers"], (0, 0, position), own)
+        is_own = (writers[..., None] == hypotheses) & is_past[:, None]  # (batch, beam_size, max_length, beam_size)
+        offsets = ops.reshape(_offsets(is_own, dtype), (-1, 1, beam_size, max_length * beam_size))
+        return state | {"writers": writers}, offsets
+
+    def write(self, state: dict, layer: int, position, keys, values):
+        """Write the keys and values of one step of a layer.
+
+        Args:
+            state: the result of `begin`, or of `write` for the layer below.
+            layer: number of the layer.
+            position: int32 scalar.
+            keys, values: float `(batch, heads, beam_size, head_dim)`.
+
+        Returns:
+            The state; and all keys and all values of the layer, each float
+            `(batch, heads, max_length * beam_size, head_dim)`.
+        """
+        state, everything = dict(state), []
+        for name, present in (("keys", keys), ("values", values)):
+            written = ops.slice_update(state[name][layer], (0, 0, position, 0, 0), present[:, :, None])
+            state[name] = [*state[name][:layer], written, *state[name][layer + 1 :]]
+            _, heads, max_length, beam_size, head_dim = written.shape
+            everything.append(ops.reshape(written, (-1, heads, max_length * beam_size, head_dim)))
+        return state, *everything
+
+    def select(self, state: dict, rows) -> dict:
+        """The state whose hypothesis i continues from hypothesis `rows[i]` of all sources; int32 `(rows,)`."""
+        if "writers" not in state:
+            return state
+        _, beam_size, max_length = state["writers"].shape
+        writers = ops.take(ops.reshape(state["writers"], (-1, max_length)), rows, axis=0)
+        return state | {"writers": ops.reshape(writers, (-1, beam_size, max_length))}
+
+
+def _offsets(is_seen, dtype):
+    """0 where a step is seen, else `UNATTENDED`."""
+    return ops.where(is_seen, ops.cast(0.0, dtype), ops.cast(UNATTENDED, dtype))

@@ -1,0 +1,82 @@
+"""Scaled dot-product attention with several heads."""
+
+import keras
+from keras import ops
+
+from bytenet.layers.dot_attention import dot_attention
+from bytenet.layers.fast import make_dropout
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class MultiHeadAttention(keras.layers.Layer):
+    """Attention in which each head sees its own maps of queries, keys and values.
+
+    `Q = queries · W_Q`, `K = memory · W_K` and `V = memory · W_V` are split into heads. Each head computes
+    `softmax(Q · Kᵀ / √head_dim + offsets) · V`. The results stand side by side, and W_O maps them to the width of the
+    queries. All maps have biases.
+
+    Mask: not used; offsets hide steps, see `bytenet.layers.dot_attention`.
+
+    Args:
+        heads: number of heads.
+        head_dim: width of a head.
+        dropout: share of the attention weights that are dropped in training.
+
+    Reference:
+        Vaswani et al. 2017, section 3.2.
+    """
+
+    def __init__(self, heads: int, head_dim: int, dropout: float = 0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.heads = heads
+        self.head_dim = head_dim
+        self.dropout_rate = dropout
+        width, policy = heads * head_dim, self.dtype_policy
+        # Glorot's bound for the three maps side by side, as in fairseq. It does not depend on how many stand together.
+        scaled = {"kernel_initializer": keras.initializers.VarianceScaling(0.5, "fan_in", "uniform")}
+        self.query_map = keras.layers.Dense(width, name="query", dtype=policy, **scaled)
+        self.key_value_map = keras.layers.Dense(2 * width, name="key_value", dtype=policy, **scaled)
+        self.dropout = make_dropout(dropout, name="dropout", dtype=policy)
+
+    def build(self, input_shape):
+        """Make the maps. `input_shape` is the shape of the queries; the memory has as many channels."""
+        dim = input_shape[-1]
+        self.query_map.build(input_shape)
+        self.key_value_map.build(input_shape)
+        self.output_map = keras.layers.Dense(dim, name="output", dtype=self.dtype_policy)
+        self.output_map.build((*input_shape[:-1], self.heads * self.head_dim))
+
+    def call(self, queries, keys, values, offsets, training=False):
+        """Attend to a memory.
+
+        Args:
+            queries: float `(batch, T, channels)`.
+            keys, values: float `(batch, heads, S, head_dim)`, the result of `keys_and_values`.
+            offsets: float, to add to the scores `(batch, heads, T, S)`.
+            training: whether the dropout is on.
+
+        Returns:
+            float `(batch, T, channels)`, and the weights, float `(batch, heads, T, S)`.
+        """
+        scaled = self.query_map(queries) * ops.cast(self.head_dim**-0.5, self.compute_dtype)
+        heads = self._split(scaled)  # (batch, heads, T, head_dim)
+        context, weights = dot_attention(heads, keys, values, offsets, self.dropout, training)
+        context = ops.transpose(context, (0, 2, 1, 3))  # (batch, T, heads, head_dim)
+        batch, length = ops.shape(context)[:2]
+        return self.output_map(ops.reshape(context, (batch, length, self.heads * self.head_dim))), weights
+
+    def keys_and_values(self, memory):
+        """The keys and values of a memory: float `(batch, S, channels)` → two of `(batch, heads, S, head_dim)`."""
+        with keras.name_scope(self.name):
+            keys, values = ops.split(self.key_value_map(memory), 2, axis=-1)
+            return self._split(keys), self._split(values)
+
+    def _split(self, values):
+        """Float `(batch, length, heads * head_dim)` → `(batch, heads, length, head_dim)`."""
+        batch, length = ops.shape(values)[:2]
+        return ops.transpose(ops.reshape(values, (batch, length, self.heads, self.head_dim)), (0, 2, 1, 3))
+
+    def get_config(self):
+        return super().get_config() | {
+            "heads": self.heads, "head_dim": self.head_dim, "dropout": self.dropout_rate,
+        }  # fmt: skip
