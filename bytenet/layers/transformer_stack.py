@@ -1,7 +1,6 @@
 """The layers of encoder and decoder with self-attention, and their stacks."""
 
 import keras
-from keras import ops
 
 from bytenet.layers.fast import make_dropout, make_normalization
 from bytenet.layers.multi_head_attention import MultiHeadAttention
@@ -147,19 +146,17 @@ class AttentionLayer(keras.layers.Layer):
             return self._sublayers(inputs, attend, memory, training=False)[0]
 
     def _sublayers(self, inputs, attend, memory, training):
+        def attend_to_source(values):
+            return self.cross_attention(values, *memory, training=training)
+
+        def feed_forward(values):
+            return self.feed_forward(values, training=training), None
+
         outputs, _ = self._connected("self_attention", attend, inputs, training)
         weights = None
         if self.cross_attention is not None:
-            outputs, weights = self._connected(
-                "cross_attention",
-                lambda values: self.cross_attention(values, *memory, training=training),
-                outputs,
-                training,
-            )
-        outputs, _ = self._connected(
-            "feed_forward", lambda values: (self.feed_forward(values, training=training), None), outputs, training
-        )
-        return outputs, weights
+            outputs, weights = self._connected("cross_attention", attend_to_source, outputs, training)
+        return self._connected("feed_forward", feed_forward, outputs, training)[0], weights
 
     def _connected(self, name, sublayer, inputs, training):
         """A sub-layer with its residual connection. Returns the outputs, and what the sub-layer returns besides."""

@@ -20,9 +20,9 @@ from bytenet.models.translation_model import ProfilePart, TranslationModel, rows
 class Transformer(TranslationModel):
     """Character-level translation by attention.
 
-    The encoder's layers attend to the source. The decoder's layers attend to the target characters before each step and
-    to the encoded source. Training takes time quadratic in the lengths, and so does writing a translation: the cost of a
-    step grows with `max_length` and with the length of the source.
+    The encoder's layers attend to the source. The decoder's layers attend to the encoded source and to the target
+    characters before each step. The time of training grows with the square of the length. The time of a step of a
+    search grows with the length of the source and with `max_length`.
 
     Masks: the logits of a sentence depend neither on the other sentences of the batch nor on the padding.
 
@@ -37,6 +37,7 @@ class Transformer(TranslationModel):
         Vaswani et al. 2017.
     """
 
+    config: TransformerConfig
     config_class = TransformerConfig
     profile_parts: ClassVar = {
         "self_attention": ProfilePart("self-attention"),

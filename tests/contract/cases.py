@@ -30,7 +30,7 @@ MORE_CASES = {
     },
     "attention": {"two layers": {"num_layers": 2}},
     "transformer": {
-        "learned positions, one tied table": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},
+        "learned positions, tied softmax": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},
         "wide heads, own tables": {"head_dim": 6, "tied_embeddings": "none", "positions": "sinusoidal_halves"},
         "dropout everywhere": {"dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1},
     },
