@@ -1,11 +1,13 @@
 """Batches of few distinct shapes. A graph is traced and compiled again for every new shape."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
 
 from bytenet.datasets import PAD_ID
+from bytenet.errors import InputError
 
 _SHORTEST = 32
 
@@ -31,7 +33,11 @@ def pad_batch(sequences: Sequence[np.ndarray], rows: int, length: int) -> np.nda
 
 
 def batches_by_length(
-    indices: Iterable[int], lengths: Sequence[int], batch_size: int, trained_lengths: Sequence[int] | None = None
+    indices: Iterable[int],
+    lengths: Sequence[int],
+    batch_size: int,
+    trained_lengths: Sequence[int] | None = None,
+    longest: int | None = None,
 ) -> Iterator[tuple[list[int], int, int]]:
     """Group sequences of similar length.
 
@@ -40,14 +46,23 @@ def batches_by_length(
         lengths: the length of each sequence, by its index.
         batch_size: largest number of sequences in a batch.
         trained_lengths: the lengths that sequences were padded to in training, ascending; for models that read padding.
+        longest: the largest length that the model can read; None for no limit.
 
     Yields:
         For each batch: the indices, shortest sequence first; the number of rows of the padded batch, which is a power
-        of two or `batch_size`; and the padded length. The padded length is a result of `padded_length`. With
-        `trained_lengths`, it is the smallest of them that is long enough; a sequence longer than all of them is not
-        padded.
+        of two or `batch_size`; and the padded length. The padded length is a result of `padded_length`, but not above
+        `longest`. With `trained_lengths`, it is the smallest of them that is long enough; a sequence longer than all of
+        them is not padded.
+
+    Raises:
+        InputError: a sequence is longer than `longest`.
     """
     in_order = sorted(indices, key=lambda index: lengths[index])
+    if longest is not None and in_order and lengths[in_order[-1]] > longest:
+        raise InputError(
+            f"A sentence has {lengths[in_order[-1]]:,} symbols with the end symbol, but the model reads at most "
+            f"{longest:,}. Split the sentence, or train a model with a larger model.max_positions."
+        )
 
     def trained_length(index: int) -> int | None:
         if trained_lengths is None:
@@ -59,4 +74,5 @@ def batches_by_length(
         group = list(indices_of_length)
         for start in range(0, len(group), batch_size):
             batch = group[start : start + batch_size]
-            yield batch, min(batch_size, padded_size(len(batch))), trained or padded_length(lengths[batch[-1]])
+            length = trained or min(padded_length(lengths[batch[-1]]), longest or sys.maxsize)
+            yield batch, min(batch_size, padded_size(len(batch))), length

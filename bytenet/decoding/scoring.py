@@ -73,7 +73,7 @@ def log_probabilities(
 
     Raises:
         InputError: the numbers of sources and targets differ, or a text has an unknown character under the rule
-            "error".
+            "error"; or a text is too long for the model.
     """
     if len(sources) != len(targets):
         raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
@@ -91,7 +91,10 @@ def log_probabilities(
         return score.get_concrete_function({"source_ids": ids, "target_ids": ids})
 
     scores = np.zeros(len(sources), np.float64)
-    for batch, rows, length in batches_by_length(range(len(sources)), pair_lengths, batch_size, trained_lengths):
+    batches = batches_by_length(
+        range(len(sources)), pair_lengths, batch_size, trained_lengths, model.length_policy.longest
+    )
+    for batch, rows, length in batches:
         inputs = {
             name: tf.constant(pad_batch([ids[index] for index in batch], rows, length))
             for name, ids in (("source_ids", source_ids), ("target_ids", target_ids))

@@ -162,7 +162,8 @@ class Translator:
 
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`.
-            InputError: a line has an unknown character, and the vocabulary's rule refuses it.
+            InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line is too long
+                for the model.
         """
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
@@ -183,7 +184,8 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
-        batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths))
+        longest = self.model.length_policy.longest
+        batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths, longest))
         for batch, rows, length in batches:
             self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:

@@ -43,7 +43,7 @@ class MultiHeadAttention(keras.layers.Layer):
         dim = input_shape[-1]
         self.query_map.build(input_shape)
         self.key_value_map.build(input_shape)
-        self.output_map = keras.layers.Dense(dim, name="output", dtype=self.dtype_policy)
+        self.output_map = keras.layers.Dense(dim, name="attention_output", dtype=self.dtype_policy)
         self.output_map.build((*input_shape[:-1], self.heads * self.head_dim))
 
     def call(self, queries, keys, values, offsets, training=False):

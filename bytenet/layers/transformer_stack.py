@@ -100,7 +100,8 @@ class AttentionLayer(keras.layers.Layer):
             )
         self.feed_forward = FeedForward(feed_forward_dim, activation_dropout, name="feed_forward", dtype=policy)
         self.norms = {
-            name: make_normalization("layer", epsilon, scale=True, name=f"{name}_norm", dtype=policy) for name in names
+            name: make_normalization("layer", epsilon, scale=True, name=f"{name}_normalization", dtype=policy)
+            for name in names
         }
         self.dropouts = {name: make_dropout(dropout, name=f"{name}_dropout", dtype=policy) for name in names}
         self.is_pre_norm = normalization_order == "pre"
@@ -197,7 +198,7 @@ class AttentionStack(keras.layers.Layer):
         ]  # fmt: skip
         self.norm = None
         if normalization_order == "pre":
-            self.norm = make_normalization("layer", epsilon, scale=True, name="norm", dtype=self.dtype_policy)
+            self.norm = make_normalization("layer", epsilon, scale=True, name="normalization", dtype=self.dtype_policy)
 
     def build(self, input_shape):
         for block in self.blocks:

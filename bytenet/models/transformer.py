@@ -40,15 +40,19 @@ class Transformer(TranslationModel):
     config: TransformerConfig
     config_class = TransformerConfig
     profile_parts: ClassVar = {
-        "self_attention": ProfilePart("self-attention"),
-        "cross_attention": ProfilePart("cross-attention"),
+        "embedding": ProfilePart("embedding"),
+        "source_positions": ProfilePart("embedding"),
+        "target_positions": ProfilePart("embedding"),
+        "self_attention": ProfilePart("self-attention", "attention"),
+        "cross_attention": ProfilePart("cross-attention", "attention"),
+        "query": ProfilePart("attention-projections", "dense"),
+        "key_value": ProfilePart("attention-projections", "dense"),
+        "attention_output": ProfilePart("attention-projections", "dense"),
         "feed_forward": ProfilePart("feed-forward", "dense"),
-        "self_attention_norm": ProfilePart("layer normalization"),
-        "cross_attention_norm": ProfilePart("layer normalization"),
-        "feed_forward_norm": ProfilePart("layer normalization"),
-        "query": ProfilePart("attention projections", "dense"),
-        "key_value": ProfilePart("attention projections", "dense"),
-        "output": ProfilePart("attention projections", "dense"),
+        **dict.fromkeys(
+            ("self_attention_normalization", "cross_attention_normalization", "feed_forward_normalization"),
+            ProfilePart("layer-normalization"),
+        ),
     }
 
     def __init__(self, config: TransformerConfig, vocab_size: int, **kwargs):

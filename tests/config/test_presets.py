@@ -18,6 +18,7 @@ def test_package_has_the_expected_presets():
         "europarl",
         "multi30k",
         "multi30k-semi",
+        "multi30k-transformer",
         "newstest-memorise",
         "numbers",
     ]

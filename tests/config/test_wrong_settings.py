@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bytenet.config import load_config
+from bytenet.config.families import family_configs
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
 
@@ -22,7 +23,7 @@ from bytenet.errors import ConfigError, InputError, MissingFileError
         ),
         (["model.num_layers=2"], "Models of the family 'bytenet' do not have it; those of attention have."),
         (["model.family=attention", "model.initializer=he"], "model.initializer is 'he', but should be 'auto' or "),
-        (["model.family=lstm"], "model.family is 'lstm', but should be one of attention, bytenet."),
+        (["model.family=lstm"], f"model.family is 'lstm', but should be one of {', '.join(family_configs())}."),
         (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
     ],
 )

@@ -44,6 +44,7 @@ from bytenet.layers.fast import (
 )
 from bytenet.layers.fast.tap_products import product_of_taps
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
+from bytenet.layers.positions import PositionEncoding
 from bytenet.layers.recurrent import BidirectionalEncoder
 from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
@@ -96,6 +97,11 @@ LAYERS: dict[str, tuple[Callable[[], keras.layers.Layer], np.ndarray, dict]] = {
     "selu": (lambda: NormalizedActivation("none", "selu"), STEPS, {}),
     "dropout": (lambda: HashedDropout(0.3, seed=7), STEPS, TRAINING),
     "alpha dropout": (lambda: HashedAlphaDropout(0.3, seed=7), STEPS, TRAINING),
+    "layer normalisation with a gain": (lambda: FastLayerNormalization(scale=True), STEPS, {}),
+    **{
+        f"{kind} positions": (lambda kind=kind: PositionEncoding(kind), STEPS, {})
+        for kind in ("sinusoidal", "sinusoidal_halves", "learned")
+    },
     "attention cell": (lambda: AttentionCell(6), draw(3, 2), {"states": ATTENTION_STATES}),
     "bidirectional encoder": (lambda: BidirectionalEncoder(3, 2), STEPS, {"mask": MASK}),
     "bidirectional encoder without mask": (lambda: BidirectionalEncoder(3, 1), STEPS, {}),
@@ -131,7 +137,7 @@ def weight_values(layer: keras.layers.Layer) -> Values:
 def model_values(config: ModelConfig) -> Values:
     """Logits of `call` and of `step`, the loss of the batch, and the change of all weights in one training step."""
     keras.utils.set_random_seed(1)
-    model = build_model(replace(config, dropout=0.2) if config.family == "bytenet" else config, VOCAB_SIZE)
+    model = build_model(replace(config, dropout=0.2) if config.family != "attention" else config, VOCAB_SIZE)
     randomize(model)
     inputs = {name: convert_to_tensor(ids) for name, ids in SENTENCES.items()}
     logits = model(inputs)

@@ -14,8 +14,10 @@ DIGITS = [str(digit) for digit in range(10)]
 
 # Width 20; one set of three blocks in each half of ByteNet.
 BYTENET = {"model.num_sets": 1, "model.dilations": "[1, 2, 4]", "model.batch_norm_momentum": 0.9}
+TRANSFORMER = {"model.family": "transformer", "model.encoder_layers": 1, "model.decoder_layers": 1}
 MODELS = {family: {"model.family": family} for family in family_configs()} | {
     "bytenet": BYTENET,
+    "transformer": TRANSFORMER,
     "simplified": BYTENET | {"model.variant": "simplified"},
     "selu": BYTENET | {"model.variant": "selu"},
 }

@@ -221,12 +221,25 @@ def test_fast_and_plain_batch_normalisation_have_equal_outputs_and_gradients(len
 
 
 @BOTH_LAYER
-def test_layer_normalisation_equals_keras_in_outputs_and_gradients(kind):
-    layer, reference = kind(EPSILON), keras.layers.LayerNormalization(epsilon=EPSILON, scale=False)
+@pytest.mark.parametrize("scale", [False, True])
+def test_layer_normalisation_equals_keras_in_outputs_and_gradients(kind, scale):
+    layer, reference = kind(EPSILON, scale=scale), keras.layers.LayerNormalization(epsilon=EPSILON, scale=scale)
     for one in (layer, reference):
         one.build((None, None, 5))
         one.beta.assign(np.arange(5) / 2)
+        if scale:
+            one.gamma.assign(np.arange(5) - 2)
     values, upstream = random_values(3, 4, 5), random_values(3, 4, 5, seed=1)
     results = gradients(layer, values, upstream), gradients(reference, values, upstream)
     for result, expected in zip(*results, strict=True):
         np.testing.assert_allclose(result, expected, atol=1e-4)
+
+
+@BOTH_LAYER
+def test_layer_normalisation_divides_by_the_deviation_of_all_channels(kind):
+    """Not by the deviation of a sample, which would give 1.161895."""
+    layer = kind(epsilon=0.0)
+    layer.build((None, 4))
+    np.testing.assert_allclose(
+        layer(np.array([[1.0, 2.0, 3.0, 4.0]], "float32")), [[-1.341641, -0.447214, 0.447214, 1.341641]], atol=1e-6
+    )

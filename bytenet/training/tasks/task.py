@@ -29,6 +29,7 @@ from bytenet.training.model_pool import ModelPool
 from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.direction import Direction, Side
+from bytenet.training.tasks.longest import check_longest
 from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
@@ -107,8 +108,10 @@ class Task(ABC):
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
         self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, self.replicas)
         self.streams = {"pairs": Stream(self.plan, config.training.seed)} | self._more_streams()
+        plans = [stream.plan for stream in self.streams.values()]
+        check_longest(config, plans, self.corpus.validation, self.vocabulary)
         self.total_steps = min(config.training.epochs * self.plan.num_batches, config.training.max_steps or 2**62)
-        num_shapes = max(len(stream.plan.shapes) for stream in self.streams.values())
+        num_shapes = max(len(plan.shapes) for plan in plans)
         self.jit_compile = wants_jit_compile(config, self._can_compile, num_shapes, self.total_steps)
 
     @property

@@ -1,0 +1,165 @@
+"""The Transformer: published numbers of weights, and properties that single mistakes would break."""
+
+import keras
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy
+
+from bytenet.config.families.transformer import TransformerConfig
+from bytenet.layers import ZeroPaddedEmbedding
+from bytenet.layers.dot_attention import causal_offsets
+from bytenet.layers.transformer_stack import AttentionStack
+from bytenet.models import build_model
+from bytenet.private_api import all_layers
+from bytenet.training.losses import sentence_cross_entropy
+
+from ..contract.cases import VOCAB_SIZE, draw_sentences, narrow, pad, randomize
+from ..contract.traced_model import traced
+from .parameter_counts import unallocated_model
+
+POST = {"normalization_order": "post"}
+
+
+@pytest.mark.parametrize(("tied", "expected"), [("none", 1_889_636), ("all", 1_864_164)])
+def test_weights_of_the_small_model(tied, expected):
+    model = unallocated_model(TransformerConfig(tied_embeddings=tied, **POST), vocab_size=100)
+    assert model.count_params() == expected
+    # With "pre", each stack has a normalisation on top.
+    model = unallocated_model(TransformerConfig(tied_embeddings=tied), vocab_size=100)
+    assert model.count_params() == expected + 4 * 128
+
+
+@pytest.mark.parametrize(
+    ("settings", "encoder_layer", "decoder_layer"),
+    [
+        ({}, 198_272, 264_576),
+        ({"dim": 4, "feed_forward_dim": 8, "heads": 2}, 172, 260),
+    ],
+)
+def test_weights_of_a_layer(settings, encoder_layer, decoder_layer):
+    model = unallocated_model(TransformerConfig(**settings), vocab_size=10)
+    assert model.encoder.blocks[0].count_params() == encoder_layer
+    assert model.decoder.blocks[0].count_params() == decoder_layer
+
+
+def test_small_example_has_554_weights_with_own_tables_and_478_with_one():
+    sizes = {"dim": 4, "feed_forward_dim": 8, "heads": 2, "encoder_layers": 1, "decoder_layers": 1} | POST
+    for tied, expected in (("none", 554), ("all", 478)):
+        assert unallocated_model(TransformerConfig(tied_embeddings=tied, **sizes), 10).count_params() == expected
+
+
+def test_weights_of_the_paper():
+    base = unallocated_model(TransformerConfig(variant="base"), vocab_size=37_000)
+    assert base.encoder.count_params() + base.decoder.count_params() == 44_138_496
+    big = unallocated_model(TransformerConfig(variant="big"), vocab_size=37_000)
+    # The paper prints 65 and 213 million. Its tables also have a row for padding, and its head has no offsets.
+    assert round(base.count_params() / 1e6, 1) == 63.1
+    assert round((big.count_params() - 37_000 + 1024) / 1e6, 1) == 214.2
+
+
+def test_weights_of_a_published_model_for_words():
+    """A well-known tutorial's model: 9,038,341 weights with tables of 7,853 German and 5,893 English words."""
+    config = TransformerConfig(
+        dim=256, feed_forward_dim=512, heads=8, encoder_layers=3, decoder_layers=3, positions="learned",
+        max_positions=100, tied_embeddings="none", **POST,
+    )  # fmt: skip
+    model = unallocated_model(config, vocab_size=5_893)
+    # It has a row for padding in each table, and its source has another vocabulary.
+    assert model.count_params() + 2 * 256 + (7_853 - 5_893) * 256 == 9_038_341
+
+
+def test_one_table_serves_source_target_and_softmax():
+    model = build_model(narrow(TransformerConfig, tied_embeddings="all"), VOCAB_SIZE)
+    tables = [layer for layer in all_layers(model) if isinstance(layer, ZeroPaddedEmbedding)]
+    assert len(tables) == 1
+    paths = [weight.path for weight in model.weights if VOCAB_SIZE - 1 in weight.shape]
+    assert paths == ["transformer/embedding/table"]
+
+
+def test_padding_becomes_unlikely_with_a_tied_softmax():
+    """The logit of padding is a product with a zero vector. Only its offset can lower it."""
+    keras.utils.set_random_seed(1)
+    model = build_model(narrow(TransformerConfig), VOCAB_SIZE)
+    inputs = {"source_ids": pad(draw_sentences([5, 3])), "target_ids": pad(draw_sentences([4, 6], seed=1))}
+
+    def probability_of_padding():
+        return convert_to_numpy(keras.ops.softmax(model(inputs)))[0, 0, 0]
+
+    before = probability_of_padding()
+    model.compile(keras.optimizers.Adam(0.02), lambda ids, logits: sentence_cross_entropy(logits, ids))
+    model.fit(inputs, inputs["target_ids"], epochs=20, verbose=0)
+    assert probability_of_padding() < before / 3
+
+
+def test_gain_of_the_last_normalization_scales_the_stack():
+    stack = AttentionStack(
+        1, "post", heads=2, head_dim=4, feed_forward_dim=8, dtype="float32", name="stack"
+    )  # fmt: skip
+    stack.build((None, None, 8))
+    inputs = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")
+    before, _ = stack(inputs, causal_offsets(5, "float32"))
+    normalization = stack.blocks[0].norms["feed_forward"]
+    normalization.gamma.assign(2 * np.ones(8))
+    after, _ = stack(inputs, causal_offsets(5, "float32"))
+    np.testing.assert_allclose(after, 2 * before, atol=1e-5)
+
+
+def test_order_of_the_source_matters_only_by_its_positions():
+    source, target = draw_sentences([7, 6])
+    swapped = [source[1], source[0], *source[2:]]
+    assert source != swapped
+    net = traced(narrow(TransformerConfig))
+    assert np.abs(net.logits([source], [target]) - net.logits([swapped], [target])).max() > 1e-3
+    model = build_model(narrow(TransformerConfig, positions="learned"), VOCAB_SIZE)
+    randomize(model)
+    model.source_positions.table.assign(np.zeros(model.source_positions.table.shape))
+    logits = [model({"source_ids": np.array([ids]), "target_ids": np.array([target])}) for ids in (source, swapped)]
+    np.testing.assert_allclose(*logits, atol=1e-5)
+
+
+def test_slots_of_the_cache_that_are_not_written_do_not_matter():
+    net = traced(narrow(TransformerConfig))
+    memory = net.encode([[5, 3, 1]])
+    state = net.model.initial_state(memory, 8)
+    filled = keras.tree.map_structure(lambda tensor: tensor + 10.0, state)
+    for position, previous_id in enumerate([0, 4, 7, 3]):
+        logits, state = net.step([previous_id], state, memory, position)
+        other, filled = net.step([previous_id], filled, memory, position)
+        np.testing.assert_allclose(other, logits, atol=1e-6)
+
+
+def test_every_source_symbol_matters_at_every_target_position():
+    net = traced(narrow(TransformerConfig))
+    source, target = draw_sentences([6, 5])
+    before = net.logits([source], [target])
+    for index in range(len(source)):
+        changed = source.copy()
+        changed[index] = source[index] % 9 + 2
+        assert np.all(np.abs(net.logits([changed], [target]) - before).max(axis=-1) > 1e-6)
+
+
+def test_attention_weights_are_those_of_real_source_symbols():
+    config = narrow(TransformerConfig)
+    model = traced(config).model
+    source_ids, target_ids = pad(draw_sentences([6, 3]), 8), pad(draw_sentences([4, 5], seed=1))
+    layers = model.attention_weights(model.encode(source_ids), target_ids)
+    assert len(layers) == config.decoder_layers
+    for weights in map(convert_to_numpy, layers):
+        assert weights.shape == (2, config.heads, 5, 8)
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
+        assert np.all(weights[0, ..., 6:] == 0)
+        assert np.all(weights[1, ..., 3:] == 0)
+        assert np.all(weights[0, ..., :6] > 0)
+
+
+def test_sequence_longer_than_the_learned_positions_is_refused():
+    model = traced(narrow(TransformerConfig, positions="learned", max_positions=10)).model
+    assert model.max_target_length(5) == 10
+    with pytest.raises(ValueError, match="learned 10 positions"):
+        model.encode(pad(draw_sentences([11])))
+
+
+def test_heads_must_divide_the_width():
+    with pytest.raises(ValueError, match="dim 10 cannot be divided into 4 heads"):
+        TransformerConfig(dim=10)
+    assert TransformerConfig(dim=10, head_dim=3).width_of_head == 3
