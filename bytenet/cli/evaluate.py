@@ -4,9 +4,11 @@ import json
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from bytenet.cli.search_options import search_options
 
 if TYPE_CHECKING:
     from bytenet.evaluation.evaluate_run import Split
@@ -25,14 +27,7 @@ if TYPE_CHECKING:
 @click.option("--reference", type=click.Path(path_type=Path), help="Correct translations of --source, line by line.")
 @click.option("--name", help="Name of the files in RUN/evaluation.  [default: the split, or --source's name]")
 @click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
-@click.option("--beam-size", type=click.IntRange(min=1), help="Hypotheses kept for each line; 1 is greedy search.")
-@click.option("--length-penalty", type=click.FloatRange(min=0), help="With 0, longer translations are not favoured.")
-@click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines translated together.")
-@click.option(
-    "--xla/--no-xla",
-    default=None,
-    help="Compile the search with XLA, or not. By default, batch shapes with enough work are compiled.",
-)
+@search_options
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def evaluate(
@@ -42,12 +37,9 @@ def evaluate(
     reference: Path | None,
     name: str | None,
     max_sentences: int | None,
-    beam_size: int | None,
-    length_penalty: float | None,
-    batch_size: int | None,
-    xla: bool | None,
     show: int,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Translate a test set with the model in the folder RUN and print its scores, one a line.
 
@@ -78,11 +70,8 @@ def evaluate(
             folder,
             pairs,
             name or default_name,
-            beam_size=beam_size,
-            length_penalty=length_penalty,
-            batch_size=batch_size,
-            jit_compile=xla,
             progress=lambda done: bar.update(done - bar.pos),
+            **options,
         )
     if as_json:
         click.echo(json.dumps(evaluation.to_dict(), indent=2, ensure_ascii=False))

@@ -6,60 +6,57 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
+
+from bytenet.cli.search_options import read_dictionary, search_options
 
 if TYPE_CHECKING:
     from bytenet.decoding import Translation
 
 
 @click.command(short_help="Translate lines of text.")
-@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
-@click.argument("input_path", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="RUN... [FILE]", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write to this file (plain or .gz). It appears when everything is translated.",
 )
-@click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept; 1 is greedy search.")
 @click.option("--n-best", type=click.IntRange(min=1), default=1, help="Number of translations of each line.")
-@click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations.")
-@click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines that are translated at once.")
-@click.option("--max-length", type=click.IntRange(min=1), help="Largest number of symbols of a translation.")
+@search_options
+@click.option(
+    "--dictionary", type=click.Path(path_type=Path, dir_okay=False),
+    help='Translations for --replace-unknown, a line for each: "character TAB translation". Others are copied.',
+)  # fmt: skip
 @click.option(
     "--window", type=click.IntRange(min=1),
     help="Number of lines to read before the first one is translated; 1 answers each line at once.  "
     "[default: 16 batches; typed lines: 1]",
 )  # fmt: skip
-@click.option(
-    "--xla/--no-xla",
-    default=None,
-    help="Compile the search with XLA or not.  [default: compile the shapes of batches with enough work for it]",
-)
 def translate(
-    run_dir: Path,
-    input_path: Path | None,
+    paths: tuple[Path, ...],
     output: Path | None,
-    beam_size: int | None,
     n_best: int,
-    length_penalty: float | None,
-    batch_size: int | None,
-    max_length: int | None,
+    dictionary: Path | None,
     window: int | None,
-    xla: bool | None,
+    **options: Any,
 ) -> None:
     """Translate the lines of FILE (plain or .gz), or of stdin, with the model in the folder RUN.
 
+    Several folders RUN translate together, as an ensemble: the probabilities of their models are averaged. The models
+    may be of different families, but need the same vocabulary.
+
     Each line gives one line, and a blank line gives a blank line. With --n-best above 1, each line gives up to that
     many lines of number, score and translation, separated by tabs. Options that are not given come from the section
-    `decoding` of RUN's configuration.
+    `decoding` of the configuration of the first RUN.
     """
     from bytenet.datasets import read_lines
     from bytenet.run_folder import RunFolder
 
-    folder = RunFolder.open(run_dir)
-    beam_size = beam_size or folder.config.decoding.beam_size
+    runs, input_path = _runs_and_file(paths)
+    folders = [RunFolder.open(run) for run in runs]
+    beam_size = options["beam_size"] or folders[0].config.decoding.beam_size
     if n_best > beam_size:
         raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
     lines: Iterable[str]
@@ -70,17 +67,11 @@ def translate(
         lines = _decoded_lines(stdin)
         if stdin.isatty():
             window = window or 1
+    entries = read_dictionary(dictionary)
 
     from bytenet.decoding import Translator
 
-    translator = Translator.from_run(
-        folder,
-        beam_size=beam_size,
-        length_penalty=length_penalty,
-        batch_size=batch_size,
-        max_length=max_length,
-        jit_compile=xla,
-    )
+    translator = Translator.from_run(*folders, dictionary=entries, **options)
     began, number, num_unended = time.perf_counter(), 0, 0
     with _open_output(output) as file:
         for number, translations in enumerate(translator.translate(lines, n_best, window), start=1):
@@ -92,6 +83,13 @@ def translate(
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     click.echo(message, err=True)
+
+
+def _runs_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
+    """Split the arguments. The last one is a file if there are others and it is not a folder."""
+    if len(paths) > 1 and not paths[-1].is_dir():
+        return paths[:-1], paths[-1]
+    return paths, None
 
 
 def _decoded_lines(stream: BinaryIO) -> Iterator[str]:

@@ -242,6 +242,16 @@ class DecodingConfig:
     """The search for translations after training. Options of the commands override it."""
 
     beam_size: Positive = 10
+    # Finished hypotheses are ranked by log-probability / divisor^length_penalty. The divisor is (5 + length) / 6
+    # ("gnmt") or the length ("length").
     length_penalty: NonNegativeFloat = 0.6
+    length_penalty_rule: Literal["gnmt", "length"] = "gnmt"
+    # Added to the scores: coverage_penalty times the sum over the source symbols of log(min(attention, 1)). Needs a
+    # model with attention.
+    coverage_penalty: NonNegativeFloat = 0.0
     batch_size: Positive = 32
+    # Limits of the number of symbols of a translation, with the end symbol.
+    min_length: NonNegative = 0
     max_length: Positive | None = None
+    # Replace an unknown symbol by the source character that it attends to most. Needs a model with attention.
+    replace_unknown: bool = False

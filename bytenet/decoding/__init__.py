@@ -5,7 +5,8 @@ from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.scoring import PairScores, log_probabilities
 from bytenet.decoding.search import SearchResult
-from bytenet.decoding.translator import Translation, Translator, forbidden_symbols
+from bytenet.decoding.translation import Translation, forbidden_symbols
+from bytenet.decoding.translator import Translator
 
 __all__ = [
     "CompiledSearch",

@@ -1,6 +1,7 @@
 """Beam search for a whole batch at once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,11 +9,13 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.search import (
+    LengthPenaltyRule,
     SearchResult,
     empty_symbols,
     length_limits_or_default,
     length_penalty_divisor,
     log_probability_offsets,
+    no_early_end,
 )
 from bytenet.models.translation_model import TranslationModel
 
@@ -40,6 +43,8 @@ def beam_search(
     n_best: int | None = None,
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),
+    length_penalty_rule: LengthPenaltyRule = "gnmt",
+    min_length: int = 0,
 ) -> SearchResult:
     """Translate a batch. Each step keeps the `beam_size` likeliest hypotheses of each sentence.
 
@@ -60,6 +65,8 @@ def beam_search(
         n_best: number of hypotheses to return for each sentence; None is all.
         length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
         forbidden_ids: symbols that no hypothesis contains. The thesis forbids none.
+        length_penalty_rule: "gnmt" for the divisor above; "length" for length^alpha.
+        min_length: least number of symbols of a hypothesis, with the end symbol.
 
     Returns:
         `SearchResult` with `n_best` hypotheses for each sentence.
@@ -84,6 +91,8 @@ def beam_search(
     stay = np.full(vocab_size, -np.inf, np.float32)
     stay[PAD_ID] = 0.0
 
+    divisor = partial(length_penalty_divisor, alpha=length_penalty, rule=length_penalty_rule)
+
     def searching(beams):
         return tf.logical_not(beams.settled) & (beams.position < limits)  # (batch,)
 
@@ -92,6 +101,7 @@ def beam_search(
         frozen = beams.ended | tf.logical_not(searching(beams))[:, None]
         logits, state = model_step(tf.reshape(beams.ids, [-1]), beams.state, memory, beams.position)
         candidates = tf.nn.log_softmax(tf.cast(logits, tf.float32)) + offsets
+        candidates += no_early_end(vocab_size, beams.position, min_length)
         candidates = tf.reshape(candidates, [batch, beam_size, vocab_size])
         candidates = tf.where(frozen[..., None], stay, candidates) + beams.log_probabilities[..., None]
         log_probabilities, chosen = tf.math.top_k(tf.reshape(candidates, [batch, beam_size * vocab_size]), beam_size)
@@ -106,7 +116,7 @@ def beam_search(
             log_probabilities=log_probabilities,
             lengths=lengths,
             ended=ended,
-            settled=_settled(log_probabilities, lengths, ended, limits, length_penalty, n_best),
+            settled=_settled(log_probabilities, lengths, ended, limits, divisor, n_best),
             state=model.select(state, parents),
             symbols=beams.symbols.write(beams.position, ids),
             parents=beams.parents.write(beams.position, parents),
@@ -125,7 +135,7 @@ def beam_search(
         parents=empty_symbols(max_length, [batch, beam_size]),
     )
     end = _Beams(*tf.while_loop(lambda *beams: tf.reduce_any(searching(_Beams(*beams))), step, start))
-    return _ranked(end, _follow_back(end, max_length), length_penalty, n_best)
+    return _ranked(end, _follow_back(end, max_length), divisor, n_best)
 
 
 def _settled(
@@ -133,14 +143,14 @@ def _settled(
     lengths: tf.Tensor,
     ended: tf.Tensor,
     limits: tf.Tensor,
-    length_penalty: float,
+    divisor: Callable[[tf.Tensor], tf.Tensor],
     n_best: int,
 ) -> tf.Tensor:
     """Whether no live beam can enter the `n_best` any more; bool `(batch,)`."""
     exists = log_probabilities > -np.inf
-    scores = log_probabilities / length_penalty_divisor(lengths, length_penalty)
+    scores = log_probabilities / divisor(lengths)
     # The best score that a live beam can reach: it ends at the limit and loses no more probability.
-    bounds = log_probabilities / length_penalty_divisor(limits, length_penalty)[:, None]
+    bounds = log_probabilities / divisor(limits)[:, None]
     live = exists & tf.logical_not(ended)
     best_bound = tf.reduce_max(tf.where(live, bounds, -np.inf), axis=1, keepdims=True)
     safe = exists & ended & (scores >= best_bound)
@@ -168,10 +178,10 @@ def _follow_back(beams: _Beams, max_length: int) -> tf.Tensor:
     return tf.transpose(symbols.stack(), [1, 2, 0])
 
 
-def _ranked(beams: _Beams, ids: tf.Tensor, length_penalty: float, n_best: int) -> SearchResult:
+def _ranked(beams: _Beams, ids: tf.Tensor, divisor: Callable[[tf.Tensor], tf.Tensor], n_best: int) -> SearchResult:
     """The `n_best` best beams: first those that ended, then the others, each ordered by score."""
     ended = beams.ended & (beams.log_probabilities > -np.inf)
-    scores = beams.log_probabilities / length_penalty_divisor(beams.lengths, length_penalty)
+    scores = beams.log_probabilities / divisor(beams.lengths)
     # The thesis gives all beams that did not end the same score, -1e9, so they are not ranked.
     worst_ended = tf.reduce_min(tf.where(ended, scores, 0.0), axis=1, keepdims=True)
     _, order = tf.math.top_k(tf.where(ended, scores, worst_ended - 1.0 + scores), n_best)

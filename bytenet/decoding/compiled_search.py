@@ -7,7 +7,7 @@ import tensorflow as tf
 from bytenet.datasets import PAD_ID
 from bytenet.decoding.beam import beam_search
 from bytenet.decoding.greedy import greedy_search
-from bytenet.decoding.search import SearchResult, length_limits_or_default
+from bytenet.decoding.search import LengthPenaltyRule, SearchResult, length_limits_or_default
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -26,6 +26,8 @@ class CompiledSearch:
         forbidden_ids: symbols that no hypothesis contains.
         jit_compile: compile with XLA. On two CPU cores, a step of ByteNet is then 1.5 to 3 times as fast, but the first
             result of each shape takes about two seconds longer. `CompilationChoice` decides when that pays off.
+        length_penalty_rule: as for `beam_search`. The same holds for `min_length`.
+        min_length: see `length_penalty_rule`.
 
     Raises:
         ValueError: a number is out of its range (when called).
@@ -39,6 +41,8 @@ class CompiledSearch:
         n_best: int = 1,
         forbidden_ids: Sequence[int] = (PAD_ID,),
         jit_compile: bool = False,
+        length_penalty_rule: LengthPenaltyRule = "gnmt",
+        min_length: int = 0,
     ):
         self.model = model
         self.beam_size = beam_size
@@ -46,6 +50,8 @@ class CompiledSearch:
         self.n_best = n_best
         self.forbidden_ids = tuple(forbidden_ids)
         self.jit_compile = jit_compile
+        self.length_penalty_rule: LengthPenaltyRule = length_penalty_rule
+        self.min_length = min_length
         self._searches: dict[tuple[int, int, int], Callable[..., SearchResult]] = {}
 
     def __call__(
@@ -71,7 +77,7 @@ class CompiledSearch:
 
     def _search(self, source_ids: tf.Tensor, max_length: int, length_limits: tf.Tensor) -> SearchResult:
         if self.beam_size == 1 and self.n_best == 1:
-            return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids)
+            return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length)
         return beam_search(
             self.model,
             source_ids,
@@ -81,4 +87,6 @@ class CompiledSearch:
             self.n_best,
             length_limits,
             self.forbidden_ids,
+            self.length_penalty_rule,
+            self.min_length,
         )

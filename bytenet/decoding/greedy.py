@@ -10,6 +10,7 @@ from bytenet.decoding.search import (
     empty_symbols,
     length_limits_or_default,
     log_probability_offsets,
+    no_early_end,
 )
 from bytenet.models.translation_model import TranslationModel
 
@@ -20,6 +21,7 @@ def greedy_search(
     max_length: int | None = None,
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),
+    min_length: int = 0,
 ) -> SearchResult:
     """Translate a batch. Each step takes the likeliest symbol, until every sentence has ended.
 
@@ -32,6 +34,7 @@ def greedy_search(
             `model.max_target_length(source_length)`.
         length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
         forbidden_ids: symbols that are never chosen. The thesis forbids none.
+        min_length: least number of symbols of a hypothesis, with the end symbol.
 
     Returns:
         `SearchResult` with one hypothesis for each sentence. Its score is its log-probability.
@@ -56,7 +59,7 @@ def greedy_search(
         live = is_live(position, ended)
         logits, state = model_step(previous_ids, state, memory, position)
         logits = tf.cast(logits, tf.float32)  # (batch, vocab_size)
-        allowed = logits + offsets
+        allowed = logits + offsets + no_early_end(model.vocab_size, position, min_length)
         ids = tf.where(live, tf.argmax(allowed, axis=-1, output_type=tf.int32), PAD_ID)
         # The log-softmax of the best symbol alone.
         best = tf.reduce_max(allowed, axis=-1) - tf.reduce_logsumexp(logits, axis=-1)

@@ -1,13 +1,15 @@
 """The result of every search, and the operations that searches share."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets import PAD_ID
+from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.models.translation_model import TranslationModel
+
+LengthPenaltyRule = Literal["gnmt", "length"]
 
 
 class SearchResult(NamedTuple):
@@ -69,13 +71,38 @@ def log_probability_offsets(vocab_size: int, forbidden_ids: Sequence[int]) -> np
     return offsets
 
 
-def length_penalty_divisor(lengths: tf.Tensor, alpha: float) -> tf.Tensor:
-    """((5 + length) / 6)^alpha, float32 in the shape of `lengths`. It is 1 for `alpha` 0.
+def length_penalty_divisor(lengths: tf.Tensor, alpha: float, rule: LengthPenaltyRule = "gnmt") -> tf.Tensor:
+    """What the log-probability of a hypothesis is divided by: float32 in the shape of `lengths`; 1 for `alpha` 0.
+
+    Args:
+        lengths: int32, numbers of symbols. The end symbol counts.
+        alpha: of the rule, at least 0.
+        rule: "gnmt": ((5 + length) / 6)^alpha. "length": length^alpha.
 
     Reference:
-        Wu et al. 2016, "Google's Neural Machine Translation System", equation 14.
+        Wu et al. 2016, "Google's Neural Machine Translation System", equation 14; Gehring et al. 2017, section 4.2, for
+        the length itself.
     """
-    return ((5.0 + tf.cast(lengths, tf.float32)) / 6.0) ** alpha
+    float_lengths = tf.cast(lengths, tf.float32)
+    return ((5.0 + float_lengths) / 6.0 if rule == "gnmt" else tf.maximum(float_lengths, 1.0)) ** alpha
+
+
+def no_early_end(vocab_size: int, position: tf.Tensor, min_length: int) -> tf.Tensor | float:
+    """What to add to the logits of a step, so that no hypothesis is shorter than `min_length`.
+
+    Args:
+        vocab_size: number of symbols.
+        position: int32 scalar, 0 for the first symbol.
+        min_length: least number of symbols of a hypothesis. The end symbol counts.
+
+    Returns:
+        float32 `(vocab_size,)`, −inf for the end symbol while it is too early, and 0; or 0.0 for any step.
+    """
+    if min_length <= 1:
+        return 0.0
+    end = np.zeros(vocab_size, np.float32)
+    end[EOS_ID] = -np.inf
+    return tf.where(position < min_length - 1, end, np.zeros(vocab_size, np.float32))
 
 
 def empty_symbols(max_length: int, row_shape: Sequence) -> tf.TensorArray:

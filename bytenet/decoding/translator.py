@@ -1,60 +1,27 @@
 """Translate lines of text."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from bytenet.config import ModelConfig
-from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
+from bytenet.datasets import EOS_ID, Vocabulary
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
+from bytenet.decoding.finishing import Finisher
+from bytenet.decoding.search import LengthPenaltyRule
+from bytenet.decoding.translation import BLANK, Hypothesis, Translation, end_of, forbidden_symbols
+from bytenet.errors import InputError
+from bytenet.models import Ensemble
 from bytenet.models.translation_model import TranslationModel
 from bytenet.run_folder import RunFolder
 
 _BATCHES_IN_WINDOW = 16
-
-
-def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The symbols that the searches of a run never choose: padding and unknown characters.
-
-    With the thesis's settings, they may choose unknown characters, and padding if the model reads padding.
-
-    Args:
-        model: reads `settings` and `mask_padding` from it.
-        vocabulary: the run's vocabulary.
-    """
-    if model.settings == "thesis":
-        return (PAD_ID,) if model.mask_padding else ()
-    return _not_text(vocabulary)
-
-
-def _not_text(vocabulary: Vocabulary) -> tuple[int, ...]:
-    return tuple(i for i in (PAD_ID, vocabulary.unknown_id) if i is not None)
-
-
-class Translation(NamedTuple):
-    """One hypothesis for a line.
-
-    Attributes:
-        text: the translation, without the end symbol.
-        score: log-probability over length penalty. Hypotheses are ranked by it.
-        log_probability: in nats.
-        ended: false if the length limit cut the hypothesis off.
-    """
-
-    text: str
-    score: float
-    log_probability: float
-    ended: bool
-
-
-BLANK = Translation("", 0.0, 0.0, True)
-"""The translation of a blank line."""
 
 
 class Translator:
@@ -68,13 +35,24 @@ class Translator:
         vocabulary: the model's vocabulary.
         beam_size: number of hypotheses that are kept; 1 is greedy search.
         length_penalty: alpha of `beam_search`.
+        length_penalty_rule: "gnmt" or "length", see `beam_search`.
+        coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score. The search goes on
+            without it; it ranks the `beam_size` hypotheses at the end.
         batch_size: number of lines that are translated at once.
+        min_length: least number of characters of a translation, with the end symbol.
         max_length: largest number of characters of a translation, with the end symbol; None is the model's limit.
-        forbidden_ids: symbols that no translation contains; None is padding and unknown characters.
+        replace_unknown: replace an unknown character by the source character that it attends to most.
+        dictionary: translations of source characters, for `replace_unknown`. Without an entry, a character is copied.
+        forbidden_ids: symbols that no translation contains; None is padding, and unknown characters unless they are
+            replaced.
         jit_compile: true or false to compile all searches with XLA or none; "auto" to compile the shapes of batches
             that have enough work for it, see `CompilationChoice`.
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
+
+    Raises:
+        InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
+            `replace_unknown` for a vocabulary without an unknown symbol.
     """
 
     def __init__(
@@ -83,8 +61,13 @@ class Translator:
         vocabulary: Vocabulary,
         beam_size: int = 10,
         length_penalty: float = 0.6,
+        length_penalty_rule: LengthPenaltyRule = "gnmt",
+        coverage_penalty: float = 0.0,
         batch_size: int = 32,
+        min_length: int = 0,
         max_length: int | None = None,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
         forbidden_ids: Sequence[int] | None = None,
         jit_compile: bool | Literal["auto"] = "auto",
         trained_lengths: Sequence[int] | None = None,
@@ -93,48 +76,57 @@ class Translator:
         self.vocabulary = vocabulary
         self.beam_size = beam_size
         self.length_penalty = length_penalty
+        self.length_penalty_rule: LengthPenaltyRule = length_penalty_rule
+        self.coverage_penalty = coverage_penalty
         self.batch_size = batch_size
+        self.min_length = min_length
         self.max_length = max_length
+        self.replace_unknown = replace_unknown
         self.jit_compile = jit_compile
         self.trained_lengths = trained_lengths
-        self.forbidden_ids = _not_text(vocabulary) if forbidden_ids is None else tuple(forbidden_ids)
+        if forbidden_ids is None:
+            forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
+        self.forbidden_ids = tuple(forbidden_ids)
+        self._finish = Finisher(model, vocabulary, batch_size, coverage_penalty, replace_unknown, dictionary)
         self._compilation = CompilationChoice(jit_compile)
         self._searches: dict[tuple[int, bool], CompiledSearch] = {}
 
     @classmethod
     def from_run(
         cls,
-        run_dir: str | os.PathLike[str],
-        beam_size: int | None = None,
-        length_penalty: float | None = None,
-        batch_size: int | None = None,
-        max_length: int | None = None,
+        *run_dirs: str | os.PathLike[str],
+        dictionary: Mapping[str, str] | None = None,
         jit_compile: bool | Literal["auto"] | None = None,
+        **options: Any,
     ) -> Self:
-        """Make a translator from a finished run.
+        """Make a translator from a finished run, or from several runs with the same vocabulary as an `Ensemble`.
 
         Args:
-            run_dir: the run folder.
-            beam_size: as for `Translator`; None takes the value of the run's configuration. The same holds for
-                `length_penalty`, `batch_size` and `max_length`.
-            length_penalty: see `beam_size`.
-            batch_size: see `beam_size`.
-            max_length: see `beam_size`.
+            *run_dirs: the run folders. Options that are not given come from the first one's configuration.
+            dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
+            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration.
 
         Raises:
-            InputError: the folder is not a run folder, or its model cannot be loaded.
+            InputError: a folder is not a run folder, its model cannot be loaded, or its vocabulary is another one.
+            TypeError: there is no such option.
         """
-        folder = RunFolder.open(run_dir)
-        decoding = folder.config.decoding
+        folders = [RunFolder.open(run_dir) for run_dir in run_dirs]
+        folder = folders[0]
+        for other in folders[1:]:
+            if other.vocabulary != folder.vocabulary:
+                raise InputError(
+                    f"The runs {folder.path} and {other.path} have different vocabularies, so they cannot translate "
+                    "together. Train them on the same corpus."
+                )
+        models = [one.load_model() for one in folders]
+        decoding = asdict(folder.config.decoding) | {key: value for key, value in options.items() if value is not None}
         return cls(
-            folder.load_model(),
+            models[0] if len(models) == 1 else Ensemble(models),
             folder.vocabulary,
-            beam_size=decoding.beam_size if beam_size is None else beam_size,
-            length_penalty=decoding.length_penalty if length_penalty is None else length_penalty,
-            batch_size=decoding.batch_size if batch_size is None else batch_size,
-            max_length=decoding.max_length if max_length is None else max_length,
-            forbidden_ids=forbidden_symbols(folder.config.model, folder.vocabulary),
+            **decoding,
+            dictionary=dictionary,
+            forbidden_ids=forbidden_symbols(folder.config.model, folder.vocabulary, decoding["replace_unknown"]),
             jit_compile="auto" if jit_compile is None else jit_compile,
             trained_lengths=folder.trained_lengths,
         )
@@ -190,29 +182,36 @@ class Translator:
             self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:
             batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
-            batch_translations = self._translate_batch(batch_ids, batch_lengths, rows, length, n_best)
+            batch_lines = [lines[i] for i in batch]
+            batch_translations = self._translate_batch(batch_lines, batch_ids, batch_lengths, rows, length, n_best)
             for index, hypotheses in zip(batch, batch_translations, strict=True):
                 translations[index] = hypotheses
         return translations
 
     def _translate_batch(
-        self, encoded: list[np.ndarray], lengths: list[int], rows: int, length: int, n_best: int
+        self, lines: list[str], encoded: list[np.ndarray], lengths: list[int], rows: int, length: int, n_best: int
     ) -> list[list[Translation]]:
         num_fillers = rows - len(encoded)
         # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
         limits = [self._limit(source_length) for source_length in lengths] + [0] * num_fillers
-        search = self._search(n_best, self._compilation.compiles((rows, length, n_best)))
+        search = self._search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
         result = search(source_ids, self._limit(length), np.array(limits, np.int32))
-        fields = (result.ids, result.scores, result.log_probabilities, result.ended)
-        return [
+        arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
+        hypotheses = [
             [
-                Translation(self.vocabulary.decode(ids), float(score), float(log_probability), bool(ended))
-                for ids, score, log_probability, ended in zip(*hypotheses, strict=True)
+                Hypothesis(ids[: end_of(ids)], float(score), float(log_probability), bool(ended))
+                for ids, score, log_probability, ended in zip(*row, strict=True)
                 if np.isfinite(log_probability)
             ]
-            for hypotheses in islice(zip(*(field.numpy() for field in fields), strict=True), len(encoded))
+            for row in islice(zip(*(array.numpy() for array in arrays), strict=True), len(encoded))
         ]
+        finished = self._finish(lines, encoded, hypotheses)
+        return [translations[:n_best] for translations in finished]
+
+    def _num_ranked(self, n_best: int) -> int:
+        """The number of hypotheses that the search returns. The coverage ranks all of the beam."""
+        return self.beam_size if self.coverage_penalty else n_best
 
     def _limit(self, source_length: int) -> int:
         limit = self.model.max_target_length(source_length)
@@ -221,6 +220,7 @@ class Translator:
     def _search(self, n_best: int, jit_compile: bool) -> CompiledSearch:
         if (n_best, jit_compile) not in self._searches:
             self._searches[n_best, jit_compile] = CompiledSearch(
-                self.model, self.beam_size, self.length_penalty, n_best, self.forbidden_ids, jit_compile
-            )
+                self.model, self.beam_size, self.length_penalty, n_best, self.forbidden_ids, jit_compile,
+                self.length_penalty_rule, self.min_length,
+            )  # fmt: skip
         return self._searches[n_best, jit_compile]

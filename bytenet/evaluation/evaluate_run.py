@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
 from bytenet.errors import InputError
@@ -44,12 +44,10 @@ def evaluate_run(
     run_dir: str | os.PathLike[str],
     pairs: Pairs,
     name: str,
-    beam_size: int | None = None,
-    length_penalty: float | None = None,
-    batch_size: int | None = None,
-    jit_compile: bool | None = None,
     bootstrap: int = 1000,
     progress: Callable[[int], None] = lambda done: None,
+    jit_compile: bool | None = None,
+    **options: Any,
 ) -> Evaluation:
     """Translate the sources of `pairs` and score the translations.
 
@@ -60,10 +58,11 @@ def evaluate_run(
         run_dir: the run folder.
         pairs: sources and references.
         name: of the test set.
-        beam_size, length_penalty, batch_size: of the search; None takes the run's values.
-        jit_compile: compile the search with XLA; None compiles it if that is faster, see `Translator`.
         bootstrap: number of resampled corpora for the intervals.
         progress: called with the number of lines translated so far.
+        jit_compile: compile the search with XLA; None compiles it if that is faster, see `Translator`.
+        **options: of the search, fields of `bytenet.config.DecodingConfig`; None takes the value of the run's
+            configuration.
 
     Raises:
         InputError: the run folder or its model cannot be used, or there are no pairs.
@@ -73,13 +72,7 @@ def evaluate_run(
     if not len(pairs):
         raise InputError(f"{name} has no sentences. Give at least one sentence with its reference.")
     config = RunFolder.open(run_dir).config
-    translator = Translator.from_run(
-        run_dir,
-        beam_size=beam_size,
-        length_penalty=length_penalty,
-        batch_size=batch_size,
-        jit_compile=jit_compile,
-    )
+    translator = Translator.from_run(run_dir, jit_compile=jit_compile, **options)
     uses_reference_lengths = translator.model.length_policy.pads_to_pair
     began = time.perf_counter()
     best = _translate(translator, pairs, uses_reference_lengths, progress)
@@ -101,8 +94,12 @@ def evaluate_run(
         settings={
             "beam_size": translator.beam_size,
             "length_penalty": translator.length_penalty,
+            "length_penalty_rule": translator.length_penalty_rule,
+            "coverage_penalty": translator.coverage_penalty,
             "batch_size": translator.batch_size,
+            "min_length": translator.min_length,
             "max_length": translator.max_length,
+            "replace_unknown": translator.replace_unknown,
             "jit_compile": translator.jit_compile,
             "reference_lengths_known": uses_reference_lengths,
         },

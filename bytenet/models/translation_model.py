@@ -118,6 +118,21 @@ class TranslationModel(keras.Model):
         """
         return []
 
+    @property
+    def has_attention(self) -> bool:
+        """Whether the model attends to the source."""
+        return type(self).attention_weights is not TranslationModel.attention_weights
+
+    def alignment(self, memory, previous_ids):
+        """Which source symbols each target symbol attends to, as one matrix.
+
+        Arguments are those of `attention_weights`. A family may combine its layers in another way.
+
+        Returns:
+            float `(batch, T, S)`, the mean over the heads of the last layer; sums over S are 1.
+        """
+        return keras.ops.mean(self.attention_weights(memory, previous_ids)[-1], axis=1)
+
     @abstractmethod
     def initial_state(self, memory, max_length: int, beam_size: int = 1):
         """The state before the first step: a nest of tensors. Steps keep their shapes.

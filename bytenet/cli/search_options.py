@@ -1,0 +1,66 @@
+"""Options of the search for translations, which several commands have."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+_OPTIONS = (
+    click.option(
+        "--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept; 1 is greedy search."
+    ),
+    click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations."),
+    click.option(
+        "--length-penalty-rule",
+        type=click.Choice(["gnmt", "length"]),
+        help="What log-probabilities are divided by: a power of (5 + length) / 6, or of the length.",
+    ),
+    click.option(
+        "--coverage-penalty",
+        type=click.FloatRange(min=0),
+        help="Larger values favour translations that attend to all of the source. Needs a model with attention.",
+    ),
+    click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines that are translated at once."),
+    click.option("--min-length", type=click.IntRange(min=0), help="Least number of symbols, with the end symbol."),
+    click.option("--max-length", type=click.IntRange(min=1), help="Largest number of symbols, with the end symbol."),
+    click.option(
+        "--replace-unknown/--no-replace-unknown",
+        default=None,
+        help="Replace each unknown character by the source character that it attends to most. Needs a model with "
+        "attention.",
+    ),
+    click.option(
+        "--xla/--no-xla",
+        "jit_compile",
+        default=None,
+        help="Compile the search with XLA or not.  [default: compile the shapes of batches with enough work for it]",
+    ),
+)
+
+
+def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the search to a command. Those that are not given are None."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_dictionary(path: Path | None) -> Mapping[str, str] | None:
+    """Read a dictionary for the replacement of unknown characters: a line for each entry, "character TAB translation".
+
+    Raises:
+        InputError: a line has another form.
+    """
+    if path is None:
+        return None
+    from bytenet.datasets import read_lines
+    from bytenet.errors import InputError
+
+    entries: dict[str, str] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        character, tab, translation = line.partition("\t")
+        if not tab or not character:
+            raise InputError(f"{path}:{number}: expected a character, a tab and its translation; found {line!r}.")
+        entries[character] = translation
+    return entries

@@ -1,0 +1,75 @@
+"""Which source symbols the symbols of given translations attend to."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.errors import InputError
+from bytenet.models.translation_model import TranslationModel
+
+
+class Aligner:
+    """Computes alignments by one pass over source and translation. A graph is kept for each shape.
+
+    Args:
+        model: a model with attention.
+        batch_size: number of pairs in a batch.
+
+    Raises:
+        InputError: the model has no attention.
+    """
+
+    def __init__(self, model: TranslationModel, batch_size: int = 32):
+        if not model.has_attention:
+            raise InputError(
+                f"A model of the family {model.config.family} has no attention here, so it cannot align symbols."
+            )
+        self._model = model
+        self._batch_size = batch_size
+
+        @tf.function(autograph=False)
+        def align(source_ids, target_ids):
+            return model.alignment(model.encode(source_ids), tf.pad(target_ids, [[0, 0], [1, 0]])[:, :-1])
+
+        @cache
+        def align_shape(rows: int, length: int):
+            ids = tf.TensorSpec([rows, length], tf.int32)
+            return align.get_concrete_function(ids, ids)
+
+        self._align_shape = align_shape
+
+    def __call__(self, source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+        """Align pairs.
+
+        Args:
+            source_ids: int32 `(S,)` for each pair, with the end symbol.
+            target_ids: int32 `(T,)` for each pair, with the end symbol if the translation has one.
+
+        Yields:
+            For each pair, in order, float32 `(T, S)`. Rows sum to 1.
+        """
+        lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
+        alignments: list[np.ndarray | None] = [None] * len(lengths)
+        longest = self._model.length_policy.longest
+        for batch, rows, length in batches_by_length(range(len(lengths)), lengths, self._batch_size, longest=longest):
+            sides = [pad_batch([side[i] for i in batch], rows, length) for side in (source_ids, target_ids)]
+            weights = self._align_shape(rows, length)(*map(tf.constant, sides)).numpy()
+            for index, matrix in zip(batch, weights, strict=False):
+                alignments[index] = matrix[: len(target_ids[index]), : len(source_ids[index])]
+        yield from (alignment for alignment in alignments if alignment is not None)
+
+
+def coverage(alignment: np.ndarray) -> float:
+    """How well a translation covers its source: Σ_s log(min(Σ_t attention(t, s), 1)), at most 0.
+
+    Args:
+        alignment: float `(T, S)`.
+
+    Reference:
+        Wu et al. 2016, "Google's Neural Machine Translation System", equation 14.
+    """
+    attended = np.minimum(alignment.sum(axis=0), 1.0)
+    return float(np.log(np.maximum(attended, 1e-10)).sum())

@@ -1,0 +1,77 @@
+"""From the hypotheses of a search to translations: coverage, unknown symbols, text."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bytenet.datasets import Vocabulary, normalise
+from bytenet.decoding.alignment import Aligner, coverage
+from bytenet.decoding.translation import Hypothesis, Translation
+from bytenet.decoding.unknown_replacement import replaced_unknown
+from bytenet.errors import InputError
+from bytenet.models.translation_model import TranslationModel
+
+
+class Finisher:
+    """Makes translations of the hypotheses of a search.
+
+    Args:
+        model: the model; must have attention for `coverage_penalty` and `replace_unknown`.
+        vocabulary: the model's vocabulary.
+        batch_size: number of hypotheses that are aligned at once.
+        coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score.
+        replace_unknown: replace an unknown symbol by the source character that it attends to most.
+        dictionary: translations of source characters, for `replace_unknown`.
+
+    Raises:
+        InputError: the model has no attention, or the vocabulary has no unknown symbol.
+    """
+
+    def __init__(
+        self,
+        model: TranslationModel,
+        vocabulary: Vocabulary,
+        batch_size: int,
+        coverage_penalty: float = 0.0,
+        replace_unknown: bool = False,
+        dictionary: Mapping[str, str] | None = None,
+    ):
+        if replace_unknown and vocabulary.unknown != "symbol":
+            raise InputError(f'replace_unknown needs a vocabulary with unknown="symbol", not "{vocabulary.unknown}".')
+        self._vocabulary = vocabulary
+        self._coverage_penalty = coverage_penalty
+        self._replaces_unknown = replace_unknown
+        self._dictionary = dictionary
+        self._aligner = Aligner(model, batch_size) if coverage_penalty or replace_unknown else None
+
+    def __call__(
+        self, lines: Sequence[str], source_ids: Sequence[np.ndarray], hypotheses: Sequence[Sequence[Hypothesis]]
+    ) -> list[list[Translation]]:
+        """The translations of each line, best first.
+
+        Args:
+            lines: the sources.
+            source_ids: int32 `(S,)` for each line, with the end symbol.
+            hypotheses: of each line, best first.
+        """
+        if self._aligner is None:
+            return [[Translation(self._vocabulary.decode(one.ids), *one[1:]) for one in row] for row in hypotheses]
+        sources = [ids for ids, row in zip(source_ids, hypotheses, strict=True) for _ in row]
+        alignments = self._aligner(sources, [one.ids for row in hypotheses for one in row])
+        finished = []
+        for line, row in zip(normalise(lines), hypotheses, strict=True):
+            translations = [self._attended(line, one, next(alignments)) for one in row]
+            finished.append(sorted(translations, key=lambda one: (not one.ended, -one.score)))
+        return finished
+
+    def _attended(self, line: str, hypothesis: Hypothesis, alignment: np.ndarray) -> Translation:
+        """The translation that a hypothesis becomes by its alignment, float `(T, S)`."""
+        ids, score, log_probability, ended = hypothesis
+        if self._coverage_penalty:
+            score += self._coverage_penalty * coverage(alignment)
+        text = (
+            replaced_unknown(ids, self._vocabulary, line, alignment, self._dictionary)
+            if self._replaces_unknown
+            else self._vocabulary.decode(ids)
+        )
+        return Translation(text, score, log_probability, ended)

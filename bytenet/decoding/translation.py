@@ -1,0 +1,70 @@
+"""One hypothesis of a translation, and the symbols that no hypothesis contains."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bytenet.config import ModelConfig
+from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
+
+
+class Hypothesis(NamedTuple):
+    """One hypothesis of a search.
+
+    Attributes:
+        ids: int32 `(T,)`, with the end symbol if the hypothesis has one, without padding after it.
+        score: hypotheses are ranked by it.
+        log_probability: in nats.
+        ended: whether it has an end symbol.
+    """
+
+    ids: np.ndarray
+    score: float
+    log_probability: float
+    ended: bool
+
+
+class Translation(NamedTuple):
+    """One hypothesis for a line.
+
+    Attributes:
+        text: the translation, without the end symbol.
+        score: log-probability over length penalty, plus coverage penalty. Hypotheses are ranked by it.
+        log_probability: in nats.
+        ended: false if the length limit cut the hypothesis off.
+    """
+
+    text: str
+    score: float
+    log_probability: float
+    ended: bool
+
+
+BLANK = Translation("", 0.0, 0.0, True)
+"""The translation of a blank line."""
+
+
+def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary, replace_unknown: bool = False) -> tuple[int, ...]:
+    """The symbols that the searches of a run never choose: padding and unknown characters.
+
+    With the thesis's settings, they may choose unknown characters, and padding if the model reads padding.
+
+    Args:
+        model: reads `settings` and `mask_padding` from it.
+        vocabulary: the run's vocabulary.
+        replace_unknown: unknown symbols are allowed, since they will be replaced.
+    """
+    if model.settings == "thesis":
+        return (PAD_ID,) if model.mask_padding else ()
+    return (PAD_ID,) if replace_unknown else not_text(vocabulary)
+
+
+def not_text(vocabulary: Vocabulary) -> tuple[int, ...]:
+    """The ids of padding and of unknown characters."""
+    return tuple(i for i in (PAD_ID, vocabulary.unknown_id) if i is not None)
+
+
+def end_of(ids: np.ndarray) -> int:
+    """The number of symbols of a hypothesis with its end symbol, in an array that is padded after it."""
+    ends = np.flatnonzero(ids == EOS_ID)
+    return int(ends[0]) + 1 if len(ends) else len(ids)
