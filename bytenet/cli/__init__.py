@@ -18,6 +18,7 @@ _VERBS = {
     "data": "Look at a corpus before training: lengths, buckets, alphabet, odd pairs.",
     "train": "Train a model, or go on with a stopped training.",
     "translate": "Translate lines of text.",
+    "attention": "Draw what each symbol of a translation attends to.",
     "score": "Give the log-probability of translations.",
     "evaluate": "Translate a test set and score it.",
     "compare": "Show good and bad translations of one or two systems.",

@@ -220,7 +220,13 @@ class Translator:
     def _search(self, n_best: int, jit_compile: bool) -> CompiledSearch:
         if (n_best, jit_compile) not in self._searches:
             self._searches[n_best, jit_compile] = CompiledSearch(
-                self.model, self.beam_size, self.length_penalty, n_best, self.forbidden_ids, jit_compile,
-                self.length_penalty_rule, self.min_length,
-            )  # fmt: skip
+                self.model,
+                self.beam_size,
+                self.length_penalty,
+                n_best,
+                self.forbidden_ids,
+                jit_compile=jit_compile,
+                length_penalty_rule=self.length_penalty_rule,
+                min_length=self.min_length,
+            )
         return self._searches[n_best, jit_compile]

@@ -10,35 +10,47 @@ _SOURCES = ["ein Hund", "zwei Hunde", "ein Haus", "drei Häuser"]
 _TARGETS = ["a dog", "two dogs", "a house", "three houses"]
 
 
+_BYTENET = ["model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]"]
+_TRANSFORMER = [
+    "model.family=transformer", "model.dim=8", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=2",
+    "model.feed_forward_dim=8",
+]  # fmt: skip
+
+
 @pytest.fixture(scope="session")
 def run_folder(tmp_path_factory):
-    """The folder of a run on four sentence pairs, used as both its training and its test set."""
+    """The folder of a ByteNet run on four sentence pairs, used as both its training and its test set."""
+    return _make_run(tmp_path_factory.mktemp("run"), _BYTENET)
+
+
+@pytest.fixture(scope="session")
+def attentive_run_folder(tmp_path_factory):
+    """The same as `run_folder`, but with a Transformer."""
+    return _make_run(tmp_path_factory.mktemp("attentive_run"), _TRANSFORMER)
+
+
+def _make_run(folder, overrides):
     import keras
-    import numpy as np
 
     from bytenet.config import load_config
     from bytenet.datasets import Vocabulary
     from bytenet.models import build_model
     from bytenet.run_folder import RunFolder
+    from bytenet.training.checkpoints import save_model
 
-    folder = tmp_path_factory.mktemp("run")
     settings = {"corpus": "files"}
     for side, lines in (("source", _SOURCES), ("target", _TARGETS)):
         path = folder / f"text.{side}.gz"
         path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
         settings |= {f"{split}_{side}": str(path) for split in ("train", "test")}
-    overrides = [f"data.{key}={value}" for key, value in settings.items()]
-    overrides += ["model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]", "decoding.beam_size=3"]
+    overrides = [*overrides, *(f"data.{key}={value}" for key, value in settings.items()), "decoding.beam_size=3"]
     config_path = folder / "settings.yaml"
     config_path.write_text("{}\n")
     config = load_config(str(config_path), overrides)
     vocabulary = Vocabulary.from_texts(_SOURCES, _TARGETS)
     run = RunFolder.create(folder / "run", config, vocabulary)
     keras.utils.set_random_seed(1)
-    model = build_model(config.model, vocabulary.size)
-    ids = np.ones((1, 4), np.int32)
-    model({"source_ids": ids, "target_ids": ids})
-    model.save(run.model_path)
+    save_model(build_model(config.model, vocabulary.size), run.model_path)
     return run
 
 

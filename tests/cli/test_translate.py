@@ -3,12 +3,14 @@
 import errno
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from bytenet.cli.translate import translate
+from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
 
 TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()
@@ -21,10 +23,10 @@ def shared_translators():
 
     make, translators = Translator.from_run, {}
 
-    def from_run(folder, **options):
-        key = (folder.path, *options.items())
+    def from_run(*folders, **options):
+        key = (*(folder.path for folder in folders), repr(options))
         if key not in translators:
-            translators[key] = make(folder, **options)
+            translators[key] = make(*folders, **options)
         return translators[key]
 
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -148,3 +150,47 @@ def test_failure_midway_keeps_the_earlier_output(run_folder, invoke, tmp_path, m
         invoke(translate, run_folder.path, "--output", tmp_path / "out", stdin=TEXT)
     assert (tmp_path / "out").read_text() == "earlier\n"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_several_runs_translate_together(run_folder, attentive_run_folder, invoke, tmp_path):
+    (tmp_path / "in").write_bytes(TEXT)
+    alone = invoke(translate, run_folder.path, tmp_path / "in").stdout_bytes
+    twice = invoke(translate, run_folder.path, run_folder.path, tmp_path / "in").stdout_bytes
+    assert twice == alone
+    together = invoke(translate, run_folder.path, attentive_run_folder.path, stdin=TEXT).stdout_bytes
+    assert together != alone
+    assert [bool(line) for line in together.decode().split("\n")] == [True, False, True, False, True, False]
+
+
+def test_runs_with_different_vocabularies_cannot_translate_together(run_folder, invoke, tmp_path):
+    other = shutil.copytree(run_folder.path, tmp_path / "other")
+    (other / "vocabulary.json").write_text(Vocabulary("abc").to_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="different vocabularies"):
+        invoke(translate, run_folder.path, other, stdin=TEXT)
+
+
+def test_least_length_is_kept(run_folder, invoke):
+    options = ("--min-length", 9, "--max-length", 9)
+    result = invoke(translate, run_folder.path, *options, stdin=TEXT)
+    lengths = [len(line) for line in result.stdout_bytes.decode().split("\n") if line]
+    assert lengths
+    assert set(lengths) <= {8, 9}  # eight characters and the end symbol, or cut off
+
+
+def test_unknown_characters_are_replaced_by_those_they_attend_to(attentive_run_folder, invoke, tmp_path):
+    (tmp_path / "dictionary").write_text("☃\tsnowman\n", encoding="utf-8")
+    options = ("--replace-unknown", "--dictionary", tmp_path / "dictionary", "--min-length", 30, "--max-length", 30)
+    result = invoke(translate, attentive_run_folder.path, *options, stdin="☃☃☃\n".encode())
+    # An untrained model writes some unknown symbols. The source has no other characters.
+    assert "\ufffd" not in result.stdout_bytes.decode()
+
+
+def test_model_without_attention_cannot_replace_unknown_characters(run_folder, invoke):
+    with pytest.raises(InputError, match="bytenet has no attention"):
+        invoke(translate, run_folder.path, "--replace-unknown", stdin=TEXT)
+
+
+def test_dictionary_without_tabs_is_refused(attentive_run_folder, invoke, tmp_path):
+    (tmp_path / "dictionary").write_text("a\tb\nword\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"dictionary:2: expected a character, a tab"):
+        invoke(translate, attentive_run_folder.path, "--dictionary", tmp_path / "dictionary", stdin=TEXT)

@@ -111,9 +111,9 @@ def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
     class RecordingSearch(CompiledSearch):
         """Records what would be compiled, and compiles nothing."""
 
-        def __init__(self, *arguments):
-            *others, self.was_asked_to_compile = arguments
-            super().__init__(*others, jit_compile=False)
+        def __init__(self, *arguments, jit_compile, **others):
+            self.was_asked_to_compile = jit_compile
+            super().__init__(*arguments, jit_compile=False, **others)
 
         def __call__(self, source_ids, *arguments):
             compiled.append((source_ids.shape[1], self.was_asked_to_compile))

@@ -1,0 +1,57 @@
+"""`bytenet attention`: what the symbols of translations attend to."""
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Draw what each symbol of a translation attends to.")
+@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("source", required=False, type=click.Path(path_type=Path))
+@click.option("--text", "texts", multiple=True, help="A sentence, instead of a file; may be repeated.")
+@click.option(
+    "--target",
+    type=click.Path(path_type=Path),
+    help="Translations of SOURCE, line by line.  [default: the model's own]",
+)
+@click.option("--output", type=click.Path(path_type=Path), help="Folder for the files.  [default: RUN/attention]")
+@click.option("--max-sentences", type=click.IntRange(min=1), default=10, show_default=True, help="Use the first ones.")
+def attention(
+    run_dir: Path,
+    source: Path | None,
+    texts: tuple[str, ...],
+    target: Path | None,
+    output: Path | None,
+    max_sentences: int,
+) -> None:
+    """Draw the attention of the model in the folder RUN on the sentences of SOURCE and their translations.
+
+    Each sentence gives a picture, N.png, and all weights, N.json. The first panel of a picture is the alignment: the
+    mean over the heads of the last layer, or over all layers of ConvS2S. The other panels are the layers. Blank lines
+    are left out.
+    """
+    if (source is None) == (not texts):
+        raise click.UsageError("Give SOURCE or --text, but not both.")
+    if target is not None and source is None:
+        raise click.UsageError("--target needs SOURCE.")
+
+    from bytenet.datasets import Pairs, read_lines, read_parallel
+    from bytenet.datasets.text.characters import is_blank
+    from bytenet.decoding import Translator
+    from bytenet.evaluation.sentence_attention import attention_of_pairs
+    from bytenet.run_folder import RunFolder
+
+    folder = RunFolder.open(run_dir)
+    translator = Translator.from_run(folder)
+    if source is not None and target is not None:
+        pairs = read_parallel(source, target)
+    else:
+        lines = list(texts) if source is None else read_lines(source)
+        lines = [line for line in lines if not is_blank(line)][:max_sentences]
+        pairs = Pairs(lines, [best.text for [best] in translator.translate(lines)])
+    pairs = pairs.take(range(min(max_sentences, len(pairs))))
+    output = output or folder.path / "attention"
+    attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs)
+    for number, sentence in enumerate(attentions, start=1):
+        _, picture = sentence.save(output, str(number))
+        click.echo(str(picture))

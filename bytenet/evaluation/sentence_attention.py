@@ -1,0 +1,122 @@
+"""The attention of a model on sentence pairs, as pictures and as JSON."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bytenet.datasets import EOS_ID, Pairs, Vocabulary
+from bytenet.errors import InputError
+from bytenet.files import write_text_atomic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bytenet.models import TranslationModel
+
+_INCHES_A_SYMBOL = 0.11
+_SIGNS = {" ": "␣", "\t": "⇥"}
+
+
+@dataclass(frozen=True)
+class SentenceAttention:
+    """What each symbol of a translation attends to.
+
+    Attributes:
+        source: text of each source symbol, with the end symbol.
+        target: text of each target symbol, with the end symbol if the translation has one.
+        alignment: float `(T, S)`, the summary of all layers; rows sum to 1.
+        layers: for each layer with attention, float `(heads, T, S)`.
+    """
+
+    source: Sequence[str]
+    target: Sequence[str]
+    alignment: np.ndarray
+    layers: Sequence[np.ndarray]
+
+    def save(self, folder: Path, name: str) -> list[Path]:
+        """Write `NAME.json` with all weights and `NAME.png` with a panel for the alignment and each layer.
+
+        Returns:
+            The two paths.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        json_path, picture_path = folder / f"{name}.json", folder / f"{name}.png"
+        content = {
+            "source": list(self.source),
+            "target": list(self.target),
+            "alignment": _rounded(self.alignment),
+            "layers": [_rounded(weights) for weights in self.layers],
+        }
+        write_text_atomic(json_path, json.dumps(content, ensure_ascii=False) + "\n")
+        self._draw(picture_path)
+        return [json_path, picture_path]
+
+    def _draw(self, path: Path) -> None:
+        from matplotlib.figure import Figure
+
+        panels = [("alignment", self.alignment)]
+        if len(self.layers) > 1 or self.layers[0].shape[0] > 1:
+            for number, weights in enumerate(self.layers, start=1):
+                heads = f", mean of {len(weights)} heads" if len(weights) > 1 else ""
+                panels.append((f"layer {number}{heads}", weights.mean(axis=0)))
+        columns = min(len(panels), 3)
+        rows = math.ceil(len(panels) / columns)
+        width = 0.8 + _INCHES_A_SYMBOL * len(self.source)
+        height = 0.8 + _INCHES_A_SYMBOL * len(self.target)
+        figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
+        axes_of_panels = figure.subplots(rows, columns, squeeze=False).flat
+        for axes, (title, weights) in zip(axes_of_panels, panels, strict=False):
+            self._draw_panel(axes, title, weights)
+        for axes in list(axes_of_panels)[len(panels) :]:
+            axes.set_axis_off()
+        figure.savefig(path, dpi=110)
+
+    def _draw_panel(self, axes: "Axes", title: str, weights: np.ndarray) -> None:
+        axes.imshow(weights, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+        axes.set_title(title, fontsize="small")
+        for axis, symbols in ((axes.xaxis, self.source), (axes.yaxis, self.target)):
+            axis.set_ticks(range(len(symbols)), [_SIGNS.get(symbol, symbol) for symbol in symbols], fontsize=6)
+            axis.set_tick_params(length=0)
+        axes.set(xlabel="source", ylabel="translation")
+
+
+def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs: Pairs) -> Iterator[SentenceAttention]:
+    """Compute the attention of each pair by one pass over source and target.
+
+    Args:
+        model: a model with attention.
+        vocabulary: the model's vocabulary.
+        pairs: sentences and translations.
+
+    Raises:
+        InputError: the model has no attention.
+    """
+    from keras.ops import convert_to_numpy, pad
+
+    if not model.has_attention:
+        raise InputError(f"This model of the family {model.config.family} has no attention to draw.")
+    encoded = zip(*(vocabulary.encode_batch(texts) for texts in (pairs.source, pairs.target)), strict=True)
+    for source_ids, target_ids in encoded:
+        memory = model.encode(source_ids[None])
+        previous_ids = pad(target_ids[None], [[0, 0], [1, 0]])[:, :-1]
+        source, target = ([_shown(vocabulary, symbol_id) for symbol_id in ids] for ids in (source_ids, target_ids))
+        yield SentenceAttention(
+            source,
+            target,
+            convert_to_numpy(model.alignment(memory, previous_ids))[0],
+            [convert_to_numpy(weights)[0] for weights in model.attention_weights(memory, previous_ids)],
+        )
+
+
+def _shown(vocabulary: Vocabulary, symbol_id: int) -> str:
+    """What an id stands for: a character, "⏎" for the end, U+FFFD for an unknown character."""
+    return "⏎" if symbol_id == EOS_ID else vocabulary.decode([symbol_id])
+
+
+def _rounded(weights: np.ndarray) -> list:
+    return np.round(weights.astype(float), 4).tolist()
