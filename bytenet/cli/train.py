@@ -5,7 +5,27 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="Train a model, or go on with a stopped training.")
+def _choices() -> str:
+    """The presets and the families of models, for --help."""
+    from bytenet.config import preset_names
+    from bytenet.config.families import family_descriptions
+
+    families = "\n".join(f"  {name}: {description}" for name, description in family_descriptions().items())
+    return (
+        f"Presets: {', '.join(preset_names())}.\n\n\b\n"
+        f"Families of models, for --set model.family=NAME (see docs/models.md):\n{families}"
+    )
+
+
+class _Train(click.Command):
+    """Reads presets and families only for --help."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.epilog = _choices()
+        super().format_epilog(ctx, formatter)
+
+
+@click.command(cls=_Train, short_help="Train a model, or go on with a stopped training.")
 @click.argument("preset_or_file", required=False)
 @click.option(
     "--set",

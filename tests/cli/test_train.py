@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from bytenet.cli.train import train
 from bytenet.config import load_config
+from bytenet.config.families import family_configs
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, MissingFileError
 from bytenet.run_folder import RunFolder
@@ -90,3 +91,11 @@ def test_wrong_setting_is_refused_before_training(train_command):
     with pytest.raises(ConfigError, match=r"training\.epoch'"):
         train_command("digits", "--set", "training.epoch=5", "--run", "runs/a")
     assert not Path("runs").exists()
+
+
+def test_help_lists_presets_and_families(train_command):
+    result, _ = train_command("--help")
+    assert result.exit_code == 0
+    assert "multi30k-transformer" in result.output
+    for family in family_configs():
+        assert f"\n    {family}: " in result.output

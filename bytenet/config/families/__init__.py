@@ -2,11 +2,21 @@
 
 import importlib
 import pkgutil
+import sys
 from functools import cache
 
 from bytenet.config.model import ModelConfig
 
 DEFAULT_FAMILY = "bytenet"
+
+
+@cache
+def family_descriptions() -> dict[str, str]:
+    """A line about each family, by its name: the beginning of its module's docstring."""
+    return {
+        name: (sys.modules[config_class.__module__].__doc__ or "").partition("\n")[0]
+        for name, config_class in family_configs().items()
+    }
 
 
 @cache
