@@ -1,0 +1,1 @@
+"""Beyond the thesis: the families of models on equal terms."""

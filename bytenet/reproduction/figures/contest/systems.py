@@ -1,0 +1,124 @@
+"""The systems of the contest, their tuned settings, and the number of steps that takes the same time for each.
+
+All are trained on the same batches of Multi30k, in characters. Settings are chosen on the validation set
+(`family-contest-tuning`), with the same tries for each system.
+"""
+
+import math
+from dataclasses import dataclass
+
+from bytenet.csv_log import read_csv_log
+from bytenet.reproduction.engine.experiment import Scale
+from bytenet.reproduction.jobs.training_run import TrainingRun
+from bytenet.run_folder import RunFolder
+
+SELECTED_BY = "val_chrf"
+_VALIDATED = ("val_loss", "val_bleu", "val_chrf")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The tuned settings.
+
+    Attributes:
+        dropout: dropout rate.
+        learning_rate: highest learning rate.
+    """
+
+    dropout: float
+    learning_rate: float
+
+
+@dataclass(frozen=True)
+class System:
+    """A model of the contest.
+
+    Attributes:
+        preset: the preset with its sizes.
+        steps_a_minute: training steps a minute on two cores, compiled with XLA.
+        smoke: sizes of the smallest model.
+        longer: settings for sentences longer than those of the corpus.
+    """
+
+    preset: str
+    steps_a_minute: float
+    smoke: tuple[str, ...]
+    longer: tuple[str, ...] = ()
+
+
+_RECURRENT_SMOKE = ("model.dim=8", "model.embedding_dim=8", "model.encoder_layers=1", "model.decoder_layers=1")
+SYSTEMS = {
+    "ByteNet": System("multi30k", 90, ("model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]")),
+    "ConvS2S": System(
+        "multi30k-convs2s", 90,
+        ("model.dim=8", "model.output_dim=8")
+        + tuple(
+            f"model.{side}_{sizes}=[{size}]"
+            for side in ("encoder", "decoder") for sizes, size in (("widths", 8), ("kernel_sizes", 3))
+        ),
+        ("model.max_positions=2048",),
+    ),
+    "Transformer": System(
+        "multi30k-transformer", 90,
+        ("model.dim=8", "model.heads=2", "model.feed_forward_dim=8", "model.encoder_layers=1", "model.decoder_layers=1"),
+    ),
+    "Bahdanau": System("multi30k-bahdanau", 90, _RECURRENT_SMOKE),
+    "Luong": System("multi30k-luong", 90, _RECURRENT_SMOKE),
+    "Sutskever": System("multi30k-sutskever", 90, _RECURRENT_SMOKE),
+}  # fmt: skip
+
+#: Settings tried on the validation set with seed 1, the same for each system.
+TRIES = (Choice(0.15, 1e-3), Choice(0.3, 1e-3), Choice(0.15, 2e-3))
+#: Settings of the contest. `family-contest-tuning` shows whether they were the best.
+CHOSEN = dict.fromkeys(SYSTEMS, TRIES[0])
+
+MINUTES = 120
+TUNING_MINUTES = 25
+_STEPS_AN_EPOCH = 919
+_SMOKE_STEPS = 4
+_SMOKE = (
+    "data.corpus=digits", "data.num_train=24", "data.num_validation=8", "data.num_test=8", "data.batch_chars=null",
+    "data.batch_size=8", "data.num_buckets=1", "training.jit_compile=false",
+)  # fmt: skip
+# No other measurements take time of the training.
+_WATCHED = ("evaluation.continuous_every_seconds=null", "evaluation.max_sentences=500")
+_EVALUATIONS = 6  # on the validation set, approximately
+
+
+def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> TrainingRun:
+    """The training of a system with a choice of settings.
+
+    Args:
+        system: a key of `SYSTEMS`.
+        scale: "smoke" trains a few steps.
+        choice: the tuned settings.
+        minutes: time on two cores, without compiling.
+    """
+    one, smoke = SYSTEMS[system], scale == "smoke"
+    steps = _SMOKE_STEPS if smoke else round(one.steps_a_minute * minutes)
+    epochs = math.ceil(steps / (3 if smoke else _STEPS_AN_EPOCH))
+    settings = (
+        f"model.dropout={choice.dropout}", f"training.learning_rate={choice.learning_rate}",
+        f"training.max_steps={steps}", f"training.epochs={epochs}",
+        f"evaluation.every_epochs={max(1, round(epochs / _EVALUATIONS))}",
+        f"training.early_stopping_metric={SELECTED_BY}", *_WATCHED,
+    )  # fmt: skip
+    together = f"contest-{system.lower()}-{choice.dropout:g}-{choice.learning_rate:g}"
+    return TrainingRun(
+        f"{together}-{minutes}", one.preset, settings + (_SMOKE + one.smoke if smoke else ()),
+        together=together, cost=minutes,
+    )  # fmt: skip
+
+
+def validation_of(folder: RunFolder) -> dict[str, float]:
+    """Greedy validation scores of the kept model, with its step, the steps and the minutes of the training."""
+    metrics = read_csv_log(folder.metrics_path)
+    scores = metrics[SELECTED_BY]
+    best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)
+    return {
+        **{name: metrics[name][best] for name in _VALIDATED},
+        "best_step": int(metrics["step"][best]),
+        "steps": int(metrics["step"][-1]),
+        "minutes": metrics["seconds"][-1] / 60,
+        "characters_a_second": metrics["characters"][-1] / metrics["seconds"][-1],
+    }
