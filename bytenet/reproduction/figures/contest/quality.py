@@ -4,6 +4,7 @@ ByteNet, ConvS2S, the Transformer and three recurrent translators learn Multi30k
 trains for the same time on two cores, with settings chosen on the validation set. The test set is used once.
 """
 
+import math
 from pathlib import Path
 from statistics import fmean
 
@@ -11,7 +12,14 @@ from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, student_t
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, SYSTEMS, training_of, validation_of
+from bytenet.reproduction.figures.contest.systems import (
+    CHOSEN,
+    MINUTES,
+    SELECTED_BY,
+    SYSTEMS,
+    training_of,
+    validation_of,
+)
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
@@ -25,10 +33,9 @@ def _run(system: str, scale: Scale) -> TrainingRun:
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `system`, `trial`, `kind` and `minutes`.
+    """Rows of `system`, `trial`, test scores with bootstrap intervals, speeds, curve, and values of `validation_of`.
 
-    Of the kind "epoch": `val_bleu` and `val_chrf` after so many minutes, translated greedily. Of the kind "test": test
-    scores with bootstrap intervals, the speeds of training and translation, and the values from `validation_of`.
+    `curve` is a text: after each evaluation "minutes:chrF" of the validation set, translated greedily.
     """
     from bytenet.evaluation import evaluate_run, pairs_of_split
 
@@ -38,37 +45,28 @@ def _measure(work: Work) -> Table:
             work.say(f"family-contest: translating the test set, {system}, trial {trial}")
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", beam_size=_BEAM_SIZE)
             scores = {score.name: score for score in result.scores}
-            row: Row = {"system": system, "trial": trial, "kind": "test", **validation_of(folder)}
+            row: Row = {"system": system, "trial": trial, **validation_of(folder)}
             for key, name in _SCORES.items():
                 low, high = scores[name].interval or ("", "")
                 row |= {key: scores[name].value, f"{key}_low": low, f"{key}_high": high}
-            written = sum(map(len, result.hypotheses))
-            row |= {"length_ratio": scores["length-ratio"].value, "written_a_second": written / result.seconds}
-            rows.append(row)
+            row["length_ratio"] = scores["length-ratio"].value
+            row["written_a_second"] = sum(map(len, result.hypotheses)) / result.seconds
             metrics = read_csv_log(folder.metrics_path)
-            rows += [
-                {**dict.fromkeys(row, ""), "system": system, "trial": trial, "kind": "epoch", "minutes": seconds / 60,
-                 "val_bleu": bleu, "val_chrf": chrf}
-                for seconds, bleu, chrf in zip(
-                    metrics["seconds"], metrics["val_bleu"], metrics["val_chrf"], strict=True
-                )
-                if bleu == bleu  # epochs without an evaluation
-            ]  # fmt: skip
+            evaluated = zip(metrics["seconds"], metrics[SELECTED_BY], strict=True)
+            row["curve"] = " ".join(
+                f"{seconds / 60:.1f}:{score:.2f}" for seconds, score in evaluated if not math.isnan(score)
+            )
+            rows.append(row)
     return rows
 
 
-def _tests(table: Table) -> Table:
-    return [row for row in table if row["kind"] == "test"]
-
-
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    tests = _tests(table)
     verdicts = []
-    for system in texts_in(tests, "system"):
-        rows = [row for row in tests if row["system"] == system]
+    for system in texts_in(table, "system"):
+        rows = [row for row in table if row["system"] == system]
         mean = {key: fmean(number_in(row, key) for row in rows) for key in _MEANS}
         for key, name in _SCORES.items():
-            values = list(by_trial(tests, key, system=system).values())
+            values = list(by_trial(table, key, system=system).values())
             intervals = [f"{row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f}" for row in rows]
             verdicts.append(
                 Verdict(
@@ -90,22 +88,17 @@ _MEANS = (
 
 def _plot(table: Table, path: Path) -> None:
     """Draw validation chrF against time, and test BLEU with intervals."""
-    systems = texts_in(_tests(table), "system")
+    systems = texts_in(table, "system")
     figure = new_figure(4.2)
     left, right = figure.subplots(1, 2)
-    for place, system in enumerate(systems):
-        colour = f"C{place}"
-        epochs = [row for row in table if row["system"] == system and row["kind"] == "epoch"]
-        for trial in dict.fromkeys(row["trial"] for row in epochs):
-            points = [row for row in epochs if row["trial"] == trial]
-            left.plot(
-                [row["minutes"] for row in points], [row["val_chrf"] for row in points], ".-", color=colour,
-                label=system, alpha=0.8,
-            )  # fmt: skip
-        for row in (row for row in _tests(table) if row["system"] == system):
-            if row["bleu_low"] != "":
-                right.plot([row["bleu_low"], row["bleu_high"]], [place, place], "-", color=colour, alpha=0.4)
-            right.plot(row["bleu"], place, "o", color=colour)
+    for row in table:
+        system = text_in(row, "system")
+        place = systems.index(system)
+        points = [[float(number) for number in point.split(":")] for point in text_in(row, "curve").split()]
+        left.plot(*zip(*points, strict=True), ".-", color=f"C{place}", label=system, alpha=0.8)
+        if row["bleu_low"] != "":
+            right.plot([row["bleu_low"], row["bleu_high"]], [place, place], "-", color=f"C{place}", alpha=0.4)
+        right.plot(row["bleu"], place, "o", color=f"C{place}")
     left.set(xlabel="minutes of training on two cores", ylabel="chrF on the validation set, greedy")
     right.set(xlabel="BLEU on the test set, with 95 % intervals over sentences", ylim=(len(systems) - 0.5, -0.5))
     right.set_yticks(range(len(systems)), systems)
@@ -134,5 +127,6 @@ EXPERIMENTS = (
         measure=_measure,
         verdicts=_verdicts,
         plot=_plot,
+        labels=lambda scale: [_label(system) for system in SYSTEMS],
     ),
 )

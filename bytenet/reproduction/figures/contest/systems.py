@@ -46,26 +46,22 @@ class System:
     longer: tuple[str, ...] = ()
 
 
-_RECURRENT_SMOKE = ("model.dim=8", "model.embedding_dim=8", "model.encoder_layers=1", "model.decoder_layers=1")
+_GATED_SMOKE = (
+    "model.dim=8", "model.output_dim=8", "model.encoder_widths=[8]", "model.encoder_kernel_sizes=[3]",
+    "model.decoder_widths=[8]", "model.decoder_kernel_sizes=[3]",
+)  # fmt: skip
+_ATTENTION_SMOKE = (
+    "model.dim=8", "model.heads=2", "model.feed_forward_dim=8", "model.encoder_layers=1", "model.decoder_layers=1",
+)  # fmt: skip
+_RECURRENT_SMOKE = ("model.dim=8", "model.encoder_layers=1", "model.decoder_layers=1")
 SYSTEMS = {
     "ByteNet": System("multi30k", 90, ("model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]")),
-    "ConvS2S": System(
-        "multi30k-convs2s", 90,
-        ("model.dim=8", "model.output_dim=8")
-        + tuple(
-            f"model.{side}_{sizes}=[{size}]"
-            for side in ("encoder", "decoder") for sizes, size in (("widths", 8), ("kernel_sizes", 3))
-        ),
-        ("model.max_positions=2048",),
-    ),
-    "Transformer": System(
-        "multi30k-transformer", 90,
-        ("model.dim=8", "model.heads=2", "model.feed_forward_dim=8", "model.encoder_layers=1", "model.decoder_layers=1"),
-    ),
+    "ConvS2S": System("multi30k-convs2s", 90, _GATED_SMOKE, longer=("model.max_positions=2048",)),
+    "Transformer": System("multi30k-transformer", 90, _ATTENTION_SMOKE),
     "Bahdanau": System("multi30k-bahdanau", 90, _RECURRENT_SMOKE),
     "Luong": System("multi30k-luong", 90, _RECURRENT_SMOKE),
     "Sutskever": System("multi30k-sutskever", 90, _RECURRENT_SMOKE),
-}  # fmt: skip
+}
 
 #: Settings tried on the validation set with seed 1, the same for each system.
 TRIES = (Choice(0.15, 1e-3), Choice(0.3, 1e-3), Choice(0.15, 2e-3))

@@ -1,0 +1,148 @@
+"""Beyond the thesis: the ablations of the ConvS2S paper, on captions in characters.
+
+The paper removes positions and attentions, and varies kernels and depths, on news in words. Here the same changes are
+made to the small ConvS2S of the contest. Numbers cannot be compared, but directions can.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.statistics import by_trial, difference_of_means, student_t
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
+from bytenet.reproduction.figures.contest.systems import CHOSEN, training_of, validation_of
+from bytenet.reproduction.figures.shared.cells import texts_in
+from bytenet.reproduction.figures.shared.plots import new_figure, save
+from bytenet.reproduction.jobs.training_run import TrainingRun
+
+_MINUTES = 20
+_SEEDS = 2
+_WIDTH = 128
+
+
+def _stack(side: str, layers: int, kernel_size: int) -> tuple[str, str]:
+    return (
+        f"model.{side}_widths={[_WIDTH] * layers}", f"model.{side}_kernel_sizes={[kernel_size] * layers}",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Ablation:
+    """A change to the model.
+
+    Attributes:
+        settings: that make it.
+        paper: BLEU of the paper's model with this change, and of the model that it is compared with.
+    """
+
+    settings: tuple[str, ...]
+    paper: tuple[float, float] | None = None
+
+
+FULL = "the whole model"
+# The paper's BLEU, newstest2014 German, before the replacement of unknown words (Gehring et al. 2017, tables 4 to 7).
+# Its tables have encoders of 5, 9 and 13 layers, and decoders of 3, 5 and 7. The nearest cells to the model here, which
+# has 8 and 6, are taken.
+_ABLATIONS: Mapping[str, _Ablation] = {
+    FULL: _Ablation(()),
+    "no source positions": _Ablation(("model.source_positions=false",), (21.3, 21.7)),
+    "no target positions": _Ablation(("model.target_positions=false",), (21.5, 21.7)),
+    "no positions": _Ablation(("model.source_positions=false", "model.target_positions=false"), (21.2, 21.7)),
+    "attention in layer 1": _Ablation(("model.attention_layers=[1]",), (21.26, 21.63)),
+    "attention in layers 1 and 2": _Ablation(("model.attention_layers=[1, 2]",), (21.47, 21.63)),
+    "attention in the last layer": _Ablation(("model.attention_layers=[6]",), (20.24, 21.63)),
+    "encoder kernel 3": _Ablation(_stack("encoder", 8, 3), (21.17, 21.02)),
+    "encoder kernel 7": _Ablation(_stack("encoder", 8, 7), (21.30, 21.02)),
+    "encoder of 4 layers": _Ablation(_stack("encoder", 4, 5), (20.80, 21.02)),
+    "decoder kernel 3": _Ablation(_stack("decoder", 6, 3), (21.71, 21.63)),
+    "decoder of 3 layers": _Ablation(_stack("decoder", 3, 5), (21.09, 21.63)),
+}
+
+
+def _run(name: str, scale: Scale) -> TrainingRun:
+    base = training_of("ConvS2S", scale, CHOSEN["ConvS2S"], _MINUTES)
+    # The smallest model has one layer and cannot be changed.
+    settings = () if scale == "smoke" and "layer" in str(_ABLATIONS[name].settings) else _ABLATIONS[name].settings
+    words = name.replace(" ", "-")
+    return TrainingRun(f"ablation-{words}", base.preset, (*base.settings, *settings), together=words, cost=_MINUTES)
+
+
+def _names(scale: Scale) -> list[str]:
+    return [FULL, "no positions"] if scale == "smoke" else list(_ABLATIONS)
+
+
+def _measure(work: Work) -> Table:
+    """Rows of `model`, `trial`, and the values from `validation_of`. The test set is not used."""
+    return [
+        {"model": name, "trial": trial, **validation_of(folder)}
+        for name in _names(work.scale)
+        for trial, folder in work.finished(_run(name, work.scale))
+    ]
+
+
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    full = list(by_trial(table, "val_bleu", model=FULL).values())
+    verdicts = []
+    for name in texts_in(table, "model"):
+        values = list(by_trial(table, "val_bleu", model=name).values())
+        chrf = fmean(by_trial(table, "val_chrf", model=name).values())
+        note = f"validation, greedy; chrF {chrf:.2f}"
+        if name == FULL or not full:
+            verdicts.append(
+                Verdict(
+                    quantity=f"BLEU, {name}", printed="", measured=fmean(values), interval=student_t(values),
+                    seeds=len(values), note=note,
+                )
+            )  # fmt: skip
+            continue
+        paper = _ABLATIONS[name].paper
+        change, interval = fmean(values) - fmean(full), difference_of_means(values, full)
+        outcome: Outcome = "no claim"
+        if paper is not None and interval is not None and (interval[0] > 0 or interval[1] < 0):
+            outcome = "shown" if (change > 0) == (paper[0] > paper[1]) else "not shown"
+        verdicts.append(
+            Verdict(
+                quantity=f"change of BLEU, {name}",
+                printed="" if paper is None else f"{paper[0] - paper[1]:+.2f} in the paper", measured=change,
+                interval=interval, seeds=len(values), outcome=outcome, note=note,
+            )
+        )  # fmt: skip
+    return verdicts
+
+
+def _plot(table: Table, path: Path) -> None:
+    names = texts_in(table, "model")
+    figure = new_figure(1.2 + 0.3 * len(names))
+    axes = figure.subplots()
+    axes.plot([row["val_bleu"] for row in table], [names.index(str(row["model"])) for row in table], "o", alpha=0.7)
+    axes.set_yticks(range(len(names)), names)
+    axes.set(ylim=(len(names) - 0.5, -0.5), xlabel="BLEU on the validation set, greedy; a training each")
+    axes.grid(alpha=0.3)
+    save(figure, path)
+
+
+def _label(name: str) -> Row:
+    return {"model": name}
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="convs2s-ablations",
+        is_thesis=False,
+        title="ConvS2S without positions, with fewer attentions, and with other kernels and depths",
+        thesis="Not in the thesis.",
+        needs=Needs(
+            corpus="Multi30k",
+            time={"smoke": "1 min, on Synthetic Digits", "cpu": "8 h for 2 seeds with --jobs 1", "thesis": "as cpu"},
+        ),
+        basis=Basis("trained, beyond the thesis", f"d = {_WIDTH}, {_MINUTES} minutes of two cores"),
+        runs=lambda scale: [_run(name, scale) for name in _names(scale)],
+        measure=_measure,
+        verdicts=_verdicts,
+        plot=_plot,
+        seeds={"cpu": _SEEDS, "thesis": _SEEDS},
+        labels=lambda scale: [_label(name) for name in _names(scale)],
+    ),
+)
