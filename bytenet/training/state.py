@@ -8,7 +8,7 @@ def is_better(metric: str, score: float, earlier: float | None) -> bool:
     """Whether a score is better than an earlier one. Every score is better than None.
 
     Args:
-        metric: "val_loss", of which less is better, or a score of which more is better.
+        metric: "val_loss", where less is better, or another score, where more is better.
         score, earlier: values of the metric.
     """
     if earlier is None:
