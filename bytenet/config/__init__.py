@@ -6,13 +6,8 @@ from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
 from bytenet.config.reading import PATH_KEYS, load_config, preset_names
 from bytenet.config.resuming import forbidden_changes
-from bytenet.config.sections import (
-    DataConfig,
-    DecodingConfig,
-    EvaluationConfig,
-    SemiSupervisedConfig,
-    TrainingConfig,
-)
+from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig
+from bytenet.config.training import TrainingConfig
 
 __all__ = [
     "PATH_KEYS",

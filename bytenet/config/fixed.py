@@ -19,3 +19,8 @@ class Fixed:
 def is_set(value: Any) -> bool:
     """Whether a setting has a value. An aspect for `Fixed`."""
     return value is not None
+
+
+def is_several(value: int) -> bool:
+    """Whether a number is above 1. An aspect for `Fixed`."""
+    return value > 1

@@ -1,25 +1,14 @@
-"""The sections of a configuration, without the model: frozen dataclasses that check their values.
+"""The sections of a configuration, without the model and the training: frozen dataclasses that check their values.
 
 Every setting has its default here and nowhere else. If None stands for a computed value, a comment says which.
 """
 
-from dataclasses import field
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import (
-    Name,
-    Names,
-    NonNegative,
-    NonNegativeFloat,
-    Positive,
-    PositiveFloat,
-    Share,
-    Years,
-    checked,
-)
-from bytenet.config.fixed import Fixed, is_set
+from bytenet.config.checks import Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Years, checked
+from bytenet.config.fixed import Fixed
 
 
 @checked
@@ -105,59 +94,6 @@ class DataConfig:
                 raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")
         if self.corpus == "files" and self.train_source is None:
             raise ValueError("corpus: files needs train_source and train_target, the paths of two parallel files")
-        return self
-
-
-@checked
-class TrainingConfig:
-    """How `bytenet.training.train` fits the model.
-
-    `Fixed` marks the settings that must stay the same when a run is resumed.
-    """
-
-    epochs: Positive = 20
-    max_steps: Positive | None = None  # ends the run earlier than epochs would
-    # "adam", or the class of a Keras optimiser in lower case, such as "sgd", "adamw", "rmsprop", "adafactor" or "lion".
-    # "keras_adam" is Keras's own Adam, see `bytenet.training.optimizers.choice`.
-    optimizer: Annotated[Name, Fixed()] = "adam"
-    # Further arguments of that class, such as {momentum: 0.9, nesterov: true}.
-    optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
-    # The rate rises linearly to learning_rate over warmup_steps. Then it follows the schedule, down to
-    # final_learning_rate, see `bytenet.training.optimizers.schedules`.
-    learning_rate: PositiveFloat = 1e-3
-    schedule: Literal["constant", "cosine", "inverse_sqrt", "linear"] = "constant"
-    warmup_steps: NonNegative = 0
-    final_learning_rate: NonNegativeFloat = 0.0
-    # For all optimisers that have arguments of these names.
-    beta_1: Share = 0.9
-    beta_2: Share = 0.999
-    epsilon: PositiveFloat = 1e-8
-    clip_norm: PositiveFloat | None = 1.0  # largest L2 norm of the whole gradient; None for no clipping
-    # Share of the old average of the weights that is kept at each step; None for no average.
-    ema_momentum: Annotated[Share | None, Fixed(is_set)] = None
-    # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
-    loss: Literal["character", "sentence"] = "character"
-    label_smoothing: Share = 0.0
-    # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
-    keep_model: Literal["best", "last"] = "best"
-    early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
-    # Fixed, because the checkpoint has its best value so far.
-    early_stopping_metric: Annotated[Literal["val_loss", "val_bleu", "val_chrf"], Fixed()] = "val_loss"
-    mixed_precision: bool = False
-    jit_compile: bool | Literal["auto"] = "auto"
-    devices: Names | None = None  # such as ["GPU:0", "GPU:1"]; None is all GPUs, or the CPU if there is none
-    seed: Annotated[NonNegative, Fixed()] = 1
-    deterministic: bool = False
-    checkpoint_every_steps: Positive | None = None
-    checkpoint_every_seconds: PositiveFloat = 600.0
-    keep_checkpoints: Positive = 3
-
-    @model_validator(mode="after")
-    def _check_decay(self) -> Self:
-        if self.final_learning_rate > self.learning_rate:
-            raise ValueError(
-                f"final_learning_rate {self.final_learning_rate} is more than learning_rate {self.learning_rate}"
-            )
         return self
 
 

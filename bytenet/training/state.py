@@ -4,6 +4,33 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 
+def is_better(metric: str, score: float, earlier: float | None) -> bool:
+    """Whether a score is better than an earlier one. Every score is better than None.
+
+    Args:
+        metric: "val_loss", where less is better, or another score, where more is better.
+        score, earlier: values of the metric.
+    """
+    if earlier is None:
+        return True
+    return score < earlier if metric == "val_loss" else score > earlier
+
+
+@dataclass
+class Plateau:
+    """What the schedule "plateau" remembers of a translator.
+
+    Attributes:
+        cuts: number of cuts of the learning rate.
+        score: with the rule "best", the best value of the metric so far; with "fast", the latest one.
+        epoch: number of completed epochs at the best score or at the latest cut, whichever is later.
+    """
+
+    cuts: int = 0
+    score: float | None = None
+    epoch: int = 0
+
+
 @dataclass
 class TrainingState:
     """The place of a run in its data, and its best scores so far. Every checkpoint contains it.
@@ -15,6 +42,7 @@ class TrainingState:
         best_scores: best value of the early-stopping metric so far, by direction of the translator; empty before the
             first evaluation.
         best_epoch: number of completed epochs when the latest best score was reached.
+        plateaus: by direction of the translator; empty without the schedule "plateau".
         seconds: time spent training, including earlier processes.
         characters: number of real target characters trained on.
         data: fingerprint of the training texts and their batches. It must be the same when a run is resumed.
@@ -26,6 +54,7 @@ class TrainingState:
     step: int = 0
     best_scores: dict[str, float] = field(default_factory=dict)
     best_epoch: int = 0
+    plateaus: dict[str, Plateau] = field(default_factory=dict)
     seconds: float = 0.0
     characters: int = 0
     data: str = ""
@@ -42,4 +71,5 @@ class TrainingState:
         if "best_score" in saved:
             best = saved.pop("best_score")
             saved["best_scores"] = {} if best is None else {"forward": best}
+        saved["plateaus"] = {name: Plateau(**plateau) for name, plateau in saved.get("plateaus", {}).items()}
         return cls(**saved)

@@ -14,9 +14,12 @@ from bytenet.training.callbacks import (
     CheckpointSaver,
     ContinuousEvaluation,
     EpochEvaluation,
+    GradientAccumulation,
+    PlateauCuts,
     ProgressLine,
     StateKeeper,
     TrainingLog,
+    make_update,
 )
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
@@ -57,11 +60,14 @@ def run_steps(
     validators = _validators(task, translators, pool)
     started = [direction.name for direction in task.directions if direction.starts_trained]
     saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps)
+    learning = [direction.name for direction in task.learning]
     callbacks = [
+        *_gradient_accumulation(task, model, state, pool),
         StateKeeper(state, models, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics),
         *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
         EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
-        TrainingLog(folders, state, [direction.name for direction in task.learning], task.columns),
+        *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
+        TrainingLog(folders, state, learning, task.columns),
         progress,
         saver,
         *more_callbacks,
@@ -83,6 +89,17 @@ def run_steps(
     if progress.compile_seconds:
         share = progress.compile_seconds / (state.seconds - seconds_before)
         progress.say(f"compiling took {progress.compile_seconds:.0f} seconds, {share:.0%} of the time")
+
+
+def _gradient_accumulation(
+    task: Task, model: keras.Model, state: TrainingState, pool: ModelPool
+) -> list[GradientAccumulation]:
+    """The callback that makes one update for several batches, if the run does so."""
+    config = task.config.training
+    if config.accumulate_batches == 1:
+        return []
+    update = pool.keep(("update", id(model)), partial(make_update, model))
+    return [GradientAccumulation(state, task.streams["pairs"], task.lengths["target"], config, update)]
 
 
 def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelPool) -> dict[str, Validator]:

@@ -50,7 +50,7 @@ def make_trainable_model(
         vocabulary: of the run.
         strategy: of the run's devices.
         jit_compile: compile the steps with XLA.
-        total_steps: of the run, for the schedule of the learning rate.
+        total_steps: updates of the run, for the schedule of the learning rate.
 
     Raises:
         ConfigError: the optimiser refuses its arguments.

@@ -11,6 +11,7 @@ from bytenet.config import Config
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import ProgressLine
+from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
 from bytenet.training.environment import num_trainable, write_environment
@@ -108,7 +109,7 @@ def fit(
     if state.step >= task.total_steps or _stopped_early(state, config):
         progress.say(
             "This run is finished. To train on, set a larger training.epochs, or, if the run stopped early, a larger "
-            "training.early_stopping_patience."
+            "training.early_stopping_patience or a lower training.min_learning_rate."
         )
         return folder
     for name, translator in translators.items():
@@ -120,6 +121,8 @@ def fit(
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
     """Whether the run stopped early at the end of its latest epoch. Only epochs with an evaluation can be the last."""
+    if is_below_least_rate(state, config.training):
+        return True
     patience = config.training.early_stopping_patience
     evaluated = state.epoch % config.evaluation.every_epochs == 0
     return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience

@@ -64,6 +64,22 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
         ("training.learning_rate=-1", "training.learning_rate is -1, but should be greater than 0."),
         ("training.final_learning_rate=1", "final_learning_rate 1.0 is more than learning_rate 0.001."),
         (
+            "training.schedule=noam",
+            "but should be 'constant', 'cosine', 'inverse_sqrt', 'linear', 'plateau' or 'step'.",
+        ),
+        ("training.decay_factor=1.0", "training.decay_factor is 1.0, but should be less than 1."),
+        ("training.decay_every_epochs=0", "training.decay_every_epochs is 0, but should be greater than 0."),
+        ("training.plateau_rule=slow", "training.plateau_rule is 'slow', but should be 'best' or 'fast'."),
+        ("training.plateau_patience=0", "training.plateau_patience is 0, but should be greater than or equal to 1."),
+        (
+            "training.accumulate_batches=0",
+            "training.accumulate_batches is 0, but should be greater than or equal to 1.",
+        ),
+        (
+            "training.min_learning_rate=1e-4",
+            "min_learning_rate is only for schedule: plateau, but schedule is 'cosine'; set min_learning_rate to null",
+        ),
+        (
             "semi_supervised.objective=marginals",
             "semi_supervised.objective is 'marginals', but should be 'marginal' or 'back_translation'.",
         ),
@@ -87,6 +103,21 @@ def test_wrong_setting_gives_a_one_line_error(override, message):
         load_config("digits", [override])
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["min_learning_rate=0.3", "learning_rate=0.25"], "min_learning_rate 0.3 is more than learning_rate 0.25."),
+        (["min_learning_rate=1e-4", "final_learning_rate=1e-4"], "min_learning_rate 0.0001 would never end the run"),
+    ],
+)
+def test_least_rate_of_a_plateau_must_be_reached(overrides, message):
+    settings = ["training.schedule=plateau", *(f"training.{override}" for override in overrides)]
+    with pytest.raises(ConfigError) as error:
+        load_config("digits", settings)
+    assert message in str(error.value)
+    assert load_config("digits", [*settings, "training.min_learning_rate=1e-3"]).training.min_learning_rate == 1e-3
 
 
 @pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])

@@ -19,7 +19,7 @@ import keras
 import numpy as np
 from keras.ops import convert_to_numpy, convert_to_tensor
 
-from bytenet.config import ModelConfig
+from bytenet.config import ModelConfig, TrainingConfig
 from bytenet.layers import (
     DilatedConvolution,
     LayerNormalization,
@@ -49,7 +49,7 @@ from bytenet.layers.recurrent import BidirectionalEncoder
 from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
 from bytenet.training.metrics import CharacterError
-from bytenet.training.optimizers.schedules import WarmupDecay
+from bytenet.training.optimizers.schedules import WarmupDecay, make_schedule
 
 from .cases import VARIANT_CASES, VOCAB_SIZE, draw_sentences, pad, randomize
 
@@ -70,7 +70,7 @@ def draw(*shape: int) -> np.ndarray:
 STEPS = draw(3, 5, CHANNELS)
 BLOCK = {"dim": CHANNELS, "kernel_size": 3, "causal": False, "dropout": 0.3}
 TRAINING: dict[str, bool] = {"training": True}
-DECAYS = ("constant", "cosine", "linear", "inverse_sqrt")
+SCHEDULES = ("constant", "cosine", "linear", "inverse_sqrt", "plateau", "step")
 ATTENTION_STATES = [draw(3, 6), draw(3, 6) / 2, -draw(3, 6), draw(3, 5, 6), -draw(3, 5, 6), -30000.0 * ~MASK]
 
 
@@ -199,10 +199,12 @@ def loss_values() -> Values:
     }
 
 
-def schedule_values(decay: str) -> Values:
-    schedule = WarmupDecay(0.01, decay, warmup_steps=5, total_steps=40, final=0.001)
+def schedule_values(name: str) -> Values:
+    training = TrainingConfig(learning_rate=0.01, schedule=name, warmup_steps=5, final_learning_rate=0.001)
+    schedule = make_schedule(training, total_steps=40)
+    schedule.begin_run(total_steps=40, steps_per_epoch=4)
     rates = [schedule(convert_to_tensor(step, dtype="int64")) for step in (0, 3, 4, 5, 20, 39, 60)]
-    schedule.total_steps = 50
+    schedule.begin_run(total_steps=50, steps_per_epoch=5)
     return {"rates": np.array([convert_to_numpy(rate) for rate in rates]), "later": schedule(20)}
 
 
@@ -233,7 +235,7 @@ PARTS: dict[str, Callable[[], Values]] = {
     **{f"model, {case.name}": partial(model_values, case.config) for case in VARIANT_CASES},
     "fast and plain layers": fast_and_plain_values,
     "losses": loss_values,
-    **{f"schedule, {decay}": partial(schedule_values, decay) for decay in DECAYS},
+    **{f"schedule, {name}": partial(schedule_values, name) for name in SCHEDULES},
     "initializers": initializer_values,
 }
 

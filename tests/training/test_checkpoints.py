@@ -20,7 +20,7 @@ from bytenet.training.checkpoints import (
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
-from bytenet.training.state import TrainingState
+from bytenet.training.state import Plateau, TrainingState
 
 IDS = np.array([[3, 4, 5, 1, 0], [6, 1, 0, 0, 0]], "int32")
 
@@ -51,7 +51,10 @@ def model():
 
 
 def test_every_variable_is_restored(model, tmp_path):
-    state = TrainingState(epoch=2, batch=3, step=17, best_scores={"forward": 1.5}, characters=99, data="ab")
+    plateaus = {"forward": Plateau(cuts=2, score=1.25, epoch=7)}
+    state = TrainingState(
+        epoch=2, batch=3, step=17, best_scores={"forward": 1.5}, plateaus=plateaus, characters=99, data="ab"
+    )
     path = save_checkpoint(tmp_path / "new folder", model, [model], state, keep=3)
     saved = values_of(model)
     other = trained_model(seed=2)
@@ -66,7 +69,7 @@ def test_every_variable_is_restored(model, tmp_path):
 def test_states_of_older_versions_with_one_best_score_are_read(saved, best):
     state = TrainingState(step=17, best_scores=best, best_epoch=3)
     before = state.to_dict() | {"best_score": saved}
-    del before["best_scores"]
+    del before["best_scores"], before["plateaus"]
     assert TrainingState.from_dict(before) == state == TrainingState.from_dict(state.to_dict())
 
 

@@ -36,6 +36,22 @@ def test_label_smoothing_is_cross_entropy_with_a_mixed_target(smoothing):
     np.testing.assert_allclose(losses, expected.sum(axis=-1), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("smoothing", "smoothed", "least"),
+    [
+        (0.1, 0.502618, 0.348780),
+        # Spread over the V - 1 other symbols only, as in fairseq and tensor2tensor, .1 is .1 V / (V - 1) here.
+        (0.1 * 4 / 3, 0.551266, 0.434944),
+    ],
+)
+def test_label_smoothing_of_both_definitions_equals_calculation_by_hand(smoothing, smoothed, least):
+    probabilities = np.array([[[0.7, 0.1, 0.1, 0.1]], [[1 - 0.75 * smoothing, *[smoothing / 4] * 3]]])
+    logits, target_ids = np.log(probabilities[..., [1, 0, 2, 3]]), np.array([[1], [1]], "int32")  # 0 is padding
+    losses = sentence_cross_entropy(logits, target_ids, smoothing)
+    np.testing.assert_allclose(losses, [smoothed, least], atol=1e-6)
+    np.testing.assert_allclose(sentence_cross_entropy(logits[:1], target_ids[:1]), [0.356675], atol=1e-6)
+
+
 def test_gradient_is_softmax_minus_target_and_zero_at_padding():
     variable = tf.Variable(LOGITS)
     with tf.GradientTape() as tape:

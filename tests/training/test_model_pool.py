@@ -27,6 +27,8 @@ from bytenet.training.tasks import make_task
         (["semi_supervised.trained=forward", "semi_supervised.start_backward=b"], False),
         (["semi_supervised.enabled=false"], False),
         (["training.learning_rate=0.1"], False),
+        (["training.schedule=plateau"], False),
+        (["training.plateau_rule=fast", "training.plateau_patience=3"], True),
         (["training.clip_norm=null"], False),
         (["model.dim=6"], False),
         (["model.dropout=0.3"], False),

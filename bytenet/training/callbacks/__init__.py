@@ -3,8 +3,20 @@
 from bytenet.training.callbacks.checkpoint_saver import CheckpointSaver
 from bytenet.training.callbacks.continuous_evaluation import ContinuousEvaluation
 from bytenet.training.callbacks.epoch_evaluation import EpochEvaluation
+from bytenet.training.callbacks.gradient_accumulation import GradientAccumulation, make_update
+from bytenet.training.callbacks.plateau_cuts import PlateauCuts
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.callbacks.state_keeper import StateKeeper
 from bytenet.training.callbacks.training_log import TrainingLog
 
-__all__ = ["CheckpointSaver", "ContinuousEvaluation", "EpochEvaluation", "ProgressLine", "StateKeeper", "TrainingLog"]
+__all__ = [
+    "CheckpointSaver",
+    "ContinuousEvaluation",
+    "EpochEvaluation",
+    "GradientAccumulation",
+    "PlateauCuts",
+    "ProgressLine",
+    "StateKeeper",
+    "TrainingLog",
+    "make_update",
+]

@@ -12,7 +12,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.checkpoints import save_model
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, is_better
 from bytenet.training.validation import Validator
 
 
@@ -92,17 +92,12 @@ class EpochEvaluation(keras.callbacks.Callback):
             logs.update({score.replace("val_", prefix): value for score, value in scores.items()})
             self._write(name, scores, hypotheses)
             state.seconds += time.monotonic() - began
-            score = scores[config.training.early_stopping_metric]
-            if self._is_better(name, score):
+            metric = config.training.early_stopping_metric
+            score = scores[metric]
+            if is_better(metric, score, state.best_scores.get(name)):
                 state.best_scores[name], state.best_epoch = score, epoch
                 to_save.add(name)
         self._save(self._folders if config.training.keep_model == "last" else to_save)
-
-    def _is_better(self, name: str, score: float) -> bool:
-        best = self._state.best_scores.get(name)
-        if best is None:
-            return True
-        return score < best if self._config.training.early_stopping_metric == "val_loss" else score > best
 
     def _save(self, names: Collection[str]) -> None:
         if not names:

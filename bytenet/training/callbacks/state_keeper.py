@@ -10,11 +10,11 @@ import numpy as np
 from bytenet.errors import InputError
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.state import TrainingState
-from bytenet.training.tasks.task import Stream
+from bytenet.training.tasks.stream import Stream
 
 
 class StateKeeper(keras.callbacks.Callback):
-    """Keeps the training state up to date; the first of the callbacks.
+    """Keeps the training state up to date. All callbacks but `GradientAccumulation` come after it.
 
     It also passes the batch shapes of each step to the progress line, stops a run whose loss is not finite, and stops
     at the last step.

@@ -10,7 +10,8 @@ seconds, and their range; both took turns in one process, on one thread of a bus
     ByteNet, numbers     no         74   1.79 (1.61 to 1.98)            1.13 (1.05 to 1.47)
     ByteNet, multi30k    no        214   2.19 (one turn)                0.95 (0.87 to 1.10)
 
-All other names are Keras's classes. "adam" in the folder of an earlier run means `FlatAdam`, too, so it can be resumed.
+"nag" is `Nag`. All other names are Keras's classes. "adam" in the folder of an earlier run means `FlatAdam`, too, so it
+can be resumed.
 """
 
 import inspect
@@ -24,10 +25,11 @@ from bytenet.config.keys import nearest
 from bytenet.errors import ConfigError
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
+from bytenet.training.optimizers.nag import Nag
 from bytenet.training.optimizers.schedules import make_schedule
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
-# Arguments of Keras's optimisers that are settings of their own.
+# Arguments of the classes that are settings of their own.
 _SETTINGS = {
     "learning_rate": "learning_rate",
     "clipnorm": "clip_norm",
@@ -45,29 +47,31 @@ _NOT_OFFERED = ("name", "loss_scale_factor", "gradient_accumulation_steps")
 
 
 def make_optimizer(training: TrainingConfig, total_steps: int) -> TrainingOptimizer:
-    """The optimiser of a run, with its schedule, clipping and averaging.
+    """The optimiser of a run, with its schedule, clipping, averaging and accumulation.
 
     Args:
         training: reads `optimizer` and all settings of it.
-        total_steps: of the run, for the schedule.
+        total_steps: updates of the run, for the schedule.
 
     Raises:
         ConfigError: there is no such optimiser, or it does not take the arguments.
     """
     check_optimizer(training)
     schedule = make_schedule(training, total_steps)
+    accumulates = training.accumulate_batches > 1
     if training.optimizer == "adam":
         return FlatAdam(
             schedule, training.beta_1, training.beta_2, training.epsilon,
-            clip_norm=training.clip_norm, ema_momentum=training.ema_momentum,
+            clip_norm=training.clip_norm, ema_momentum=training.ema_momentum, accumulates=accumulates,
         )  # fmt: skip
-    kind = _keras_optimizers()[training.optimizer]
+    kind = _classes()[training.optimizer]
     settings = {"beta_1": training.beta_1, "beta_2": training.beta_2, "epsilon": training.epsilon}
     arguments: dict[str, Any] = {name: value for name, value in settings.items() if name in _arguments(kind)}
     try:
         return KerasOptimizer(
-            kind, schedule, training.clip_norm, training.ema_momentum, **(arguments | training.optimizer_arguments)
-        )
+            kind, schedule, training.clip_norm, training.ema_momentum, accumulates,
+            **(arguments | training.optimizer_arguments),
+        )  # fmt: skip
     except (TypeError, ValueError) as error:
         raise ConfigError(
             f"training.optimizer_arguments is {training.optimizer_arguments}, but {training.optimizer} refuses that: "
@@ -77,13 +81,13 @@ def make_optimizer(training: TrainingConfig, total_steps: int) -> TrainingOptimi
 
 def check_optimizer(training: TrainingConfig) -> None:
     """Raise a ConfigError if there is no such optimiser, or if it has no arguments of these names."""
-    names = ["adam", *_keras_optimizers()]
+    names = ["adam", *_classes()]
     if training.optimizer not in names:
         raise ConfigError(
             f"training.optimizer is {training.optimizer!r}, but should be one of {', '.join(sorted(names))}."
             f"{nearest(training.optimizer, names)}"
         )
-    known = [] if training.optimizer == "adam" else _arguments(_keras_optimizers()[training.optimizer])
+    known = [] if training.optimizer == "adam" else _arguments(_classes()[training.optimizer])
     offered = [name for name in known if name not in _SETTINGS]
     for name in training.optimizer_arguments:
         if name in offered:
@@ -97,8 +101,8 @@ def check_optimizer(training: TrainingConfig) -> None:
 
 
 @cache
-def _keras_optimizers() -> dict[str, type[keras.optimizers.Optimizer]]:
-    """Keras's optimisers by name: those that take a learning rate, and not another optimiser."""
+def _classes() -> dict[str, type[keras.optimizers.Optimizer]]:
+    """The classes by name: `Nag`, and Keras's optimisers that take a learning rate and not another optimiser."""
     kinds = {
         name.lower(): kind
         for name, kind in vars(keras.optimizers).items()
@@ -108,6 +112,7 @@ def _keras_optimizers() -> dict[str, type[keras.optimizers.Optimizer]]:
         and "learning_rate" in inspect.signature(kind).parameters
     }
     kinds["keras_adam"] = kinds.pop("adam")
+    kinds["nag"] = Nag
     return kinds
 
 

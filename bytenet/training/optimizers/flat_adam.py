@@ -1,12 +1,14 @@
 """Adam over all weights as one vector, with the clipping and averaging that training asks for."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.training_optimizer import TrainingOptimizer, check_gradients
+from bytenet.training.optimizers.flat_gradients import flat_vector, total_size
+from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
 class FlatAdam(TrainingOptimizer):
@@ -19,7 +21,7 @@ class FlatAdam(TrainingOptimizer):
     Args:
         learning_rate: float or schedule.
         beta_1, beta_2, epsilon: as in Adam, epsilon outside of the root.
-        clip_norm, ema_momentum: as for `TrainingOptimizer`.
+        clip_norm, ema_momentum, accumulates: as for `TrainingOptimizer`.
 
     Reference:
         Kingma and Ba 2015, algorithm 1 in the order of its section 2 (Madsen 2017, eq. 2.2.7).
@@ -33,8 +35,9 @@ class FlatAdam(TrainingOptimizer):
         epsilon: float = 1e-8,
         clip_norm: float | None = None,
         ema_momentum: float | None = None,
+        accumulates: bool = False,
     ):
-        super().__init__(learning_rate, clip_norm, ema_momentum, name="adam")
+        super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, name="adam")
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
@@ -47,29 +50,17 @@ class FlatAdam(TrainingOptimizer):
         super().build(variables)
         self._shapes = [tuple(variable.shape) for variable in variables]
         self._sizes = [int(np.prod(shape)) for shape in self._shapes]
-        flat_shape = (sum(self._sizes),)
+        flat_shape = (total_size(variables),)
         self._first_moment = self.add_variable(flat_shape, name="first_moment")
         self._second_moment = self.add_variable(flat_shape, name="second_moment")
         self.gradient_norm = self.add_variable((), name="gradient_norm")
         if self.averaging_momentum is not None:
             self._average = self.add_variable(flat_shape, name="average")
 
-    def apply(self, grads, trainable_variables):
-        """Update the weights.
-
-        Args:
-            grads: a gradient for each weight, of this replica.
-            trainable_variables: the weights, in the order of `build`.
-
-        Raises:
-            ValueError: a weight has no gradient.
-        """
-        weights = list(trainable_variables)
-        check_gradients(grads, weights)
-        if not self.built:
-            self.build(weights)
+    def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
+        """Update the weights at once."""
         with keras.name_scope(self.name):
-            gradient = tf.concat([tf.reshape(gradient, [-1]) for gradient in grads], axis=0)
+            gradient = flat_vector(gradients)
             replica = tf.distribute.get_replica_context()
             if replica.num_replicas_in_sync > 1:
                 gradient = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradient)

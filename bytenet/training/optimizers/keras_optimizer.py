@@ -1,12 +1,13 @@
-"""Every optimiser of Keras, with the clipping and averaging that training asks for."""
+"""Every optimiser of Keras's form, with the clipping and averaging that training asks for."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.training_optimizer import TrainingOptimizer, check_gradients
+from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
 class KerasOptimizer(TrainingOptimizer):
@@ -14,7 +15,7 @@ class KerasOptimizer(TrainingOptimizer):
 
     Args:
         kind: class of the optimiser, such as `keras.optimizers.SGD`.
-        learning_rate, clip_norm, ema_momentum: as for `TrainingOptimizer`.
+        learning_rate, clip_norm, ema_momentum, accumulates: as for `TrainingOptimizer`.
         **arguments: of the class.
 
     Raises:
@@ -27,11 +28,12 @@ class KerasOptimizer(TrainingOptimizer):
         learning_rate: Any,
         clip_norm: float | None = None,
         ema_momentum: float | None = None,
+        accumulates: bool = False,
         **arguments: Any,
     ):
         # By default, Keras adds a number that counts through the whole process. Checkpoints contain the name.
         name = kind.__name__.lower()
-        super().__init__(learning_rate, clip_norm, ema_momentum, name)
+        super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, name)
         self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
         self._averages: list[keras.Variable] | None = None
 
@@ -50,24 +52,12 @@ class KerasOptimizer(TrainingOptimizer):
         if self.averaging_momentum is not None:
             self._averages = self.add_optimizer_variables(variables, "average")
 
-    def apply(self, grads, trainable_variables):
-        """Update the weights.
-
-        Args:
-            grads: a gradient for each weight, of this replica.
-            trainable_variables: the weights, in the order of `build`.
-
-        Raises:
-            ValueError: a weight has no gradient.
-        """
-        weights = list(trainable_variables)
-        check_gradients(grads, weights)
-        if not self.built:
-            self.build(weights)
+    def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
+        """Update the weights at once."""
         replica = tf.distribute.get_replica_context()
         replicas = replica.num_replicas_in_sync
         with keras.name_scope(self.name):
-            gradients = [tf.convert_to_tensor(gradient) for gradient in grads]
+            gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
             if replicas > 1:
                 gradients = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
             norm = tf.linalg.global_norm(gradients)

@@ -1,4 +1,4 @@
-"""Learning rates that depend on the step."""
+"""Learning rates that depend on the step. A step of an optimiser is an update of the weights."""
 
 import math
 from typing import TYPE_CHECKING
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 @keras.saving.register_keras_serializable("bytenet")
 class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
     """A linear rise to `peak`, then a decay.
+
+    With d units and w steps of warm-up, "inverse_sqrt" with a peak of d^−½ w^−½ is the schedule of the Transformer,
+    d^−½ min(s^−½, s w^−1.5) at step s (Vaswani et al. 2017, eq. 3), also named noam.
 
     Args:
         peak: highest learning rate.
@@ -39,22 +42,33 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
     def total_steps(self, value: int) -> None:
         self._total_steps.assign(float(value))
 
+    def begin_run(self, total_steps: int, steps_per_epoch: int) -> None:
+        """Prepare the schedule for the first step of a run. A model may be used by several runs.
+
+        Args:
+            total_steps: of the run.
+            steps_per_epoch: of the run.
+        """
+        self.total_steps = total_steps
+
     def __call__(self, step):
         step = ops.cast(step, "float32") + 1
         rising = self.peak * step / max(self.warmup_steps, 1)
+        return ops.where(step < self.warmup_steps, rising, self._falling(step))
+
+    def _falling(self, step):
+        """The rate after the warm-up, at a step that is counted from 1."""
         falling_steps = ops.maximum(self._total_steps - self.warmup_steps, 1.0)
         share = ops.clip((step - self.warmup_steps) / falling_steps, 0.0, 1.0)
         if self.decay == "cosine":
-            falling = self.final + (self.peak - self.final) * 0.5 * (1 + ops.cos(math.pi * share))
-        elif self.decay == "linear":
-            falling = self.peak + (self.final - self.peak) * share
-        elif self.decay == "inverse_sqrt":
-            falling = ops.maximum(self.peak * ops.sqrt(max(self.warmup_steps, 1) / step), self.final)
-        elif self.decay == "constant":
-            falling = self.peak
-        else:
-            raise ValueError(f"Unknown decay {self.decay!r}; known are constant, cosine, linear, inverse_sqrt.")
-        return ops.where(step < self.warmup_steps, rising, falling)
+            return self.final + (self.peak - self.final) * 0.5 * (1 + ops.cos(math.pi * share))
+        if self.decay == "linear":
+            return self.peak + (self.final - self.peak) * share
+        if self.decay == "inverse_sqrt":
+            return ops.maximum(self.peak * ops.sqrt(max(self.warmup_steps, 1) / step), self.final)
+        if self.decay == "constant":
+            return self.peak
+        raise ValueError(f"Unknown decay {self.decay!r}; known are constant, cosine, linear, inverse_sqrt.")
 
     def get_config(self):
         return {
@@ -66,17 +80,90 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         }
 
 
+@keras.saving.register_keras_serializable("bytenet")
+class StepDecay(WarmupDecay):
+    """A linear rise to `peak`, then the same rate, which is multiplied by a factor at regular times.
+
+    An epoch is the whole run until `begin_run` gives the number of its steps.
+
+    Args:
+        peak, warmup_steps, total_steps, final: as for `WarmupDecay`; `final` is the lowest rate.
+        factor: what the rate is multiplied by, between 0 and 1.
+        start_epoch: number of epochs before the first cut; may be a fraction.
+        every_epochs: number of epochs between two cuts; may be a fraction.
+
+    Reference:
+        Sutskever et al. 2014: a rate of .7, halved from 5 epochs on every .5 epochs. Luong et al. 2015: a rate of 1,
+        halved from 5 epochs on every epoch.
+    """
+
+    def __init__(
+        self, peak: float, warmup_steps: int, total_steps: int, final: float, factor: float, start_epoch: float,
+        every_epochs: float,
+    ):  # fmt: skip
+        super().__init__(peak, "step", warmup_steps, total_steps, final)
+        self.factor = factor
+        self.start_epoch = start_epoch
+        self.every_epochs = every_epochs
+        self._steps_per_epoch = keras.Variable(
+            float(total_steps), trainable=False, dtype="float32", name="steps_per_epoch"
+        )
+
+    def begin_run(self, total_steps: int, steps_per_epoch: int) -> None:
+        super().begin_run(total_steps, steps_per_epoch)
+        self._steps_per_epoch.assign(float(steps_per_epoch))
+
+    def _falling(self, step):
+        # A hundredth of a step makes up for the rounding of times that are fractions of an epoch.
+        done = step - 1 - self.start_epoch * self._steps_per_epoch + 0.01
+        cuts = ops.maximum(ops.floor(done / (self.every_epochs * self._steps_per_epoch)) + 1, 0.0)
+        return ops.maximum(self.peak * self.factor**cuts, self.final)
+
+    def get_config(self):
+        names = ("peak", "warmup_steps", "total_steps", "final", "factor", "start_epoch", "every_epochs")
+        return {name: getattr(self, name) for name in names}
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class PlateauDecay(WarmupDecay):
+    """A linear rise to `peak`, then a rate that is set from outside, see `PlateauCuts`.
+
+    Args:
+        peak, warmup_steps, total_steps: as for `WarmupDecay`.
+    """
+
+    def __init__(self, peak: float, warmup_steps: int, total_steps: int):
+        super().__init__(peak, "plateau", warmup_steps, total_steps)
+        self._rate = keras.Variable(peak, trainable=False, dtype="float32", name="rate")
+
+    def begin_run(self, total_steps: int, steps_per_epoch: int) -> None:
+        super().begin_run(total_steps, steps_per_epoch)
+        self.set_rate(self.peak)
+
+    def set_rate(self, rate: float) -> None:
+        """Set the rate after the warm-up."""
+        self._rate.assign(rate)
+
+    def _falling(self, step):
+        return ops.convert_to_tensor(self._rate)
+
+    def get_config(self):
+        return {"peak": self.peak, "warmup_steps": self.warmup_steps, "total_steps": self.total_steps}
+
+
 def make_schedule(config: "TrainingConfig", total_steps: int) -> WarmupDecay:
     """The learning rate of a run.
 
     Args:
-        config: reads `learning_rate`, `schedule`, `warmup_steps` and `final_learning_rate`.
+        config: reads `learning_rate`, `schedule`, `warmup_steps`, `final_learning_rate` and the settings of a step.
         total_steps: of the run.
     """
-    return WarmupDecay(
-        peak=config.learning_rate,
-        decay=config.schedule,
-        warmup_steps=config.warmup_steps,
-        total_steps=total_steps,
-        final=config.final_learning_rate,
-    )
+    peak, warmup_steps, final = config.learning_rate, config.warmup_steps, config.final_learning_rate
+    if config.schedule == "step":
+        return StepDecay(
+            peak, warmup_steps, total_steps, final, config.decay_factor, config.decay_start_epoch,
+            config.decay_every_epochs,
+        )  # fmt: skip
+    if config.schedule == "plateau":
+        return PlateauDecay(peak, warmup_steps, total_steps)
+    return WarmupDecay(peak, config.schedule, warmup_steps, total_steps, final)

@@ -6,40 +6,131 @@ from typing import Any
 
 import keras
 import numpy as np
+import tensorflow as tf
+
+from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like, total_size
 
 
 class TrainingOptimizer(keras.optimizers.Optimizer):
-    """An optimiser with a schedule, clipping by the global norm, and an average of the weights.
+    """An optimiser with a schedule, clipping by the global norm, an average of the weights, and accumulation.
 
     Keras clips the gradient of each replica before it sums them, and puts the averages in place of the weights when
     `fit` ends. Here the gradients are summed first, so that a batch that is split over devices is clipped like a whole
     one, and the averages are kept apart.
 
+    With accumulation, `apply` only adds the gradient of a batch to a sum, and `apply_accumulated` makes the update.
+    Keras's own accumulation gives every batch the same weight, but batches have different numbers of characters. It
+    also traces the update for every batch shape.
+
     Args:
-        learning_rate: float or schedule.
+        learning_rate: float or schedule. It depends on the number of updates.
         clip_norm: largest L2 norm of the whole gradient; None for no clipping.
-        ema_momentum: share of the old average kept at each step in `average_weights`; None keeps no average.
+        ema_momentum: share of the old average kept at each update in `average_weights`; None keeps no average.
+        accumulates: whether gradients are summed over several batches.
         name: first part of the names of its variables.
 
     Attributes:
         schedule: the learning rate as it was given.
-        gradient_norm: float32 variable, L2 norm of the latest gradient before clipping; made by `build`.
+        accumulates: as given.
+        gradient_norm: float32 variable, L2 norm of the gradient of the latest update before clipping; made by `build`.
+        batch_weight: float32 variable, weight of the next batch in the mean over the accumulated batches. It is the
+            number over which the loss of the batch is averaged: its sentences or its characters. Made by `build`, only
+            for accumulation.
     """
 
     gradient_norm: keras.Variable
+    batch_weight: keras.Variable
 
-    def __init__(self, learning_rate: Any, clip_norm: float | None, ema_momentum: float | None, name: str):
+    def __init__(
+        self, learning_rate: Any, clip_norm: float | None, ema_momentum: float | None, accumulates: bool, name: str
+    ):
         super().__init__(learning_rate=learning_rate, name=name)
         self.schedule = learning_rate
         self.clip_norm = clip_norm
         self.averaging_momentum = ema_momentum
+        self.accumulates = accumulates
+
+    def build(self, variables: list[keras.Variable]) -> None:
+        """Make the variables of the accumulation for a list of weights. Subclasses add their own variables."""
+        super().build(variables)
+        if self.accumulates:
+            self.batch_weight = self.add_variable((), name="batch_weight")
+            self._weight_sum = self.add_variable((), name="weight_sum")
+            self._gradient_sum = self.add_variable((total_size(variables),), name="gradient_sum")
+
+    def apply(self, grads, trainable_variables):
+        """Update the weights. With accumulation, add the gradient to the sum instead.
+
+        Args:
+            grads: a gradient for each weight, of this replica.
+            trainable_variables: the weights, in the order of `build`.
+
+        Raises:
+            ValueError: a weight has no gradient.
+        """
+        weights = list(trainable_variables)
+        _check_gradients(grads, weights)
+        if not self.built:
+            self.build(weights)
+        if self.accumulates:
+            self._accumulate(grads)
+        else:
+            self.update(grads, weights)
+
+    def apply_accumulated(self, trainable_variables: Sequence[keras.Variable]) -> None:
+        """Update the weights with the mean gradient since the latest update. Called on each replica.
+
+        Args:
+            trainable_variables: the weights, in the order of `build`.
+        """
+        weights = list(trainable_variables)
+        replica = tf.distribute.get_replica_context()
+        with keras.name_scope(self.name):
+            # `update` sums the gradients of the replicas, which are all the same here.
+            gradient = self._gradient_sum.value / (self._weight_sum.value * replica.num_replicas_in_sync)
+        self.update(parts_like(gradient, weights), weights)
+        with keras.name_scope(self.name):
+            replica.merge_call(self._clear_sums)
+
+    @abstractmethod
+    def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
+        """Update the weights at once.
+
+        Args:
+            gradients: a gradient for each weight, of this replica.
+            weights: in the order of `build`.
+        """
 
     @abstractmethod
     def average_weights(self) -> list[np.ndarray] | None:
         """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
 
+    def _accumulate(self, gradients: Sequence[tf.Tensor]) -> None:
+        replica = tf.distribute.get_replica_context()
+        with keras.name_scope(self.name):
+            gradient = flat_vector(gradients)
+            if replica.num_replicas_in_sync > 1:
+                # Summed at every batch: parts of replicas could not be restored from a checkpoint.
+                gradient = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradient)
+            replica.merge_call(self._add_to_sums, args=(gradient,))
 
-def check_gradients(gradients: Sequence[Any], weights: Sequence[keras.Variable]) -> None:
+    def _add_to_sums(self, strategy, gradient):
+        def add(gradient_sum, weight_sum, weight, gradient):
+            gradient_sum.assign_add(weight * gradient)
+            weight_sum.assign_add(weight)
+
+        arguments = self._weight_sum.value, self.batch_weight.value, gradient
+        strategy.extended.update(self._gradient_sum.value, add, args=arguments, group=False)
+
+    def _clear_sums(self, strategy):
+        def clear(variable):
+            variable.assign(tf.zeros_like(variable))
+
+        for variable in (self._gradient_sum, self._weight_sum):
+            strategy.extended.update(variable.value, clear, group=False)
+
+
+def _check_gradients(gradients: Sequence[Any], weights: Sequence[keras.Variable]) -> None:
     """Raise a ValueError if a weight has no gradient. Keras only warns."""
     without = [weight.path for weight, gradient in zip(weights, gradients, strict=True) if gradient is None]
     if without:

@@ -24,7 +24,8 @@ from bytenet.training.tasks.monolingual_text import (
     weighted_texts,
 )
 from bytenet.training.tasks.starts import load_starts
-from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Stream, Task
+from bytenet.training.tasks.stream import Stream
+from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Task
 from bytenet.training.tasks.trainable_pair import devices_apart, make_trainable_pair
 
 
@@ -43,6 +44,16 @@ class SemiSupervisedTask(Task):
         *Task.untraced, "semi_supervised.source_weight", "semi_supervised.target_weight", "semi_supervised.start_",
     )  # fmt: skip
     texts: list[MonolingualText]
+
+    def __init__(self, config: Config):
+        if config.training.accumulate_batches > 1:
+            raise ConfigError(
+                f"training.accumulate_batches is {config.training.accumulate_batches}, but should be 1 with "
+                "semi_supervised.enabled: the pairs and each text have their own numbers of sentences, so one weight "
+                "of a batch does not give the update of a larger batch. Set a larger data.batch_size and "
+                "semi_supervised.batch_size instead."
+            )
+        super().__init__(config)
 
     @property
     def directions(self) -> list[Direction]:

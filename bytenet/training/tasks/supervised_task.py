@@ -22,6 +22,11 @@ class SupervisedTask(Task):
         return {"forward": model}
 
     def messages(self) -> Iterator[str]:
+        if (batches := self.config.training.accumulate_batches) > 1:
+            yield (
+                f"one update of the weights for {batches} batches: {self.updates_per_epoch:,} updates an epoch, "
+                f"{self.total_updates:,} in all"
+            )
         if self.corpus.monolingual_source or self.corpus.monolingual_target:
             yield "monolingual text: not used, because semi_supervised.enabled is false"
         if any(self.config.semi_supervised.starts.values()):
@@ -32,4 +37,4 @@ class SupervisedTask(Task):
             )
 
     def _make_model(self) -> keras.Model:
-        return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_steps)
+        return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)

@@ -15,7 +15,6 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.datasets import (
     BatchPlan,
-    PlannedBatch,
     Vocabulary,
     plan_from_config,
     read_corpus,
@@ -23,6 +22,7 @@ from bytenet.datasets import (
     text_lengths,
     training_dataset,
 )
+from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
 from bytenet.training.model_pool import ModelPool
@@ -30,35 +30,11 @@ from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.direction import Direction, Side
 from bytenet.training.tasks.longest import check_longest
+from bytenet.training.tasks.stream import Stream
 from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
 """A warning is given if a larger share of the training targets is longer than the model may write."""
-
-
-class Stream:
-    """Endless batches of the pairs or of a monolingual text, in the order of a run.
-
-    Args:
-        plan: of the batches.
-        seed: of their order.
-
-    Attributes:
-        plan: as given.
-    """
-
-    def __init__(self, plan: BatchPlan, seed: int):
-        self.plan = plan
-        self._seed = seed
-        self._epoch: int | None = None
-        self._batches: list[PlannedBatch] = []
-
-    def batch_at(self, step: int) -> PlannedBatch:
-        """The batch after `step` others."""
-        epoch, batch = divmod(step, self.plan.num_batches)
-        if epoch != self._epoch:
-            self._epoch, self._batches = epoch, self.plan.epoch(self._seed, epoch)
-        return self._batches[batch]
 
 
 class Task(ABC):
@@ -78,7 +54,7 @@ class Task(ABC):
         strategy: of the run's devices.
         plan: of the batches of pairs.
         streams: of batches, by name. An epoch is one round of the stream "pairs".
-        total_steps: of the whole training.
+        total_steps: of the whole training; a step is a batch.
         jit_compile: whether XLA compiles the steps.
         columns: of the run's CSV, beside those of every run.
         untraced: beginnings of the keys of settings on which no traced step depends.
@@ -91,6 +67,7 @@ class Task(ABC):
     untraced: ClassVar[tuple[str, ...]] = (
         "data.", "evaluation.", "decoding.", "training.seed", "training.epochs", "training.max_steps",
         "training.keep_model", "training.early_stopping_", "training.checkpoint_every_", "training.keep_checkpoints",
+        "training.plateau_", "training.min_learning_rate",
     )  # fmt: skip
 
     def __init__(self, config: Config):
@@ -103,6 +80,7 @@ class Task(ABC):
         num_read = len(corpus.train)
         self.corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
         self.left_out = num_read - len(self.corpus.train)
+        self._check_plateau()
         self.vocabulary = Vocabulary.from_pairs(self.corpus.train, config.data)
         sides: dict[Side, list[str]] = {"source": self.corpus.train.source, "target": self.corpus.train.target}
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
@@ -123,6 +101,22 @@ class Task(ABC):
     def epochs(self) -> int:
         """Number of epochs. The last one may end early."""
         return -(-self.total_steps // self.plan.num_batches)
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Updates of the weights in an epoch. The last batches make one, even if they are fewer than the others."""
+        return -(-self.plan.num_batches // self.config.training.accumulate_batches)
+
+    @property
+    def total_updates(self) -> int:
+        """Updates of the weights in the whole training."""
+        epochs, batches = divmod(self.total_steps, self.plan.num_batches)
+        return epochs * self.updates_per_epoch + batches // self.config.training.accumulate_batches
+
+    @property
+    def cuts_at_plateaus(self) -> bool:
+        """Whether the scores on the validation pairs decide about the learning rate."""
+        return self.config.training.schedule == "plateau"
 
     @property
     @abstractmethod
@@ -147,13 +141,13 @@ class Task(ABC):
         """
         fresh = self._make_model()
         model = pool.keep(self.model_key, lambda: fresh)
+        translators, fresh_translators = self.translators(model), self.translators(fresh)
         if model is not fresh:
-            translators, fresh_translators = self.translators(model), self.translators(fresh)
             new_values = training_variables(fresh, [*fresh_translators.values()])
             for name, variable in training_variables(model, [*translators.values()]).items():
                 variable.assign(new_values[name])
-            for translator in translators.values():
-                translator.optimizer.schedule.total_steps = self.total_steps
+        for translator in translators.values():
+            translator.optimizer.schedule.begin_run(self.total_updates, self.updates_per_epoch)
         return model
 
     @property
@@ -223,6 +217,15 @@ class Task(ABC):
 
     def _make_strategy(self) -> tf.distribute.Strategy:
         return make_strategy(self.config.training.devices)
+
+    def _check_plateau(self) -> None:
+        """Raise a ConfigError if the learning rate depends on validation pairs, but there are none."""
+        if self.cuts_at_plateaus and not self.corpus.validation:
+            raise ConfigError(
+                "training.schedule: plateau cuts the learning rate by the scores on the validation pairs, but there "
+                "are none. Give some, for example as data.validation_source and data.validation_target, or choose "
+                "another training.schedule, such as inverse_sqrt or step."
+            )
 
     @property
     def _can_compile(self) -> bool:

@@ -24,7 +24,7 @@ KINDS = {
 # All names that a configuration may use.
 NAMES = [
     "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw", "ftrl", "keras_adam", "lamb", "lion", "muon",
-    "nadam", "rmsprop", "schedulefreeadamw", "sgd",
+    "nadam", "nag", "rmsprop", "schedulefreeadamw", "sgd",
 ]  # fmt: skip
 
 
@@ -134,6 +134,35 @@ def test_configuration_chooses_the_optimiser_and_its_arguments():
     assert type(make_optimizer(TrainingConfig(), 9)) is FlatAdam
 
 
+def test_adadelta_equals_the_rule_of_its_paper():
+    config = TrainingConfig(
+        optimizer="adadelta", optimizer_arguments={"rho": 0.95}, epsilon=1e-6, learning_rate=1.0, clip_norm=None
+    )
+    all_gradients = gradients_of_steps(40)
+    values = run(make_optimizer(config, 40), all_gradients)
+    for index, weight in enumerate(map(convert_to_numpy, make_weights())):
+        expected, squares, squared_changes = weight.astype("float64"), 0.0, 0.0
+        for gradients in all_gradients:
+            gradient = gradients[index].astype("float64")
+            squares = 0.95 * squares + 0.05 * gradient**2
+            change = -np.sqrt(squared_changes + 1e-6) / np.sqrt(squares + 1e-6) * gradient
+            squared_changes = 0.95 * squared_changes + 0.05 * change**2
+            expected = expected + change
+        np.testing.assert_allclose(values[index], expected, atol=1e-5)
+        assert np.any(np.abs(expected - weight) > 1e-3)
+
+
+def test_nag_of_a_configuration_has_the_momentum_of_fairseq_by_default():
+    gradients = gradients_of_steps(3)
+    default, explicit, other = (
+        run(make_optimizer(TrainingConfig(optimizer="nag", optimizer_arguments=arguments), 3), gradients)
+        for arguments in ({}, {"momentum": 0.99}, {"momentum": 0.9})
+    )
+    for one, same, different in zip(default, explicit, other, strict=True):
+        np.testing.assert_array_equal(one, same)
+        assert np.all(one != different)
+
+
 @pytest.mark.parametrize("name", ["keras_adam", "nadam"])
 def test_configured_beta_reaches_the_optimisers_that_use_it(name):
     first, second = (
@@ -149,6 +178,7 @@ def test_configured_beta_reaches_the_optimisers_that_use_it(name):
         ("sgdd", {}, rf"'sgdd', but should be one of {', '.join(NAMES)}\. Did you mean sgd\?"),
         ("sgd", {"momentun": 0.9}, r"'momentun', but sgd takes momentum, nesterov, weight_decay\. Did you mean"),
         ("sgd", {"global_clipnorm": 0.9}, r"has 'global_clipnorm'\. Set training\.clip_norm instead"),
+        ("nag", {"nesterov": True}, r"'nesterov', but nag takes momentum, weight_decay\."),
         ("keras_adam", {"beta_1": 0.9}, r"has 'beta_1'\. Set training\.beta_1 instead"),
         ("adam", {"amsgrad": True}, r"'amsgrad', but adam takes no arguments"),
     ],

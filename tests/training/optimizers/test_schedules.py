@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bytenet.config import TrainingConfig
-from bytenet.training.optimizers.schedules import WarmupDecay, make_schedule
+from bytenet.training.optimizers.schedules import PlateauDecay, StepDecay, WarmupDecay, make_schedule
 
 DECAYS = ["constant", "cosine", "linear", "inverse_sqrt"]
 
@@ -61,6 +61,75 @@ def test_rate_stays_between_zero_and_the_peak(decay, warmup, total, step):
         assert rate == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(
+    ("units", "warmup", "expected"),
+    [
+        (512, 4000, {1: 1.746928e-7, 100: 1.746928e-5, 4000: 6.987712e-4, 10000: 4.419417e-4, 100000: 1.397542e-4}),
+        (128, 1000, {1000: 2.795085e-3}),
+        (512, 2000, {2000: 9.882118e-4}),
+    ],
+)
+def test_inverse_square_root_is_the_schedule_of_the_transformer(units, warmup, expected):
+    schedule = WarmupDecay((units * warmup) ** -0.5, "inverse_sqrt", warmup, total_steps=10**5)
+    np.testing.assert_allclose(rates(schedule, *expected), [*expected.values()], rtol=1e-6)
+
+
+def step_schedule(steps_per_epoch, warmup=0, **settings):
+    config = TrainingConfig(schedule="step", warmup_steps=warmup, **settings)
+    schedule = make_schedule(config, total_steps=1)
+    assert type(schedule) is StepDecay
+    schedule.begin_run(100 * steps_per_epoch, steps_per_epoch)
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("steps_per_epoch", "settings", "expected"),
+    [
+        # Sutskever et al. 2014: halved from 5 epochs on every half epoch. Step 51 is the first one of the sixth epoch.
+        (
+            10, {"learning_rate": 0.7, "decay_every_epochs": 0.5},
+            {1: 0.7, 50: 0.7, 51: 0.35, 55: 0.35, 56: 0.175, 60: 0.175, 61: 0.0875, 75: 0.7 / 2**5, 76: 0.7 / 2**6},
+        ),
+        # The same with an odd number of steps: half an epoch has 1.5 steps.
+        (
+            3, {"learning_rate": 0.7, "decay_every_epochs": 0.5},
+            {15: 0.7, 16: 0.35, 17: 0.35, 18: 0.175, 19: 0.0875, 20: 0.0875, 21: 0.04375},
+        ),
+        # Luong et al. 2015: halved from 5 epochs on every epoch.
+        (4, {"learning_rate": 1.0}, {1: 1.0, 20: 1.0, 21: 0.5, 24: 0.5, 25: 0.25, 28: 0.25, 29: 0.125}),
+        (
+            4, {"learning_rate": 1.0, "decay_start_epoch": 0.5, "decay_factor": 0.1, "final_learning_rate": 0.05},
+            {2: 1.0, 3: 0.1, 6: 0.1, 7: 0.05, 400: 0.05},
+        ),
+        # An epoch whose parts cannot be written as binary fractions.
+        (7, {"learning_rate": 1.0, "decay_every_epochs": 1 / 7}, {35: 1.0, 36: 0.5, 37: 0.25, 40: 1 / 32}),
+        # A long run.
+        (
+            30001, {"learning_rate": 1.0, "decay_every_epochs": 0.5},
+            {150005: 1.0, 150006: 0.5, 165006: 0.5, 165007: 0.25, 180006: 0.25, 180007: 0.125},
+        ),
+    ],
+)  # fmt: skip
+def test_step_schedule_cuts_the_rate_at_its_times(steps_per_epoch, settings, expected):
+    schedule = step_schedule(steps_per_epoch, **settings)
+    np.testing.assert_allclose(rates(schedule, *expected), [*expected.values()], rtol=1e-6)
+
+
+def test_step_schedule_follows_its_warm_up():
+    schedule = step_schedule(4, warmup=10, learning_rate=1.0, decay_start_epoch=2.0)
+    np.testing.assert_allclose(rates(schedule, 1, 9, 10, 12, 13), [0.1, 0.9, 0.5, 0.5, 0.25], rtol=1e-6)
+
+
+def test_plateau_schedule_follows_its_warm_up_and_has_the_rate_that_is_set():
+    schedule = make_schedule(TrainingConfig(schedule="plateau", learning_rate=0.8, warmup_steps=4), total_steps=9)
+    assert type(schedule) is PlateauDecay
+    np.testing.assert_allclose(rates(schedule, 1, 3, 4, 100), [0.2, 0.6, 0.8, 0.8], rtol=1e-6)
+    schedule.set_rate(0.08)
+    np.testing.assert_allclose(rates(schedule, 3, 4, 100), [0.6, 0.08, 0.08], rtol=1e-6)
+    schedule.begin_run(20, 10)  # of another run
+    np.testing.assert_allclose(rates(schedule, 4), [0.8], rtol=1e-6)
+
+
 def test_unknown_decay_is_refused():
     with pytest.raises(ValueError, match="Unknown decay 'steps'; known are constant, cosine, linear, inverse_sqrt"):
         WarmupDecay(0.8, "steps", 0, 10)(0)
@@ -73,8 +142,16 @@ def test_schedule_is_made_from_a_configuration():
     }  # fmt: skip
 
 
-def test_round_trip():
-    schedule = WarmupDecay(0.8, "cosine", 3, 10, 0.1)
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        WarmupDecay(0.8, "cosine", 3, 10, 0.1),
+        StepDecay(0.8, 3, 10, 0.1, factor=0.5, start_epoch=2.0, every_epochs=0.5),
+        PlateauDecay(0.8, 3, 10),
+    ],
+)
+def test_round_trip(schedule):
     copy = keras.optimizers.schedules.deserialize(keras.optimizers.schedules.serialize(schedule))
-    assert type(copy) is WarmupDecay
+    assert type(copy) is type(schedule)
     assert copy.get_config() == schedule.get_config()
+    assert rates(copy, 1, 5) == rates(schedule, 1, 5)

@@ -1,11 +1,32 @@
 """Gradients of all weights of a model as one vector: to pass on hundreds of tensors takes time."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import keras
 import tensorflow as tf
+
+
+def flat_vector(tensors: Sequence[tf.Tensor]) -> tf.Tensor:
+    """All values of tensors, float32 `(values,)`."""
+    return tf.concat([tf.reshape(tensor, [-1]) for tensor in tensors], axis=0)
+
+
+def parts_like(vector: tf.Tensor, weights: Sequence[keras.Variable]) -> list[tf.Tensor]:
+    """The values for each weight, in its shape.
+
+    Args:
+        vector: `(parameters,)`, in the order of the weights.
+        weights: of a model.
+    """
+    parts = tf.split(vector, [math.prod(weight.shape) for weight in weights])
+    return [tf.reshape(part, weight.shape) for part, weight in zip(parts, weights, strict=True)]
+
+
+def total_size(weights: Sequence[keras.Variable]) -> int:
+    """Number of values of all weights."""
+    return sum(math.prod(weight.shape) for weight in weights)
 
 
 @contextmanager
@@ -34,7 +55,7 @@ def flat_gradient(
     """
     weights = [weight.value for weight in model.trainable_variables]
     gradients = tape.gradient(values, weights, upstream, unconnected_gradients=tf.UnconnectedGradients.ZERO)
-    return tf.concat([tf.reshape(gradient, [-1]) for gradient in gradients], axis=0)
+    return flat_vector(gradients)
 
 
 def apply_flat_gradient(model: keras.Model, gradient: tf.Tensor) -> None:
@@ -45,6 +66,4 @@ def apply_flat_gradient(model: keras.Model, gradient: tf.Tensor) -> None:
         gradient: float32 `(parameters,)`, in the order of `flat_gradient`.
     """
     weights = model.trainable_variables
-    parts = tf.split(gradient, [math.prod(weight.shape) for weight in weights])
-    shaped = [tf.reshape(part, weight.shape) for part, weight in zip(parts, weights, strict=True)]
-    model.optimizer.apply(shaped, weights)
+    model.optimizer.apply(parts_like(gradient, weights), weights)

@@ -1,0 +1,96 @@
+"""The section `training` of a configuration. Every setting has its default here and nowhere else."""
+
+from dataclasses import field
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bytenet.config.checks import Name, Names, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Share, checked
+from bytenet.config.fixed import Fixed, is_set, is_several
+
+
+@checked
+class TrainingConfig:
+    """How `bytenet.training.train` fits the model.
+
+    `Fixed` marks the settings that must stay the same when a run is resumed.
+    """
+
+    epochs: Positive = 20
+    max_steps: Positive | None = None  # ends the run earlier than epochs would; a step is a batch
+    # "adam", "nag" (Nesterov's accelerated gradient, as in fairseq), or a Keras optimiser in lower case, such
+    # as "sgd", "adadelta", "adamw", "rmsprop", "adafactor" or "lion". "keras_adam" is Keras's own Adam, see
+    # `bytenet.training.optimizers.choice`.
+    optimizer: Annotated[Name, Fixed()] = "adam"
+    # Further arguments of that class, such as {momentum: 0.9, nesterov: true}.
+    optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
+    # The gradients of so many successive batches make one update of the weights: the update of one batch that holds all
+    # their sentences. The last batches of an epoch make an update of their own, even if they are fewer.
+    accumulate_batches: Annotated[Positive, Fixed(is_several)] = 1
+    # The rate rises linearly to learning_rate over the first warmup_steps updates. Then it follows the schedule, down
+    # to final_learning_rate, see `bytenet.training.optimizers.schedules`.
+    # "step": times decay_factor after decay_start_epoch epochs, and again every decay_every_epochs.
+    # "plateau": times decay_factor after epochs without progress.
+    learning_rate: PositiveFloat = 1e-3
+    schedule: Literal["constant", "cosine", "inverse_sqrt", "linear", "plateau", "step"] = "constant"
+    warmup_steps: NonNegative = 0
+    final_learning_rate: NonNegativeFloat = 0.0
+    decay_factor: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    decay_start_epoch: NonNegativeFloat = 5.0  # may be a fraction, and so may decay_every_epochs
+    decay_every_epochs: PositiveFloat = 1.0
+    # Progress is a better value of early_stopping_metric. "best": a cut after each plateau_patience epochs without a
+    # better value than the best. "fast" (ConvS2S): the first cut after an evaluation that is no better than the one
+    # before it, and from then on a cut after every evaluation.
+    plateau_rule: Literal["best", "fast"] = "best"
+    plateau_patience: Positive = 1
+    min_learning_rate: PositiveFloat | None = None  # a plateau's cut to a lower rate ends the run; None: none does
+    # For all optimisers that have arguments of these names.
+    beta_1: Share = 0.9
+    beta_2: Share = 0.999
+    epsilon: PositiveFloat = 1e-8
+    clip_norm: PositiveFloat | None = 1.0  # largest L2 norm of the whole gradient; None for no clipping
+    # Share of the old average of the weights that is kept at each update; None for no average.
+    ema_momentum: Annotated[Share | None, Fixed(is_set)] = None
+    # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
+    loss: Literal["character", "sentence"] = "character"
+    label_smoothing: Share = 0.0
+    # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
+    keep_model: Literal["best", "last"] = "best"
+    early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
+    # Fixed, because the checkpoint has its best value so far.
+    early_stopping_metric: Annotated[Literal["val_loss", "val_bleu", "val_chrf"], Fixed()] = "val_loss"
+    mixed_precision: bool = False
+    jit_compile: bool | Literal["auto"] = "auto"
+    devices: Names | None = None  # such as ["GPU:0", "GPU:1"]; None is all GPUs, or the CPU if there is none
+    seed: Annotated[NonNegative, Fixed()] = 1
+    deterministic: bool = False
+    checkpoint_every_steps: Positive | None = None
+    checkpoint_every_seconds: PositiveFloat = 600.0
+    keep_checkpoints: Positive = 3
+
+    @model_validator(mode="after")
+    def _check_decay(self) -> Self:
+        if self.final_learning_rate > self.learning_rate:
+            raise ValueError(
+                f"final_learning_rate {self.final_learning_rate} is more than learning_rate {self.learning_rate}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_least_rate(self) -> Self:
+        least = self.min_learning_rate
+        if least is None:
+            return self
+        if self.schedule != "plateau":
+            raise ValueError(
+                f"min_learning_rate is only for schedule: plateau, but schedule is {self.schedule!r}; set "
+                "min_learning_rate to null, and use final_learning_rate for the lowest rate of another schedule"
+            )
+        if least > self.learning_rate:
+            raise ValueError(f"min_learning_rate {least} is more than learning_rate {self.learning_rate}")
+        if least <= self.final_learning_rate:
+            raise ValueError(
+                f"min_learning_rate {least} would never end the run, because the rate stays at or above "
+                f"final_learning_rate {self.final_learning_rate}"
+            )
+        return self

@@ -1,0 +1,107 @@
+"""Cuts of the learning rate when the validation set shows no progress."""
+
+from collections.abc import Collection, Mapping
+
+import keras
+
+from bytenet.config import Config, TrainingConfig
+from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.state import Plateau, TrainingState, is_better
+
+
+class PlateauCuts(keras.callbacks.Callback):
+    """Cuts the learning rate of each translator by its own scores, and ends a run whose rates are too low.
+
+    It needs the schedule "plateau". It comes after `EpochEvaluation`, which adds the scores to the logs. An evaluation
+    in the middle of an epoch, at the end of a run, changes no rate. So a run that is resumed with more steps goes on
+    like one that had them from the beginning.
+
+    Args:
+        translators: by direction, the first one of the run first.
+        learning: directions of the translators that learn.
+        state: keeps the number of cuts.
+        config: reads the schedule and the metric from `training`.
+        progress: shows messages.
+
+    Reference:
+        Gehring et al. 2017, section 4.2, for the rule "fast".
+    """
+
+    def __init__(
+        self,
+        translators: Mapping[str, keras.Model],
+        learning: Collection[str],
+        state: TrainingState,
+        config: Config,
+        progress: ProgressLine,
+    ):
+        super().__init__()
+        self._translators = translators
+        self._learning = learning
+        self._state = state
+        self._config = config.training
+        self._progress = progress
+        for name in learning:
+            state.plateaus.setdefault(name, Plateau())
+
+    def on_train_begin(self, logs=None):
+        for name in self._learning:  # a resumed run has earlier cuts
+            self._set_rate(name)
+        if self._state.step == 0:
+            self._read_scores(logs or {}, 0)
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self._state.batch:
+            return
+        self._read_scores(logs or {}, self._state.epoch)
+        if is_below_least_rate(self._state, self._config):
+            self._progress.say("The learning rate is below training.min_learning_rate, so training stops.")
+            self.model.stop_training = True
+
+    def _read_scores(self, logs: Mapping[str, float], epoch: int) -> None:
+        for name in self._learning:
+            metric = self._config.early_stopping_metric
+            key = metric if name == next(iter(self._translators)) else metric.replace("val_", f"val_{name}_")
+            if key in logs and cut_after(logs[key], epoch, self._state.plateaus[name], self._config):
+                self._set_rate(name)
+                rate = plateau_rate(self._config, self._state.plateaus[name].cuts)
+                self._progress.say(f"{key} made no progress: the learning rate is now {rate:.3g}")
+
+    def _set_rate(self, name: str) -> None:
+        rate = plateau_rate(self._config, self._state.plateaus[name].cuts)
+        self._translators[name].optimizer.schedule.set_rate(rate)
+
+
+def cut_after(score: float, epoch: int, plateau: Plateau, config: TrainingConfig) -> bool:
+    """Whether an evaluation cuts the learning rate.
+
+    Args:
+        score: of the evaluation, by `early_stopping_metric`.
+        epoch: number of completed epochs.
+        plateau: of the translator; kept up to date.
+        config: reads the rule, its patience and the metric.
+    """
+    progress = is_better(config.early_stopping_metric, score, plateau.score)
+    if config.plateau_rule == "fast":
+        plateau.score = score
+        cut = plateau.cuts > 0 or not progress
+    else:
+        if progress:
+            plateau.score, plateau.epoch = score, epoch
+        cut = epoch - plateau.epoch >= config.plateau_patience
+    if cut:
+        plateau.cuts += 1
+        plateau.epoch = epoch
+    return cut
+
+
+def plateau_rate(config: TrainingConfig, cuts: int) -> float:
+    """The learning rate after a number of cuts."""
+    return max(config.learning_rate * config.decay_factor**cuts, config.final_learning_rate)
+
+
+def is_below_least_rate(state: TrainingState, config: TrainingConfig) -> bool:
+    """Whether the cuts of a run's learning rates end it."""
+    least = config.min_learning_rate
+    rates = [plateau_rate(config, plateau.cuts) for plateau in state.plateaus.values()]
+    return least is not None and bool(rates) and max(rates) < least
