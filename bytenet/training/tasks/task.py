@@ -29,9 +29,8 @@ from bytenet.training.model_pool import ModelPool
 from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.direction import Direction, Side
-from bytenet.training.tasks.longest import check_longest
 from bytenet.training.tasks.stream import Stream
-from bytenet.training.trainable_model import set_up_keras, wants_jit_compile
+from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
 """A warning is given if a larger share of the training targets is longer than the model may write."""

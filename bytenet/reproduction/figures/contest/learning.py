@@ -22,7 +22,7 @@ _TASKS = {
     "numbers": ("numbers", ()),
 }
 # Sizes of the models in the presets, and rates of learning.
-_SIZES = {
+_SIZES: dict[str, dict[str, tuple[str, ...]]] = {
     "ByteNet": {"digits": (), "numbers": ()},
     "ConvS2S": {
         task: (
