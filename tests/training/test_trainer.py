@@ -1,6 +1,7 @@
 """Complete runs, as small as possible: the files they leave, how they measure, and what they refuse."""
 
 import json
+from dataclasses import replace
 
 import keras
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import load_corpus, pair_lengths
 from bytenet.errors import ConfigError, InputError
@@ -199,6 +201,20 @@ def test_impossible_settings_are_refused_before_the_run_folder_is_made(
     monkeypatch.setattr("tensorflow.config.experimental.enable_op_determinism", lambda: None)
     with pytest.raises(error, match=message):
         train(smallest_config(*settings), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["data.max_length=40"], r"The longest batch of training has \d+ symbols.*model reads at most 12.*max_length"),
+        (["data.max_length=11"], r"The longest validation pair has 1\d symbols.*Set model\.max_positions to 1\d"),
+    ],
+)
+def test_sequences_longer_than_the_positions_of_a_model_are_refused(smallest_config, tmp_path, settings, message):
+    model = TransformerConfig(dim=4, heads=1, positions="learned", max_positions=12)
+    with pytest.raises(ConfigError, match=message):
+        train(replace(smallest_config(*settings), model=model), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
