@@ -40,18 +40,17 @@ class ConvS2S(TranslationModel):
         Gehring et al. 2017, and the code of its authors.
     """
 
+    config: ConvS2SConfig
     config_class = ConvS2SConfig
     profile_parts: ClassVar = {
-        "source_positions": ProfilePart("position embeddings"),
-        "target_positions": ProfilePart("position embeddings"),
-        "gated_convolution": ProfilePart("gated convolution", "convolution"),
-        "gated_linear_unit": ProfilePart("gated linear unit"),
-        "attention": ProfilePart("multi-step attention"),
-        "attention_query": ProfilePart("attention projections", "dense"),
-        "attention_context": ProfilePart("attention projections", "dense"),
-        "residual_map": ProfilePart("linear mappings", "dense"),
-        "input_map": ProfilePart("linear mappings", "dense"),
-        "output_map": ProfilePart("linear mappings", "dense"),
+        "source_positions": ProfilePart("embedding"),
+        "target_positions": ProfilePart("embedding"),
+        "gated_convolution": ProfilePart("gated-convolution", "convolution"),
+        "gated_linear_unit": ProfilePart("gated-linear-unit"),
+        "attention": ProfilePart("multi-step-attention", "attention"),
+        "attention_query": ProfilePart("attention-projections", "dense"),
+        "attention_context": ProfilePart("attention-projections", "dense"),
+        **dict.fromkeys(("residual_map", "input_map", "output_map"), ProfilePart("linear-mappings", "dense")),
     }
 
     def __init__(self, config: ConvS2SConfig, vocab_size: int, **kwargs):
