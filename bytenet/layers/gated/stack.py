@@ -46,19 +46,18 @@ class GatedStack(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.supports_masking = True
-        shared = {"dropout": dropout, "weight_normalization": weight_normalization}
         self.arguments = {
             "widths": list(widths), "kernel_sizes": list(kernel_sizes), "output_dim": output_dim, "causal": causal,
             "attention_layers": list(attention_layers), "attention_dim": attention_dim, "equations": equations,
-            **shared,
+            "dropout": dropout, "weight_normalization": weight_normalization,
         }  # fmt: skip
         self.output_dim = output_dim
         linear = partial(make_map, weight_normalization=weight_normalization, dtype=self.dtype_policy)
         self.input_map = linear(widths[0], kept_share=1 - dropout, name="input_map")
         self.blocks = [
             GatedBlock(
-                width, kernel_size, causal, attention_dim if number in attention_layers else None, equations,
-                name=f"layer_{number}", dtype=self.dtype_policy, **shared,
+                width, kernel_size, causal, attention_dim if number in attention_layers else None, equations, dropout,
+                weight_normalization, name=f"layer_{number}", dtype=self.dtype_policy,
             )
             for number, (width, kernel_size) in enumerate(zip(widths, kernel_sizes, strict=True), start=1)
         ]  # fmt: skip
