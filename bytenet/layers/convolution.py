@@ -24,7 +24,8 @@ def convolve_taps(padded, kernel, dilation_rate: int, length, left: int):
 class DilatedConvolution(keras.layers.Layer):
     """Convolution over time whose taps lie `dilation_rate` steps apart; the length stays the same.
 
-    Centred: output t sees inputs t − p·r … t + p·r with p = (k − 1) / 2 (kernel size k odd, dilation rate r).
+    Centred: output t sees inputs t − p·r … t + q·r with p = ⌊(k − 1) / 2⌋ and q = ⌊k / 2⌋ (kernel size k, dilation
+    rate r). With an even k, there is one tap more on the right.
     Causal: output t sees inputs t − (k − 1)·r … t, never a later one. The missing ends count as zero.
 
     Mask: passed on, not used. If padding must not reach real steps, the caller sets padded input steps to zero first.
@@ -35,7 +36,7 @@ class DilatedConvolution(keras.layers.Layer):
 
     Args:
         filters: channels of the output.
-        kernel_size: number of taps k; odd when centred.
+        kernel_size: number of taps k.
         dilation_rate: steps r between neighbouring taps.
         causal: whether outputs see no later inputs, see above.
         use_bias: adds a trained vector to each output step.
@@ -60,8 +61,6 @@ class DilatedConvolution(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.supports_masking = True
-        if not causal and kernel_size % 2 == 0:
-            raise ValueError(f"A centred convolution needs an odd kernel_size, not {kernel_size}.")
         self.filters = filters
         self.kernel_size = kernel_size
         self.dilation_rate = dilation_rate
@@ -83,24 +82,29 @@ class DilatedConvolution(keras.layers.Layer):
         )
         self.bias = self.add_weight(name="bias", shape=(self.filters,), initializer="zeros") if self.use_bias else None
 
+    def taps(self):
+        """The kernel that multiplies the inputs: float `(kernel_size, channels, filters)`."""
+        return self.kernel
+
     def call(self, inputs):
+        kernel = self.taps()
         if self.kernel_size == 1:  # a matrix product, which also takes inputs without a time axis
-            outputs = ops.matmul(inputs, self.kernel[0])
+            outputs = ops.matmul(inputs, kernel[0])
             return outputs if self.bias is None else outputs + self.bias
-        left = self.reach if self.causal else self.reach // 2
+        left = self.reach if self.causal else (self.kernel_size - 1) // 2 * self.dilation_rate
         padded = ops.pad(inputs, [[0, 0], [left, self.reach - left], [0, 0]])
         length = inputs.shape[1] or ops.shape(inputs)[1]
-        outputs = self.convolve(padded, self.kernel, self.dilation_rate, length, left)
+        outputs = self.convolve(padded, kernel, self.dilation_rate, length, left)
         return outputs if self.bias is None else outputs + self.bias
 
     def present_kernel(self):
         """The tap at t of a causal convolution: float `(channels, filters)`, an argument of `step`."""
-        return ops.cast(self.kernel[-1], self.compute_dtype)
+        return ops.cast(self.taps()[-1], self.compute_dtype)
 
     def past_kernel(self):
         """The other taps, oldest first: float `((kernel_size - 1) * channels, filters)`, for flattened past inputs."""
         rows = (self.kernel_size - 1) * self.kernel.shape[1]
-        return ops.reshape(ops.cast(self.kernel[:-1], self.compute_dtype), (rows, self.filters))
+        return ops.reshape(ops.cast(self.taps()[:-1], self.compute_dtype), (rows, self.filters))
 
     def step(self, inputs, present_kernel, from_past=None):
         """One output step of a causal convolution, or of a convolution with a single tap.

@@ -62,7 +62,7 @@ class PositionEncoding(keras.layers.Layer):
         if self.kind == "none":
             return inputs
         if self.kind == "learned":
-            return inputs + ops.take(ops.convert_to_tensor(self.table), position, axis=0)
+            return inputs + ops.cast(ops.take(ops.convert_to_tensor(self.table), position, axis=0), inputs.dtype)
         return inputs + ops.cast(self._waves(ops.cast(position, "float32")), inputs.dtype)
 
     def _waves(self, positions):

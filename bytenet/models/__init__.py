@@ -5,12 +5,22 @@ import importlib
 from bytenet.config.families import family_configs
 from bytenet.models.attention import AttentionModel
 from bytenet.models.bytenet import ByteNet
+from bytenet.models.convs2s import ConvS2S
 from bytenet.models.ensemble import Ensemble
 from bytenet.models.registry import build_model, model_class
 from bytenet.models.transformer import Transformer
 from bytenet.models.translation_model import TranslationModel
 
-__all__ = ["AttentionModel", "ByteNet", "Ensemble", "Transformer", "TranslationModel", "build_model", "model_class"]
+__all__ = [
+    "AttentionModel",
+    "ByteNet",
+    "ConvS2S",
+    "Ensemble",
+    "Transformer",
+    "TranslationModel",
+    "build_model",
+    "model_class",
+]
 
 # Keras can load a saved model only after the import of the module that registers its class.
 for _family in family_configs():

@@ -1,7 +1,11 @@
 """The recent inputs of all decoder blocks, and the beams they belong to."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from keras import ops
+
+from bytenet.layers import DilatedConvolution
 
 
 class RingBuffer:
@@ -62,3 +66,54 @@ class RingBuffer:
     def select(self, state: dict, rows) -> dict:
         """The state whose row i continues from row `rows[i]`; `rows` is int32, one for each row."""
         return state | {"written_by": ops.take(state["written_by"], rows, axis=0)}
+
+
+class RingBuffers:
+    """The recent inputs of causal convolutions of different shapes, without dilation.
+
+    Convolutions whose kernels have the same shape share a `RingBuffer`, and one product serves their past taps. A
+    convolution with a single tap has no past.
+
+    State: a list with the state of each `RingBuffer`.
+
+    Args:
+        convolutions: the decoder's convolutions, built.
+    """
+
+    def __init__(self, convolutions: Sequence[DilatedConvolution]):
+        self._convolutions = convolutions
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for index, convolution in enumerate(convolutions):
+            if convolution.kernel_size > 1:
+                groups.setdefault(tuple(convolution.kernel.shape), []).append(index)
+        self._groups = list(groups.values())
+        self._channels = [shape[1] for shape in groups]
+        self._rings = [RingBuffer([1] * len(group), shape[0]) for shape, group in groups.items()]
+
+    def empty(self, rows, dtype) -> list[dict]:
+        """The state before the first step."""
+        return [ring.empty(rows, channels, dtype) for ring, channels in zip(self._rings, self._channels, strict=True)]
+
+    def past_kernels(self) -> list:
+        """The kernels of the past taps, cut and stacked once for all steps, for `from_past`."""
+        return [ops.stack([self._convolutions[index].past_kernel() for index in group]) for group in self._groups]
+
+    def from_past(self, state: list, position, past_kernels: list) -> list:
+        """What the past taps add to the output of each convolution: float `(rows, filters)`, or None for one tap."""
+        products: list = [None] * len(self._convolutions)
+        for ring, ring_state, group, kernels in zip(self._rings, state, self._groups, past_kernels, strict=True):
+            of_group = ops.matmul(ring.read(ring_state, position), kernels)  # (convolutions, rows, filters)
+            for place, index in enumerate(group):
+                products[index] = of_group[place]
+        return products
+
+    def write(self, state: list, position, inputs: list) -> list:
+        """The state after time `position`. `inputs` are those of each convolution, float `(rows, channels)`."""
+        return [
+            ring.write(ring_state, position, [inputs[index] for index in group])
+            for ring, ring_state, group in zip(self._rings, state, self._groups, strict=True)
+        ]
+
+    def select(self, state: list, rows) -> list:
+        """The state whose row i continues from row `rows[i]`; `rows` is int32, one for each row."""
+        return [ring.select(ring_state, rows) for ring, ring_state in zip(self._rings, state, strict=True)]

@@ -17,6 +17,7 @@ def test_package_has_the_expected_presets():
         "digits-thesis",
         "europarl",
         "multi30k",
+        "multi30k-convs2s",
         "multi30k-semi",
         "multi30k-transformer",
         "newstest-memorise",

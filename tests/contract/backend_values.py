@@ -43,6 +43,9 @@ from bytenet.layers.fast import (
     use_tap_products,
 )
 from bytenet.layers.fast.tap_products import product_of_taps
+from bytenet.layers.gated.block import GatedBlock
+from bytenet.layers.gated.stack import GatedStack
+from bytenet.layers.gated.weight_normalization import WeightNormalizedConvolution
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
 from bytenet.layers.positions import PositionEncoding
 from bytenet.layers.recurrent import BidirectionalEncoder
@@ -71,6 +74,7 @@ STEPS = draw(3, 5, CHANNELS)
 BLOCK = {"dim": CHANNELS, "kernel_size": 3, "causal": False, "dropout": 0.3}
 TRAINING: dict[str, bool] = {"training": True}
 SCHEDULES = ("constant", "cosine", "linear", "inverse_sqrt", "plateau", "step")
+ATTENTION_MEMORY = [draw(3, 6, CHANNELS), -draw(3, 6, CHANNELS) / 2, -30000.0 * np.eye(3, 6)[:, None]]
 ATTENTION_STATES = [draw(3, 6), draw(3, 6) / 2, -draw(3, 6), draw(3, 5, 6), -draw(3, 5, 6), -30000.0 * ~MASK]
 
 
@@ -102,6 +106,12 @@ LAYERS: dict[str, tuple[Callable[[], keras.layers.Layer], np.ndarray, dict]] = {
         f"{kind} positions": (lambda kind=kind: PositionEncoding(kind), STEPS, {})
         for kind in ("sinusoidal", "sinusoidal_halves", "learned")
     },
+    "normalised weights": (lambda: WeightNormalizedConvolution(6, 3, causal=True), STEPS, {}),
+    "gated block": (lambda: GatedBlock(6, 4, causal=False), STEPS, {"mask": MASK}),
+    "gated stack with attention": (
+        lambda: GatedStack([6, 8], [3, 2], 5, causal=True, attention_layers=[1, 2], attention_dim=CHANNELS), STEPS,
+        {"memory": ATTENTION_MEMORY},
+    ),
     "attention cell": (lambda: AttentionCell(6), draw(3, 2), {"states": ATTENTION_STATES}),
     "bidirectional encoder": (lambda: BidirectionalEncoder(3, 2), STEPS, {"mask": MASK}),
     "bidirectional encoder without mask": (lambda: BidirectionalEncoder(3, 1), STEPS, {}),

@@ -15,8 +15,13 @@ DIGITS = [str(digit) for digit in range(10)]
 # Width 20; one set of three blocks in each half of ByteNet.
 BYTENET = {"model.num_sets": 1, "model.dilations": "[1, 2, 4]", "model.batch_norm_momentum": 0.9}
 TRANSFORMER = {"model.family": "transformer", "model.encoder_layers": 1, "model.decoder_layers": 1}
+CONVS2S = {
+    "model.family": "convs2s", "model.output_dim": 20, "model.encoder_widths": "[20]", "model.decoder_widths": "[20]",
+    "model.encoder_kernel_sizes": "[5]", "model.decoder_kernel_sizes": "[3]",
+}  # fmt: skip
 MODELS = {family: {"model.family": family} for family in family_configs()} | {
     "bytenet": BYTENET,
+    "convs2s": CONVS2S,
     "transformer": TRANSFORMER,
     "simplified": BYTENET | {"model.variant": "simplified"},
     "selu": BYTENET | {"model.variant": "selu"},

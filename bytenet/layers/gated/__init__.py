@@ -1,0 +1,1 @@
+"""Stacks of convolutions with gated linear units and attention, the layers of ConvS2S."""
