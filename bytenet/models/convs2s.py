@@ -124,6 +124,14 @@ class ConvS2S(TranslationModel):
     def attention_weights(self, memory, previous_ids):
         return [weights[:, None] for weights in self._decode(memory, previous_ids, training=False)[1]]
 
+    def alignment(self, memory, previous_ids):
+        """The mean over the layers: float `(batch, T, S)`."""
+        return ops.mean(ops.stack(self._decode(memory, previous_ids, training=False)[1]), axis=0)
+
+    @property
+    def has_attention(self):
+        return bool(self.config.attending_layers)
+
     def _decode(self, memory, previous_ids, training):
         """The logits, and the weights of each attention."""
         embedded = self._embedded("target", previous_ids, training)

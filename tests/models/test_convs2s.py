@@ -177,3 +177,14 @@ def test_sequence_longer_than_the_positions_is_refused():
     assert model.max_target_length(5) == 10
     with pytest.raises(ValueError, match="learned 10 positions"):
         model.encode(pad(draw_sentences([11])))
+
+
+def test_alignment_is_the_mean_over_the_layers():
+    model = random_model()
+    memory, previous_ids = model.encode(pad(draw_sentences([5, 3]))), pad(draw_sentences([4, 4]))
+    layers = model.attention_weights(memory, previous_ids)
+    assert len(layers) > 1
+    np.testing.assert_allclose(
+        model.alignment(memory, previous_ids), np.mean([layer[:, 0] for layer in layers], axis=0), atol=1e-6
+    )
+    assert not random_model(attention_layers=()).has_attention

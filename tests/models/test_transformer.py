@@ -138,20 +138,6 @@ def test_every_source_symbol_matters_at_every_target_position():
         assert np.all(np.abs(net.logits([changed], [target]) - before).max(axis=-1) > 1e-6)
 
 
-def test_attention_weights_are_those_of_real_source_symbols():
-    config = narrow(TransformerConfig)
-    model = traced(config).model
-    source_ids, target_ids = pad(draw_sentences([6, 3]), 8), pad(draw_sentences([4, 5], seed=1))
-    layers = model.attention_weights(model.encode(source_ids), target_ids)
-    assert len(layers) == config.decoder_layers
-    for weights in map(convert_to_numpy, layers):
-        assert weights.shape == (2, config.heads, 5, 8)
-        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-5)
-        assert np.all(weights[0, ..., 6:] == 0)
-        assert np.all(weights[1, ..., 3:] == 0)
-        assert np.all(weights[0, ..., :6] > 0)
-
-
 def test_sequence_longer_than_the_learned_positions_is_refused():
     model = traced(narrow(TransformerConfig, positions="learned", max_positions=10)).model
     assert model.max_target_length(5) == 10
