@@ -198,7 +198,9 @@ class AttentionStack(keras.layers.Layer):
         ]  # fmt: skip
         self.norm = None
         if normalization_order == "pre":
-            self.norm = make_normalization("layer", epsilon, scale=True, name="normalization", dtype=self.dtype_policy)
+            self.norm = make_normalization(
+                "layer", epsilon, scale=True, name="final_normalization", dtype=self.dtype_policy
+            )
 
     def build(self, input_shape):
         for block in self.blocks:

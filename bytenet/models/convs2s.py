@@ -47,9 +47,9 @@ class ConvS2S(TranslationModel):
         "target_positions": ProfilePart("embedding"),
         "gated_convolution": ProfilePart("gated-convolution", "convolution"),
         "gated_linear_unit": ProfilePart("gated-linear-unit"),
-        "attention": ProfilePart("multi-step-attention", "attention"),
-        "attention_query": ProfilePart("attention-projections", "dense"),
-        "attention_context": ProfilePart("attention-projections", "dense"),
+        "multi_step_attention": ProfilePart("multi-step-attention", "attention"),
+        "query_map": ProfilePart("attention-projections", "dense"),
+        "context_map": ProfilePart("attention-projections", "dense"),
         **dict.fromkeys(("residual_map", "input_map", "output_map"), ProfilePart("linear-mappings", "dense")),
     }
 

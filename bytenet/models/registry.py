@@ -1,6 +1,7 @@
 """Find and build the model of a configuration."""
 
 import importlib
+from collections.abc import Mapping
 
 from bytenet.config import ModelConfig
 from bytenet.config.families import family_configs
@@ -19,12 +20,9 @@ def model_class(config_class: type[ModelConfig]) -> type[TranslationModel]:
     )
 
 
-def profile_parts() -> dict[str, ProfilePart]:
-    """The profile parts of all families, by the name of the layer."""
-    parts: dict[str, ProfilePart] = {}
-    for config_class in family_configs().values():
-        parts |= model_class(config_class).profile_parts
-    return parts
+def profile_parts() -> dict[str, Mapping[str, ProfilePart]]:
+    """The profile parts of each family, by the name of the layer. Layers with the same name have the same part."""
+    return {family: model_class(config).profile_parts for family, config in family_configs().items()}
 
 
 def build_model(config: ModelConfig, vocab_size: int) -> TranslationModel:

@@ -50,7 +50,12 @@ class Transformer(TranslationModel):
         "attention_output": ProfilePart("attention-projections", "dense"),
         "feed_forward": ProfilePart("feed-forward", "dense"),
         **dict.fromkeys(
-            ("self_attention_normalization", "cross_attention_normalization", "feed_forward_normalization"),
+            (
+                "self_attention_normalization",
+                "cross_attention_normalization",
+                "feed_forward_normalization",
+                "final_normalization",
+            ),
             ProfilePart("layer-normalization"),
         ),
     }

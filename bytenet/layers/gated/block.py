@@ -80,8 +80,8 @@ class GatedBlock(keras.layers.Layer):
         )
         self.maps = {}
         if attention_dim is not None:
-            self.maps["query"] = self._make_map(attention_dim, name="attention_query")
-            self.maps["context"] = self._make_map(width, name="attention_context")
+            self.maps["query"] = self._make_map(attention_dim, name="query_map")
+            self.maps["context"] = self._make_map(width, name="context_map")
 
     def build(self, input_shape):
         self.convolution.build(input_shape)
@@ -159,7 +159,7 @@ class GatedBlock(keras.layers.Layer):
 def _attend(queries, memory):
     """The context and the weights of queries, float `(batch, length, channels)` or `(rows, channels)`."""
     keys, values, offsets = memory
-    with keras.name_scope("attention"):
+    with keras.name_scope("multi_step_attention"):
         if len(queries.shape) == 3:
             return dot_attention(queries, keys, values, offsets)
         # The hypotheses of a source share its memory, which is not copied.

@@ -15,5 +15,8 @@ def parts_of_layers() -> Mapping[str, "ProfilePart"]:
     from bytenet.models.registry import profile_parts
     from bytenet.models.translation_model import ProfilePart
 
-    embeddings = dict.fromkeys(("source_embedding", "target_embedding"), ProfilePart("embedding"))
-    return embeddings | dict.fromkeys(("head", "dense"), ProfilePart("other", "dense")) | profile_parts()
+    parts = dict.fromkeys(("source_embedding", "target_embedding"), ProfilePart("embedding"))
+    parts |= dict.fromkeys(("head", "dense"), ProfilePart("other", "dense"))
+    for of_family in profile_parts().values():
+        parts |= of_family
+    return parts

@@ -3,10 +3,7 @@
 import os
 from collections.abc import Iterable
 from functools import cache
-from itertools import cycle
 from typing import TYPE_CHECKING
-
-from bytenet.profiling.traces.grouping import parts_of_layers
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -26,7 +23,7 @@ _COLOURS = {
     "sum of gradients": "#ff9da7", "communication": "#499894", "input pipeline": "#76b7b2",
     "other": "#bab0ac", "runtime": "#d9d5d2",
 }  # fmt: skip
-# For the parts that the families of models declare, in their order.
+# For the parts that the families of models declare, in their order. No family has more parts.
 _PART_COLOURS = (
     "#9c755f", "#b07aa1", "#edc948", "#4e79a7", "#e15759", "#59a14f", "#d37295", "#499894", "#8cd17d", "#f1ce63",
 )  # fmt: skip
@@ -39,8 +36,16 @@ def colour_of(group: str) -> str:
 
 @cache
 def _part_colours() -> dict[str, str]:
-    parts = dict.fromkeys(declared.part for declared in parts_of_layers().values())
-    return dict(zip((part for part in parts if part not in _COLOURS), cycle(_PART_COLOURS), strict=False))
+    """A colour for each part. The parts of a family have different colours."""
+    from bytenet.models.registry import profile_parts
+
+    colours: dict[str, str] = {}
+    for of_family in profile_parts().values():
+        parts = dict.fromkeys(declared.part for declared in of_family.values() if declared.part not in _COLOURS)
+        taken = {colours[part] for part in parts if part in colours}
+        free = (colour for colour in _PART_COLOURS if colour not in taken)
+        colours |= {part: next(free) for part in parts if part not in colours}
+    return colours
 
 
 def save(figure: "Figure", path: str | os.PathLike[str], legend: Iterable["Artist"]) -> None:

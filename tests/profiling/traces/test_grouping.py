@@ -2,6 +2,9 @@
 
 import pytest
 
+from bytenet.config.families import family_configs
+from bytenet.models import build_model
+from bytenet.models.registry import profile_parts
 from bytenet.profiling.traces.grouping import (
     INPUT,
     RUNTIME,
@@ -12,6 +15,8 @@ from bytenet.profiling.traces.grouping import (
     update_of,
 )
 from bytenet.profiling.traces.plots.style import colour_of
+
+from ...contract.cases import CASES, VOCAB_SIZE, parametrize
 
 _BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
 _TAPE = "StatefulPartitionedCall/gradient_tape"
@@ -100,6 +105,19 @@ def test_equal_operations_of_all_blocks_share_one_folded_name():
     assert names == {"bytenet/encoder/block/reduce_dim/mul"}
 
 
-def test_every_part_has_its_own_colour():
-    colours = [colour_of(part) for part in {place.part for place in parts_of_layers().values()} | {"other"}]
+@pytest.mark.parametrize("family", family_configs())
+def test_every_part_of_a_family_has_its_own_colour(family):
+    colours = [colour_of(part) for part in {declared.part for declared in profile_parts()[family].values()} | {"other"}]
     assert len(set(colours)) == len(colours)
+
+
+def test_layers_with_the_same_name_have_the_same_part_in_all_families():
+    for of_family in profile_parts().values():
+        assert of_family.items() <= parts_of_layers().items()
+
+
+@parametrize(CASES)
+def test_every_weight_belongs_to_a_part(case):
+    parts = parts_of_layers()
+    model = build_model(case.config, VOCAB_SIZE)
+    assert [weight.path for weight in model.weights if parts.keys().isdisjoint(weight.path.split("/"))] == []
