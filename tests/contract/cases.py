@@ -34,7 +34,6 @@ MORE_CASES = {
     "transformer": {
         "learned positions, tied softmax": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},
         "wide heads, own tables": {"head_dim": 6, "tied_embeddings": "none", "positions": "sinusoidal_halves"},
-        "dropout everywhere": {"dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1},
     },
     "convs2s": {
         "layers of all shapes, chosen attention": {

@@ -149,3 +149,15 @@ def test_heads_must_divide_the_width():
     with pytest.raises(ValueError, match="dim 10 cannot be divided into 4 heads"):
         TransformerConfig(dim=10)
     assert TransformerConfig(dim=10, head_dim=3).width_of_head == 3
+
+
+@pytest.mark.parametrize("name", ["attention_dropout", "activation_dropout"])
+def test_dropout_inside_of_layers_works_only_in_training(name):
+    model = build_model(narrow(TransformerConfig, **{name: 0.5}), VOCAB_SIZE)
+    randomize(model)
+    inputs = {"source_ids": pad(draw_sentences([5], seed=1)), "target_ids": pad(draw_sentences([6], seed=2))}
+    expected = traced(narrow(TransformerConfig)).logits(**inputs)
+    np.testing.assert_allclose(model(inputs), expected, atol=1e-5)
+    first, second = model(inputs, training=True), model(inputs, training=True)
+    for one, other in ((first, expected), (first, second)):
+        assert np.abs(one - other).max() > 1e-3
