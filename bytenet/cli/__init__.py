@@ -10,7 +10,7 @@ import traceback
 import click
 
 from bytenet import __version__, compile_cache
-from bytenet.cli.lazy_group import LazyGroup
+from bytenet.cli.common.lazy_group import LazyGroup
 from bytenet.errors import ConfigError, InputError
 from bytenet.memory_allocator import keep_freed_memory
 

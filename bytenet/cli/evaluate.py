@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytenet.cli.search_options import search_options
+from bytenet.cli.common.search_options import search_options
 
 if TYPE_CHECKING:
     from bytenet.evaluation.evaluate_run import Split

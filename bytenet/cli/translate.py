@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from bytenet.cli.search_options import read_dictionary, search_options
+from bytenet.cli.common.search_options import read_dictionary, search_options
 
 if TYPE_CHECKING:
     from bytenet.decoding import Translation

@@ -7,8 +7,8 @@ from keras import ops
 from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
 from bytenet.decoding.alignment import coverage
+from bytenet.decoding.finishing import replaced_unknown
 from bytenet.decoding.search import length_penalty_divisor
-from bytenet.decoding.unknown_replacement import replaced_unknown
 from bytenet.errors import InputError
 
 VOCABULARY = Vocabulary("xyz")

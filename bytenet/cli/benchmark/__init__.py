@@ -3,7 +3,7 @@
 import click
 
 from bytenet import compile_cache
-from bytenet.cli.lazy_group import LazyGroup
+from bytenet.cli.common.lazy_group import LazyGroup
 
 _MEASURED = {
     "training": "Training step: rate, share of the machine's peak, time to compile.",
