@@ -66,7 +66,7 @@ class Reference:
             for name, order in (("forward", 1), ("backward", -1))[: 2 if self.config.directions == "both" else 1]:
                 states, outputs = self.zeros(kind, units), []
                 for values in inputs[::order]:
-                    states = self.cell(f"encoder/{name}_{layer}/loop/cell", kind, values, states)
+                    states = self.cell(f"encoder/{name}_{layer}/cell", kind, values, states)
                     outputs.append(states[0])
                 sides.append(outputs[::order])
                 last.append(states)
@@ -77,7 +77,7 @@ class Reference:
     def stack(self, path, inputs, states):
         """One step of the decoder's layers. `states` has those of each layer and is changed."""
         for layer, of_layer in enumerate(states):
-            states[layer] = self.cell(f"{path}/layer_{layer}/loop/cell", self.config.decoder_cell, inputs, of_layer)
+            states[layer] = self.cell(f"{path}/layer_{layer}/cell", self.config.decoder_cell, inputs, of_layer)
             inputs = states[layer][0]
         return inputs
 
@@ -90,7 +90,7 @@ class Reference:
         return [self.stack("decoder", values, states) for values in embedded]
 
     def luong(self, encoded, last_states, embedded):
-        step, states = "decoder/loop/step", self.first_states(last_states)
+        step, states = "decoder/step", self.first_states(last_states)
         attentional, outputs = np.zeros(self.config.dim), []
         for values in embedded:
             fed = [attentional] if self.config.input_feeding else []
@@ -115,17 +115,17 @@ class Reference:
 
     def cho(self, encoded, last_states, embedded):
         context = np.concatenate([states[0] for states in last_states[-1]])
-        return self.with_contexts("decoder/loop/cell", lambda state: context, last_states, embedded)
+        return self.with_contexts("decoder/cell", lambda state: context, last_states, embedded)
 
     def bahdanau(self, encoded, last_states, embedded):
-        path = "decoder/loop/step/alignment"
+        path = "decoder/step/alignment"
         keys = encoded @ self.weights[f"{path}/key_map/kernel"] + self.weights[f"{path}/key_map/bias"]
 
         def attend(state):
             hidden = np.tanh(state @ self.weights[f"{path}/state_map/kernel"] + keys)
             return softmax(hidden @ self.weights[f"{path}/vector"][:, 0]) @ encoded
 
-        return self.with_contexts("decoder/loop/step/cell", attend, last_states, embedded)
+        return self.with_contexts("decoder/step/cell", attend, last_states, embedded)
 
     def with_contexts(self, path, context_of, last_states, embedded):
         states, outputs = self.start(last_states), []

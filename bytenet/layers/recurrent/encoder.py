@@ -37,7 +37,7 @@ class RecurrentLayer(keras.layers.Layer):
         return self.loop.cell
 
     def build(self, input_shape):
-        self.loop.build(input_shape)
+        self.cell.build((None, input_shape[-1]))
 
     def call(self, inputs, initial_state=None, mask=None):
         return self.read(self.cell.project(inputs), initial_state, mask)
