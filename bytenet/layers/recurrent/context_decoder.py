@@ -205,4 +205,4 @@ def _attended(memory: dict) -> list:
 
 def _by_source(values, batch):
     """float `(batch * beam_size, channels)` → `(batch, beam_size, channels)`."""
-    return ops.reshape(values, (batch, -1, values.shape[-1]))
+    return ops.reshape(values, (batch, -1, ops.shape(values)[-1]))
