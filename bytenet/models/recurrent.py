@@ -101,6 +101,10 @@ class RecurrentTranslator(TranslationModel):
             self.head = keras.layers.Dense(vocab_size, kernel_initializer=kernel, name="head", dtype="float32")
 
     @property
+    def has_attention(self):
+        return self.config.decoder not in ("sutskever", "cho")
+
+    @property
     def _scheme(self) -> str:
         """The name of the first weights, for all decoders but "madsen"."""
         papers = {"cho": "bahdanau"}

@@ -1,6 +1,5 @@
 """Sizes, first weights, attention and settings of recurrent translators."""
 
-import keras
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
@@ -11,20 +10,14 @@ from bytenet.models import build_model
 from ..contract.cases import CASES as ALL_CASES
 from ..contract.cases import VOCAB_SIZE, draw_sentences, narrow, pad, parametrize, randomize
 from ..contract.traced_model import traced
+from .parameter_counts import unallocated_model
 
 CASES = [case for case in ALL_CASES if case.config.family == "recurrent"]
 IS_GLOBAL = {case.name: case.config.window == "global" for case in CASES}
 
 
-def shapes_of(config, vocab_size) -> dict[str, tuple[int, ...]]:
-    """The shapes of all weights by their paths. Nothing is allocated."""
-    with keras.StatelessScope(initialize_variables=False):
-        model = build_model(config, vocab_size)
-        return {weight.path: tuple(weight.shape) for weight in model.weights}
-
-
 def number_of_weights(vocab_size, **settings) -> int:
-    return sum(int(np.prod(shape)) for shape in shapes_of(RecurrentConfig(**settings), vocab_size).values())
+    return unallocated_model(RecurrentConfig(**settings), vocab_size).count_params()
 
 
 SMALL = {"embedding_dim": 3, "dim": 4}
@@ -61,7 +54,8 @@ def test_number_of_weights_in_the_size_of_sutskever():
     Its source has 160,000 symbols and its target 80,000. Here both sides have the same symbols, so what one symbol
     takes is counted.
     """
-    shapes = shapes_of(RecurrentConfig(variant="sutskever", **PAPER), vocab_size=101)
+    model = unallocated_model(RecurrentConfig(variant="sutskever", **PAPER), vocab_size=101)
+    shapes = {weight.path: tuple(weight.shape) for weight in model.weights}
     recurrent = [np.prod(shape) for path, shape in shapes.items() if "/cell/" in path and len(shape) == 2]
     assert sum(recurrent) == 64_000_000
     (_, source), (_, target) = (shapes[f"recurrent/{side}_embedding/table"] for side in ("source", "target"))
