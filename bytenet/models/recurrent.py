@@ -154,7 +154,8 @@ class RecurrentTranslator(TranslationModel):
     def _cell_arguments(self) -> dict:
         config = self.config
         return {
-            "activation": config.activation, "normalization": config.cell_normalization, "initializer": self._scheme
+            "activation": config.cell_activation, "normalization": config.cell_normalization,
+            "initializer": self._scheme,
         }  # fmt: skip
 
     def build(self, input_shape):

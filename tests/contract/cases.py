@@ -43,7 +43,7 @@ MORE_CASES = {
             "directions": "both", "dropout": 0.1,
         },
         "ReLU RNN, concat, no feeding, near a prediction": {
-            "encoder_cell": "rnn", "decoder_cell": "rnn", "activation": "relu", "score": "concat",
+            "encoder_cell": "rnn", "decoder_cell": "rnn", "cell_activation": "relu", "score": "concat",
             "input_feeding": False, "window": "predictive",
         },
         "location, dropout": {"score": "location", "max_positions": 60, "dropout": 0.1},

@@ -165,7 +165,7 @@ def test_first_weights_of_bahdanau_are_those_of_the_paper():
         ),
         ({"variant": "madsen", "embedding_dim": 7}, "embedding_dim is 7, but the decoder 'madsen' needs 20"),
         ({"variant": "madsen", "initializer": "paper"}, "should be 'auto' or 'thesis_code' for the decoder 'madsen'"),
-        ({"initializer": "identity"}, "initializer 'identity' needs cells 'rnn' and activation 'relu'"),
+        ({"initializer": "identity"}, "initializer 'identity' needs cells 'rnn' and cell_activation 'relu'"),
         ({"variant": "bahdanau", "decoder_layers": 2}, "decoder_layers is 2, but the decoder 'bahdanau' has 1"),
         ({"encoder_layers": 3}, "the decoder 'luong' begins with the encoder's states"),
         ({"variant": "sutskever", "encoder_cell": "gru"}, "the decoder 'sutskever' begins with the encoder's states"),

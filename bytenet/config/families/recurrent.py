@@ -51,7 +51,7 @@ class RecurrentConfig(ModelConfig):
     decoder_cell: Literal["rnn", "lstm", "gru"] = "lstm"
     encoder_layers: Positive = 2
     decoder_layers: Positive = 2
-    activation: Literal["tanh", "relu"] = "tanh"  # of the cells "rnn"
+    cell_activation: Literal["tanh", "relu"] = "tanh"  # of the cells "rnn"
     cell_normalization: Literal["none", "layer"] = "none"
     directions: Literal["forward", "both"] = "forward"  # in which the encoder reads
     # The directions meet in each layer, or only after the last one.
@@ -98,8 +98,9 @@ class RecurrentConfig(ModelConfig):
     def _check_decoder(self) -> Self:
         if self.decoder == "madsen":
             fixed = _MADSEN | {
-                "encoder_layers": self.encoder_layers, "dim": self.dim, "encoder_dim": None, "reverse_source": False,
-                "embedding_dim": self.embedding_dim and self.dim, "activation": "tanh", "cell_normalization": "none",
+                "encoder_layers": self.encoder_layers, "dim": self.dim, "encoder_dim": None,
+                "embedding_dim": self.embedding_dim and self.dim, "reverse_source": False, "cell_activation": "tanh",
+                "cell_normalization": "none",
             }  # fmt: skip
             for name, value in fixed.items():
                 if getattr(self, name) != value:
@@ -113,8 +114,8 @@ class RecurrentConfig(ModelConfig):
         if self.initializer == "thesis_code":
             raise ValueError("initializer is 'thesis_code', which only the decoder 'madsen' can have")
         cells = {self.encoder_cell, self.decoder_cell}
-        if self.initializer == "identity" and (cells != {"rnn"} or self.activation != "relu"):
-            raise ValueError("initializer 'identity' needs cells 'rnn' and activation 'relu'")
+        if self.initializer == "identity" and (cells != {"rnn"} or self.cell_activation != "relu"):
+            raise ValueError("initializer 'identity' needs cells 'rnn' and cell_activation 'relu'")
         if self.decoder in ("cho", "bahdanau"):
             if self.decoder_layers != 1:
                 raise ValueError(f"decoder_layers is {self.decoder_layers}, but the decoder {self.decoder!r} has 1")
