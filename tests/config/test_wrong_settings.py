@@ -22,7 +22,7 @@ from bytenet.errors import ConfigError, InputError, MissingFileError
             "no setting 'model.num_sets'. Models of the family 'recurrent' do not have it; those of bytenet have.",
         ),
         (["model.readout_dim=2"], "Models of the family 'bytenet' do not have it; those of recurrent have."),
-        (["model.family=recurrent", "model.initializer=he"], "model.initializer is 'he', but should be 'auto' or "),
+        (["model.family=recurrent", "model.initializer=he"], "model.initializer is 'he', but should be 'auto', 'ortho"),
         (["model.family=lstm"], f"model.family is 'lstm', but should be one of {', '.join(family_configs())}."),
         (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
     ],
