@@ -62,13 +62,13 @@ class RecurrentTranslator(TranslationModel):
         "backward": ProfilePart("recurrent"),
         "lower_gru": ProfilePart("recurrent"),
         "upper_gru": ProfilePart("recurrent"),
-        "cell": ProfilePart("recurrent"),
+        "recurrent_cell": ProfilePart("recurrent"),
         "attention_keys": ProfilePart("attention", "dense"),
         "attention_context": ProfilePart("attention"),
         "attention_vector": ProfilePart("attention", "dense"),
         "alignment": ProfilePart("attention"),
-        "attentional_state": ProfilePart("attentional state", "dense"),
-        "initial_state": ProfilePart("initial state", "dense"),
+        "attentional_state": ProfilePart("attentional-state", "dense"),
+        "initial_state": ProfilePart("initial-state", "dense"),
         "readout": ProfilePart("readout", "dense"),
     }
 

@@ -66,7 +66,7 @@ class Reference:
             for name, order in (("forward", 1), ("backward", -1))[: 2 if self.config.directions == "both" else 1]:
                 states, outputs = self.zeros(kind, units), []
                 for values in inputs[::order]:
-                    states = self.cell(f"encoder/{name}_{layer}/cell", kind, values, states)
+                    states = self.cell(f"encoder/{name}_{layer}/recurrent_cell", kind, values, states)
                     outputs.append(states[0])
                 sides.append(outputs[::order])
                 last.append(states)
@@ -77,7 +77,9 @@ class Reference:
     def stack(self, path, inputs, states):
         """One step of the decoder's layers. `states` has those of each layer and is changed."""
         for layer, of_layer in enumerate(states):
-            states[layer] = self.cell(f"{path}/layer_{layer}/cell", self.config.decoder_cell, inputs, of_layer)
+            states[layer] = self.cell(
+                f"{path}/layer_{layer}/recurrent_cell", self.config.decoder_cell, inputs, of_layer
+            )
             inputs = states[layer][0]
         return inputs
 
@@ -97,7 +99,7 @@ class Reference:
             state = self.stack(f"{step}/layers", np.concatenate([values, *fed]), states)
             keys = encoded @ self.weights[f"{step}/alignment/key_map/kernel"]
             context = softmax(keys @ state) @ encoded
-            attentional = np.tanh(np.concatenate([context, state]) @ self.weights[f"{step}/attentional_kernel"])
+            attentional = np.tanh(np.concatenate([context, state]) @ self.weights[f"{step}/attentional_state/kernel"])
             outputs.append(attentional)
         return outputs
 
@@ -115,7 +117,7 @@ class Reference:
 
     def cho(self, encoded, last_states, embedded):
         context = np.concatenate([states[0] for states in last_states[-1]])
-        return self.with_contexts("decoder/cell", lambda state: context, last_states, embedded)
+        return self.with_contexts("decoder/recurrent_cell", lambda state: context, last_states, embedded)
 
     def bahdanau(self, encoded, last_states, embedded):
         path = "decoder/step/alignment"
@@ -125,7 +127,7 @@ class Reference:
             hidden = np.tanh(state @ self.weights[f"{path}/state_map/kernel"] + keys)
             return softmax(hidden @ self.weights[f"{path}/vector"][:, 0]) @ encoded
 
-        return self.with_contexts("decoder/step/cell", attend, last_states, embedded)
+        return self.with_contexts("decoder/step/recurrent_cell", attend, last_states, embedded)
 
     def with_contexts(self, path, context_of, last_states, embedded):
         states, outputs = self.start(last_states), []

@@ -56,7 +56,7 @@ def test_number_of_weights_in_the_size_of_sutskever():
     """
     model = unallocated_model(RecurrentConfig(variant="sutskever", **PAPER), vocab_size=101)
     shapes = {weight.path: tuple(weight.shape) for weight in model.weights}
-    recurrent = [np.prod(shape) for path, shape in shapes.items() if "/cell/" in path and len(shape) == 2]
+    recurrent = [np.prod(shape) for path, shape in shapes.items() if "/recurrent_cell/" in path and len(shape) == 2]
     assert sum(recurrent) == 64_000_000
     (_, source), (_, target) = (shapes[f"recurrent/{side}_embedding/table"] for side in ("source", "target"))
     head, _ = shapes["recurrent/head/kernel"]

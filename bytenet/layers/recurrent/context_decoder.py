@@ -34,7 +34,7 @@ class AlignedCell(keras.layers.Layer):
         names = ("name", "dtype", "trainable")
         super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
         self.cell = RecurrentCell(
-            kind, units, initializer=initializer, name="cell", dtype=self.dtype_policy, **arguments
+            kind, units, initializer=initializer, name="recurrent_cell", dtype=self.dtype_policy, **arguments
         )  # fmt: skip
         self.alignment = SourceAttention(
             "additive", attention_units, initializer=initializer, name="alignment", dtype=self.dtype_policy
@@ -107,7 +107,7 @@ class ContextDecoder(keras.layers.Layer):
         policy, kernel = self.dtype_policy, weight_scheme(initializer).kernel
         self.has_attention = attention_units is not None
         if attention_units is None:
-            step = RecurrentCell(kind, units, initializer=initializer, name="cell", dtype=policy, **arguments)
+            step = RecurrentCell(kind, units, initializer=initializer, name="recurrent_cell", dtype=policy, **arguments)
         else:
             step = AlignedCell(
                 kind, units, attention_units, initializer=initializer, name="step", dtype=policy, **arguments

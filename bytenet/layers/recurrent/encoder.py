@@ -28,7 +28,7 @@ class RecurrentLayer(keras.layers.Layer):
         self.supports_masking = True
         self.arguments = {"kind": kind, "units": units, "go_backwards": go_backwards, **arguments}
         self.loop = keras.layers.RNN(
-            RecurrentCell(kind, units, name="cell", dtype=self.dtype_policy, **arguments),
+            RecurrentCell(kind, units, name="recurrent_cell", dtype=self.dtype_policy, **arguments),
             return_sequences=True, return_state=True, go_backwards=go_backwards, name="loop", dtype=self.dtype_policy,
         )  # fmt: skip
 

@@ -32,8 +32,12 @@ class AttentionalStep(keras.layers.Layer):
         super().__init__(**kwargs)
         self.stack = stack
         self.attention = attention
-        self.initializer = initializer
         self.units = stack.units
+        kernel = weight_scheme(initializer).kernel()
+        # W_c. Its two parts are used one by one.
+        self.output_map = keras.layers.Dense(
+            self.units, use_bias=False, kernel_initializer=kernel, name="attentional_state", dtype=self.dtype_policy
+        )
         # Keras needs the number of states; it does not read the widths of the memory.
         self.state_size = [self.units] * (stack.num_states + 1 + 3)
 
@@ -43,11 +47,7 @@ class AttentionalStep(keras.layers.Layer):
         self.stack.build(inputs)
         self.attention.build(((None, None, self.units), encoded))
         self.num_encoded = encoded[-1]
-        self.attentional_kernel = self.add_weight(
-            name="attentional_kernel",
-            shape=(self.num_encoded + self.units, self.units),
-            initializer=weight_scheme(self.initializer).kernel(),
-        )
+        self.output_map.build((None, None, self.num_encoded + self.units))
 
     def remember(self, encoded, source_ids):
         """The memory of the source: keys, offsets, and the encoded symbols mapped by W_c."""
@@ -98,7 +98,7 @@ class AttentionalStep(keras.layers.Layer):
 
     def _kernel(self):
         """W_c in the precision of the computation. Keras casts weights only inside `__call__`."""
-        return ops.cast(ops.convert_to_tensor(self.attentional_kernel), self.compute_dtype)
+        return ops.cast(ops.convert_to_tensor(self.output_map.kernel), self.compute_dtype)
 
 
 @keras.saving.register_keras_serializable("bytenet")
