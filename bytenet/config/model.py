@@ -41,6 +41,11 @@ class ModelConfig:
     unfold_offset: NonNegative = 24
 
     @property
+    def model_name(self) -> str:
+        """The name of the model, with which the paths of its weights begin in checkpoints and profiles."""
+        return self.family
+
+    @property
     def length_policy(self) -> LengthPolicy:
         """The longest targets, and the padding of sources."""
         return LengthPolicy(
@@ -56,8 +61,8 @@ class ModelConfig:
     @classmethod
     def _complete(cls, arguments: ArgsKwargs) -> ArgsKwargs:
         values = {key: value for key, value in (arguments.kwargs or {}).items() if value is not None}
-        variant = cls.VARIANTS.get(values.get("variant", cls.variant), {})
         thesis = cls.THESIS if values.get("settings") == "thesis" else {}
+        variant = cls.VARIANTS.get({"variant": cls.variant, **thesis, **values}["variant"], {})
         return ArgsKwargs(arguments.args, {**variant, **thesis, **values})
 
     @field_validator("variant")

@@ -18,6 +18,7 @@ from bytenet.config.config import Config
 from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.keys import Keys, nearest, owners
 from bytenet.config.model import ModelConfig
+from bytenet.config.old_names import present_settings
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError
 
@@ -74,7 +75,21 @@ def _read_file(name: str) -> str:
 
 def _with_preset(text: str, place: str) -> list[Setting]:
     preset, settings = read_settings(text, place)
+    settings = _with_present_names(settings)
     return _without_implied(settings) if preset is None else [*_preset(preset, place), *settings]
+
+
+def _with_present_names(settings: list[Setting]) -> list[Setting]:
+    """Replace names and values of older versions, see `bytenet.config.old_names`. No key is repeated."""
+    of_model = {setting.key.partition(".")[2]: setting for setting in settings if setting.key.startswith("model.")}
+    values = {name: setting.value for name, setting in of_model.items()}
+    present = present_settings(values)
+    if present == values:
+        return settings
+    others = [setting for setting in settings if not setting.key.startswith("model.")]
+    place = next(setting.place for setting in of_model.values())
+    places = {name: setting.place for name, setting in of_model.items()}
+    return [*others, *(Setting(f"model.{name}", value, places.get(name, place)) for name, value in present.items())]
 
 
 def _without_implied(settings: list[Setting]) -> list[Setting]:
@@ -148,7 +163,8 @@ def _can_be_ignored(setting: Setting, keys: Keys) -> bool:
 
 def _build(settings: Iterable[Setting]) -> Config:
     """Make a configuration. If a key is repeated, its last value is used."""
-    by_key = {setting.key: setting for setting in settings}
+    last_values = {setting.key: setting for setting in settings}
+    by_key = {setting.key: setting for setting in _with_present_names([*last_values.values()])}
     keys = Keys(_family(by_key))
     by_key = {key: setting for key, setting in by_key.items() if not _can_be_ignored(setting, keys)}
     for setting in by_key.values():

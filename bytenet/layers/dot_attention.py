@@ -33,12 +33,12 @@ def dot_attention(queries, keys, values, offsets, dropout=None, training=False):
         softmax is computed in float32.
     """
     scores = ops.einsum("...tc,...sc->...ts", queries, keys) + offsets
-    weights = ops.cast(_softmax(ops.cast(scores, "float32")), values.dtype)
+    weights = ops.cast(softmax(ops.cast(scores, "float32")), values.dtype)
     dropped = weights if dropout is None else dropout(weights, training=training)
     return ops.matmul(dropped, values), weights
 
 
-def _softmax(scores):
+def softmax(scores):
     """The softmax over the last axis. Keras's own warns if this axis has one item."""
     exponentials = ops.exp(scores - ops.stop_gradient(ops.max(scores, axis=-1, keepdims=True)))
     return exponentials / ops.sum(exponentials, axis=-1, keepdims=True)

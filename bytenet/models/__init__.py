@@ -3,19 +3,19 @@
 import importlib
 
 from bytenet.config.families import family_configs
-from bytenet.models.attention import AttentionModel
 from bytenet.models.bytenet import ByteNet
 from bytenet.models.convs2s import ConvS2S
 from bytenet.models.ensemble import Ensemble
+from bytenet.models.recurrent import RecurrentTranslator
 from bytenet.models.registry import build_model, model_class
 from bytenet.models.transformer import Transformer
 from bytenet.models.translation_model import TranslationModel
 
 __all__ = [
-    "AttentionModel",
     "ByteNet",
     "ConvS2S",
     "Ensemble",
+    "RecurrentTranslator",
     "Transformer",
     "TranslationModel",
     "build_model",

@@ -32,6 +32,6 @@ def build_model(config: ModelConfig, vocab_size: int) -> TranslationModel:
         config: the model's configuration; its type determines the family.
         vocab_size: number of ids, with padding, end and unknown symbols.
     """
-    model = model_class(type(config))(config, vocab_size, name=config.family)
+    model = model_class(type(config))(config, vocab_size, name=config.model_name)
     model.build({"source_ids": (None, None), "target_ids": (None, None)})
     return model

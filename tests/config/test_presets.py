@@ -17,8 +17,11 @@ def test_package_has_the_expected_presets():
         "digits-thesis",
         "europarl",
         "multi30k",
+        "multi30k-bahdanau",
         "multi30k-convs2s",
+        "multi30k-luong",
         "multi30k-semi",
+        "multi30k-sutskever",
         "multi30k-transformer",
         "newstest-memorise",
         "numbers",
@@ -57,8 +60,8 @@ def test_attention_preset_differs_from_digits_only_in_thesis_choices():
     }
     differences = {key: here for key, _, here in digits.differences(baseline) if key not in only_one_has}
     assert differences == {
-        "model.family": "attention",
-        "model.variant": "bounded",
+        "model.family": "recurrent",
+        "model.variant": "madsen_bounded",
         "model.settings": "thesis",
         "model.dropout": 0.0,
         "model.mask_padding": False,

@@ -16,8 +16,9 @@ from bytenet.config import (
     load_config,
 )
 from bytenet.config.families import family_configs
-from bytenet.config.families.attention import AttentionConfig
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.config.families.recurrent import RecurrentConfig
+from bytenet.errors import ConfigError
 
 
 def test_written_configuration_includes_defaults():
@@ -28,7 +29,7 @@ def test_written_configuration_includes_defaults():
 
 
 def test_each_family_has_its_own_variants():
-    assert family_configs().keys() >= {"bytenet", "attention"}
+    assert family_configs().keys() >= {"bytenet", "recurrent"}
     for family, config_class in family_configs().items():
         assert config_class().family == family
         for variant, values in config_class.VARIANTS.items():
@@ -45,10 +46,41 @@ def test_given_value_wins_over_thesis_settings_and_these_over_the_variant():
 
 
 def test_older_file_with_settings_of_all_families_is_read(yaml_file):
-    older = "model: {family: attention, variant: null, dim: null, num_sets: null, join: concat, length_rule: null}\n"
-    assert load_config(yaml_file(older)).model == AttentionConfig()
+    older = "model: {family: recurrent, variant: null, dim: null, num_sets: null, join: concat, length_rule: null}\n"
+    assert load_config(yaml_file(older)).model == RecurrentConfig()
+    bytenet = "model: {family: bytenet, variant: bytenet, num_layers: 3, head: dense}\n"
+    assert load_config(yaml_file(bytenet)).model == ByteNetConfig()
     thesis = "model: {family: bytenet, variant: simplified, settings: thesis, dim: 20, mask_padding: null}\n"
     assert load_config(yaml_file(thesis)).model == ByteNetConfig(variant="simplified", settings="thesis", dim=20)
+
+
+@pytest.mark.parametrize(
+    ("old", "present"),
+    [
+        ("family: attention", RecurrentConfig(variant="madsen")),
+        ("family: attention, variant: null, num_layers: null", RecurrentConfig(variant="madsen")),
+        (
+            "family: attention, variant: bounded, settings: thesis, dim: 8, num_layers: 2, head: bounded",
+            RecurrentConfig(variant="madsen_bounded", settings="thesis", dim=8, encoder_layers=2),
+        ),
+        (
+            "family: attention, variant: dense, settings: default, dropout: 0.1, mask_padding: true, length_rule: "
+            "unfold, unfold_scale: 1.2, unfold_offset: 24, dim: 20, num_layers: 3, head: dense, initializer: auto",
+            RecurrentConfig(variant="madsen", dropout=0.1),
+        ),
+    ],
+)
+def test_settings_of_the_former_family_attention_are_read_as_the_baseline(yaml_file, old, present):
+    assert load_config(yaml_file(f"model: {{{old}}}\n")).model == present
+    overrides = [f"model.{setting.replace(': ', '=')}" for setting in old.split(", ")]
+    assert load_config("digits", ["model.dim=null", "model.dropout=null", *overrides]).model == present
+
+
+def test_wrong_settings_of_the_former_family_are_refused_in_their_place(yaml_file):
+    with pytest.raises(ConfigError, match=r"my.yaml:2: model.variant is 'selu', but should be one of luong, "):
+        load_config(yaml_file("model:\n  variant: selu\n  family: attention\n"))
+    with pytest.raises(ConfigError, match=r"there is no setting 'model.num_layers'"):
+        load_config("numbers", ["model.num_layers=2"])
 
 
 def test_override_wins_over_the_file_and_the_file_over_its_preset(yaml_file):

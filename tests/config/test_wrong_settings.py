@@ -14,15 +14,15 @@ from bytenet.errors import ConfigError, InputError, MissingFileError
     [
         (["model.variant=dense"], "model.variant is 'dense', but should be one of bytenet, simplified, "),
         (
-            ["model.family=attention", "model.variant=selu"],
-            "model.variant is 'selu', but should be one of dense, bounded.",
+            ["model.family=recurrent", "model.variant=selu"],
+            "model.variant is 'selu', but should be one of luong, bahdanau, cho, sutskever, madsen, madsen_bounded.",
         ),
         (
-            ["model.family=attention", "model.num_sets=2"],
-            "no setting 'model.num_sets'. Models of the family 'attention' do not have it; those of bytenet have.",
+            ["model.family=recurrent", "model.num_sets=2"],
+            "no setting 'model.num_sets'. Models of the family 'recurrent' do not have it; those of bytenet have.",
         ),
-        (["model.num_layers=2"], "Models of the family 'bytenet' do not have it; those of attention have."),
-        (["model.family=attention", "model.initializer=he"], "model.initializer is 'he', but should be 'auto' or "),
+        (["model.readout_dim=2"], "Models of the family 'bytenet' do not have it; those of recurrent have."),
+        (["model.family=recurrent", "model.initializer=he"], "model.initializer is 'he', but should be 'auto', 'ortho"),
         (["model.family=lstm"], f"model.family is 'lstm', but should be one of {', '.join(family_configs())}."),
         (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
     ],

@@ -33,7 +33,6 @@ from bytenet.layers import (
     batch_norm_statistics,
     initializers_for,
 )
-from bytenet.layers.attention import AttentionCell
 from bytenet.layers.fast import (
     FastBatchNormalization,
     FastLayerNormalization,
@@ -48,7 +47,10 @@ from bytenet.layers.gated.stack import GatedStack
 from bytenet.layers.gated.weight_normalization import WeightNormalizedConvolution
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
 from bytenet.layers.positions import PositionEncoding
-from bytenet.layers.recurrent import BidirectionalEncoder
+from bytenet.layers.recurrent.cells import RecurrentCell
+from bytenet.layers.recurrent.encoder import RecurrentEncoder, RecurrentLayer
+from bytenet.layers.recurrent.thesis_decoder import AttentionCell
+from bytenet.layers.recurrent.thesis_encoder import BidirectionalEncoder
 from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
 from bytenet.training.metrics import CharacterError
@@ -111,6 +113,20 @@ LAYERS: dict[str, tuple[Callable[[], keras.layers.Layer], np.ndarray, dict]] = {
     "gated stack with attention": (
         lambda: GatedStack([6, 8], [3, 2], 5, causal=True, attention_layers=[1, 2], attention_dim=CHANNELS), STEPS,
         {"memory": ATTENTION_MEMORY},
+    ),
+    "RNN cell of ReLUs": (lambda: RecurrentCell("rnn", 4, activation="relu"), draw(3, 4), {"states": [draw(3, 4)]}),
+    "normalised LSTM cell": (
+        lambda: RecurrentCell("lstm", 2, normalization="layer"), draw(3, 8), {"states": [draw(3, 2), -draw(3, 2)]},
+    ),
+    "normalised GRU cell": (
+        lambda: RecurrentCell("gru", 2, normalization="layer"), draw(3, 6), {"states": [draw(3, 2)]},
+    ),
+    "LSTM backward": (lambda: RecurrentLayer("lstm", 3, go_backwards=True), STEPS, {"mask": MASK}),
+    "encoder whose layers meet": (
+        lambda: RecurrentEncoder("gru", 3, 2, directions="both"), STEPS, {"mask": MASK},
+    ),
+    "encoder of stacks": (
+        lambda: RecurrentEncoder("rnn", 3, 2, directions="both", meeting="end"), STEPS, {"mask": MASK},
     ),
     "attention cell": (lambda: AttentionCell(6), draw(3, 2), {"states": ATTENTION_STATES}),
     "bidirectional encoder": (lambda: BidirectionalEncoder(3, 2), STEPS, {"mask": MASK}),

@@ -17,8 +17,10 @@ NARROW = {
     "dim": 8, "num_sets": 1, "dilations": (1, 3), "num_layers": 1, "encoder_layers": 1, "decoder_layers": 2, "heads": 2,
     "feed_forward_dim": 16,
     "encoder_widths": (8, 8), "encoder_kernel_sizes": (3, 3), "decoder_widths": (8, 8), "decoder_kernel_sizes": (3, 3),
-    "output_dim": 8, "dropout": 0.0,
+    "output_dim": 8, "embedding_dim": 8, "readout_dim": 6, "dropout": 0.0,
 }  # fmt: skip
+# Sizes for one family in place of those above. None is the variant's own value.
+NARROW_BY_FAMILY: dict[str, dict[str, object]] = {"recurrent": {"encoder_layers": None, "decoder_layers": None}}
 # Settings, besides the variants, that change what a family computes.
 MORE_CASES = {
     "bytenet": {
@@ -30,7 +32,23 @@ MORE_CASES = {
         "two sets, unfold half": {"num_sets": 2, "unfold_scale": 0.5, "unfold_offset": 0},
         "any order of dilations": {"dilations": (3, 1, 1, 5)},
     },
-    "attention": {"two layers": {"num_layers": 2}},
+    "recurrent": {
+        "madsen, two layers": {"variant": "madsen", "encoder_layers": 2},
+        "LSTM, both directions, one-sided stacks": {
+            "variant": "bahdanau", "encoder_cell": "lstm", "decoder_cell": "lstm", "encoder_layers": 2,
+            "meeting": "end", "readout_state": "previous",
+        },
+        "GRU, normalised, both directions": {
+            "variant": "sutskever", "encoder_cell": "gru", "decoder_cell": "gru", "cell_normalization": "layer",
+            "directions": "both", "dropout": 0.1,
+        },
+        "ReLU RNN, concat, no feeding, near a prediction": {
+            "encoder_cell": "rnn", "decoder_cell": "rnn", "cell_activation": "relu", "score": "concat",
+            "input_feeding": False, "window": "predictive",
+        },
+        "location, dropout": {"score": "location", "max_positions": 60, "dropout": 0.1},
+        "dot, wide window of steps": {"score": "dot", "window": "monotonic", "window_radius": 40, "dropout": 0.1},
+    },
     "transformer": {
         "learned positions, tied softmax": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},
         "wide heads, own tables": {"head_dim": 6, "tied_embeddings": "none", "positions": "sinusoidal_halves"},
@@ -75,7 +93,8 @@ def _cases() -> list[Case]:
 def narrow(config_class: type[ModelConfig], **settings: object) -> ModelConfig:
     """A configuration of a family with the narrow sizes, unless `settings` override them."""
     names = {field.name for field in fields(config_class)}
-    return config_class(**({key: value for key, value in NARROW.items() if key in names} | settings))
+    sizes = NARROW | NARROW_BY_FAMILY.get(config_class.family, {})
+    return config_class(**({key: value for key, value in sizes.items() if key in names} | settings))
 
 
 CASES = _cases()

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from bytenet.config.families.attention import AttentionConfig
+from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.decoding import CompiledSearch, beam_search, greedy_search
-from bytenet.models import AttentionModel
+from bytenet.models import RecurrentTranslator
 
 SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
 
@@ -22,7 +22,7 @@ def test_compiled_search_equals_greedy_search_or_beam_search(recurrent_model):
 
 
 def test_each_call_uses_the_current_weights():
-    model = AttentionModel(AttentionConfig(dim=4), 6)
+    model = RecurrentTranslator(RecurrentConfig(dim=4), 6)
     model({"source_ids": SOURCES, "target_ids": SOURCES})
     search = CompiledSearch(model, beam_size=3)
     for symbol in (4, 5):

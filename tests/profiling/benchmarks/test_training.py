@@ -71,14 +71,16 @@ def test_costs_of_bytenet_and_stock_model_are_derived_from_times(config, monkeyp
 
 
 @pytest.mark.thorough
-def test_attention_model_is_measured_but_has_no_stock_model():
-    config = load_config("digits", ["model.family=attention", "model.dim=4", "model.num_layers=1"])
+def test_recurrent_model_is_measured_but_has_no_stock_model():
+    config = load_config(
+        "digits", ["model.family=recurrent", "model.variant=madsen", "model.dim=4", "model.encoder_layers=1"]
+    )
     case = TrainingCase(config, batch_size=2, length=4, jit_compile=False, vocab_size=8)
     [cost] = measure_training([case], repeats=1, seconds_a_turn=0)
-    assert cost.case == "attention dense, d=4, 2 x 4, no XLA"
-    assert (cost.variant, cost.dim) == ("dense", 4)
+    assert cost.case == "recurrent madsen, d=4, 2 x 4, no XLA"
+    assert (cost.variant, cost.dim) == ("madsen", 4)
     assert cost.gigaflops_a_step > 0
-    with pytest.raises(InputError, match="family attention has no stock Keras model"):
+    with pytest.raises(InputError, match="family recurrent has no stock Keras model"):
         measure_training([replace(case, stock=True)])
 
 

@@ -6,9 +6,9 @@ import tensorflow as tf
 from keras.ops import convert_to_numpy
 
 from bytenet.config import SemiSupervisedConfig
-from bytenet.config.families.attention import AttentionConfig
 from bytenet.config.families.bytenet import ByteNetConfig
-from bytenet.models import AttentionModel, ByteNet
+from bytenet.config.families.recurrent import RecurrentConfig
+from bytenet.models import ByteNet, RecurrentTranslator
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
@@ -23,7 +23,7 @@ FAMILIES = {
     "layer norm": lambda size: ByteNet(
         ByteNetConfig(dim=8, num_sets=1, dilations=(1,), encoder_normalization="layer"), size
     ),
-    "attention": lambda size: AttentionModel(AttentionConfig(dim=4, num_layers=1), size),
+    "recurrent": lambda size: RecurrentTranslator(RecurrentConfig(variant="madsen", dim=4, encoder_layers=1), size),
 }
 
 

@@ -227,8 +227,8 @@ def test_placement_apart_cannot_be_compiled(semi_config, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_attention_family_trains_too(semi_config, tmp_path):
-    config = semi_config("model.family=attention", "model.num_sets=null", "model.dilations=null")
+def test_recurrent_family_trains_too(semi_config, tmp_path):
+    config = semi_config("model.family=recurrent", "model.num_sets=null", "model.dilations=null")
     folder = train(config, tmp_path / "run")
     metrics = read_csv_log(folder.metrics_path)
     for name in ("loss", "backward_loss", "source_marginal", "val_backward_loss"):

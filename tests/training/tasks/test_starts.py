@@ -13,7 +13,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 
-ATTENTION = ("model.family=attention", "model.num_sets=null", "model.dilations=null")
+RECURRENT = ("model.family=recurrent", "model.num_sets=null", "model.dilations=null")
 
 
 @contextmanager
@@ -102,7 +102,7 @@ def test_frozen_translator_is_copied_from_latest_start(
         (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
         (("model.dim=6",), r"The model of the run in .*start differs .*: dim 4 there, 6 here"),
         (("model.variant=selu",), r"differs .*: .*activation 'relu' there, 'selu' here"),
-        (ATTENTION, r"The model of the run in .*start differs from the model of this run"),
+        (RECURRENT, r"The model of the run in .*start differs from the model of this run"),
     ],
 )
 def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised_run, tmp_path, overrides, message):

@@ -84,7 +84,7 @@ def test_gradient_of_text_equals_b54_by_hand_for_each_hypothesis(side, objective
     assert np.any(flat(changes[forth_name])) == (objective == "marginal")
 
 
-@pytest.mark.parametrize("kind", ["batch norm", "attention"])
+@pytest.mark.parametrize("kind", ["batch norm", "recurrent"])
 def test_gradient_of_text_differentiates_the_log_sum_but_not_the_search(kind):
     pair = make_pair(kind)
     hypotheses, _ = search(pair)

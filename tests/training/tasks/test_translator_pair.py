@@ -52,7 +52,7 @@ def test_text_weights_grow_over_the_ramp_then_stay_and_can_be_changed():
 
 
 @pytest.mark.parametrize(
-    ("kind", "duplicates"), [("batch norm", "keep"), pytest.param("attention", "merge", marks=pytest.mark.thorough)]
+    ("kind", "duplicates"), [("batch norm", "keep"), pytest.param("recurrent", "merge", marks=pytest.mark.thorough)]
 )
 def test_filler_rows_add_nothing(kind, duplicates):
     lengths = {side: {4: SEARCH_LENGTH} for side in ("source", "target")}

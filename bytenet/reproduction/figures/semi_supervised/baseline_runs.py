@@ -35,9 +35,9 @@ class _Form:
 
 _THESIS_WEIGHTS = "model.initializer=thesis_code"
 FORMS = {
-    "thesis": _Form("as in the thesis", ("model.variant=bounded", _THESIS_WEIGHTS)),
-    "dense": _Form("dense head, Keras's first weights", ("model.variant=dense", "model.initializer=auto")),
-    "bounded": _Form("Keras's first weights", ("model.variant=bounded", "model.initializer=auto"), (128,)),
+    "thesis": _Form("as in the thesis", ("model.variant=madsen_bounded", _THESIS_WEIGHTS)),
+    "dense": _Form("dense head, Keras's first weights", ("model.variant=madsen", "model.initializer=auto")),
+    "bounded": _Form("Keras's first weights", ("model.variant=madsen_bounded", "model.initializer=auto"), (128,)),
 }
 """The network of the thesis's code, the repaired network, and one in between that separates head and first weights."""
 

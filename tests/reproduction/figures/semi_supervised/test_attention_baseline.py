@@ -36,9 +36,9 @@ def test_every_cell_has_ten_trainings_on_the_five_sets_of_the_grid():
 def test_thesis_form_has_the_head_and_initializer_of_the_thesis():
     settings = {run.name: run.config(1).model for run in BASELINE.runs("cpu")}
     assert (settings["attention-thesis-64"].variant, settings["attention-thesis-64"].initializer) == (
-        "bounded", "thesis_code",
+        "madsen_bounded", "thesis_code",
     )  # fmt: skip
-    assert settings["attention-bounded-128"].variant == "bounded"
+    assert settings["attention-bounded-128"].variant == "madsen_bounded"
     assert {model.initializer for name, model in settings.items() if "thesis" not in name} == {"auto"}
 
 

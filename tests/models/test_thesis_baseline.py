@@ -1,25 +1,30 @@
-"""The attention baseline equals the equations of the thesis."""
+"""The thesis's recurrent baseline: its equations, the numbers of older versions, and their files."""
+
+import json
+import zipfile
+from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
-from bytenet.config.families.attention import AttentionConfig
-from bytenet.models import AttentionModel, build_model
+from bytenet.config.families.recurrent import RecurrentConfig
+from bytenet.models import RecurrentTranslator, build_model
 
 from ..contract.cases import CASES, Case, draw_sentences, narrow, pad, parametrize, randomize
 from ..contract.traced_model import traced
+from . import thesis_baseline_values as recorded
 
-ATTENTION_CASES = [case for case in CASES if case.config.family == "attention"] + [
-    Case("bounded as in the thesis", narrow(AttentionConfig, variant="bounded", settings="thesis"))
+BASELINES = [case for case in CASES if getattr(case.config, "decoder", None) == "madsen"] + [
+    Case("dense, settings of the thesis", narrow(RecurrentConfig, variant="madsen", settings="thesis"))
 ]
 
 
 class Reference:
     """The equations for one sentence pair at a time, in double precision."""
 
-    def __init__(self, model: AttentionModel):
+    def __init__(self, model: RecurrentTranslator):
         self.weights = {
             weight.path.split("/", 1)[1]: convert_to_numpy(weight).astype("float64") for weight in model.weights
         }
@@ -49,8 +54,8 @@ class Reference:
         sides = []
         for direction, order in (("forward", 1), ("backward", -1)):
             x = np.array([self.embed("source_embedding", id_) for id_ in source_ids])[::order]
-            for layer in range(self.config["num_layers"]):
-                stack = f"encoder/{direction}" + ("/layers" if self.config["num_layers"] > 1 else "")
+            for layer in range(self.config["encoder_layers"]):
+                stack = f"encoder/{direction}" + ("/layers" if self.config["encoder_layers"] > 1 else "")
                 path, hidden, outputs = f"{stack}/layer_{layer}", np.zeros(x.shape[1]), []
                 for step in x:
                     hidden = step @ self.weights[f"{path}/kernel"] + hidden @ self.weights[f"{path}/recurrent_kernel"]
@@ -74,7 +79,7 @@ class Reference:
         return z * state + (1 - z) * np.tanh(x @ wh + (r * state) @ uh + bh)
 
 
-@parametrize(ATTENTION_CASES)
+@parametrize(BASELINES)
 @pytest.mark.parametrize(("source_length", "target_length"), [(9, 12), (6, 1), (1, 7)])
 def test_model_equals_the_network_in_numpy(case, source_length, target_length):
     net = traced(case.config)
@@ -84,7 +89,7 @@ def test_model_equals_the_network_in_numpy(case, source_length, target_length):
     np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=1e-5)
 
 
-@parametrize(ATTENTION_CASES)
+@parametrize(BASELINES)
 def test_model_with_padding_equals_the_network_in_numpy(case):
     """With masks, padding has no effect. Without masks, padding is read like characters."""
     net = traced(case.config)
@@ -96,7 +101,7 @@ def test_model_with_padding_equals_the_network_in_numpy(case):
 
 def test_bounded_logits_limit_the_probability_of_a_symbol():
     """At most e / (e + (V - 1) / e). For the 28 symbols of the thesis's digits: at most .215, at least 1.54 nats."""
-    model = build_model(narrow(AttentionConfig, variant="bounded"), 28)
+    model = build_model(narrow(RecurrentConfig, variant="madsen_bounded"), 28)
     randomize(model)
     for weight in model.weights:
         weight.assign(100.0 * weight)  # as certain as possible
@@ -114,20 +119,20 @@ def test_bounded_logits_limit_the_probability_of_a_symbol():
 @pytest.mark.parametrize(
     ("kind", "weights"),
     [
-        ("dense", 1080 + 4920 + 1600 + 7320 + 14520 + 3200 + 41 * 28),
-        ("bounded", 1080 + 4920 + 1600 + 7320 + 14520 + 3200 + 69 * 84),
+        ("madsen", 1080 + 4920 + 1600 + 7320 + 14520 + 3200 + 41 * 28),
+        ("madsen_bounded", 1080 + 4920 + 1600 + 7320 + 14520 + 3200 + 69 * 84),
     ],
 )
 def test_number_of_weights(kind, weights):
-    assert build_model(AttentionConfig(variant=kind), 28).count_params() == weights
+    assert build_model(RecurrentConfig(variant=kind), 28).count_params() == weights
 
 
-@pytest.mark.parametrize("kind", ["dense", "bounded"])
+@pytest.mark.parametrize("kind", ["madsen", "madsen_bounded"])
 def test_initial_weights_have_the_bounds_of_the_thesis_code(kind):
-    model = build_model(AttentionConfig(variant=kind, initializer="thesis_code"), 28)
+    model = build_model(RecurrentConfig(variant=kind, initializer="thesis_code"), 28)
     by_path = {weight.path: convert_to_numpy(weight) for weight in model.trainable_weights}
     grus = [path.rpartition("/")[0] for path in by_path if path.endswith("gru/bias") or "head/cell/bias" in path]
-    assert len(grus) == (3 if kind == "bounded" else 2)
+    assert len(grus) == (3 if kind == "madsen_bounded" else 2)
     for path in grus:
         kernel, recurrent, bias = (by_path[f"{path}/{name}"] for name in ("kernel", "recurrent_kernel", "bias"))
         units = recurrent.shape[0]
@@ -137,3 +142,56 @@ def test_initial_weights_have_the_bounds_of_the_thesis_code(kind):
             gates, candidate = np.abs(matrix[:, : 2 * units]).max(), np.abs(matrix[:, 2 * units :]).max()
             assert 0.9 * (6 / (rows + 2 * units)) ** 0.5 < gates <= (6 / (rows + 2 * units)) ** 0.5
             assert 0.9 * (6 / (rows + units)) ** 0.5 < candidate <= (6 / (rows + units)) ** 0.5
+
+
+RECORDED = json.loads(Path(recorded.__file__).with_suffix(".json").read_text())
+
+
+@pytest.mark.parametrize("case", recorded.CASES)
+def test_baseline_trains_and_searches_as_in_the_former_family(case):
+    """Names and first numbers of all first weights, logits, losses of training, hypotheses and scores."""
+    values, expected = recorded.values_of(case), RECORDED[case]
+    assert values["first weights"].keys() == expected["first weights"].keys()
+    for path, numbers in expected["first weights"].items():
+        np.testing.assert_allclose(values["first weights"][path], numbers, atol=1e-6, err_msg=path)
+    for name in ("logits", "losses", "scores"):
+        np.testing.assert_allclose(values[name], expected[name], rtol=1e-4, atol=1e-5, err_msg=name)
+    assert values["hypotheses"] == expected["hypotheses"]
+    assert values["datasets of the saved model"] == expected["datasets of the saved model"]
+
+
+@pytest.mark.parametrize("case", recorded.CASES)
+def test_model_saved_by_the_former_family_is_loaded(case, tmp_path):
+    model = build_model(recorded.model_config(case), recorded.VOCAB_SIZE)
+    model.save(tmp_path / "present.keras")
+    # An older version wrote another configuration to the same arrays, see the test before.
+    old_config = json.dumps(RECORDED[case]["configuration of the saved model"])
+    with (
+        zipfile.ZipFile(tmp_path / "present.keras") as present,
+        zipfile.ZipFile(tmp_path / "old.keras", "w") as old,
+    ):
+        for name in present.namelist():
+            old.writestr(name, old_config if name == "config.json" else present.read(name))
+    loaded = keras.saving.load_model(tmp_path / "old.keras")
+    assert isinstance(loaded, RecurrentTranslator)
+    assert loaded.config == model.config
+    inputs = {"source_ids": recorded.SOURCES, "target_ids": recorded.TARGETS}
+    np.testing.assert_array_equal(loaded(inputs), model(inputs))
+
+
+def test_attention_weights_are_those_of_the_equations():
+    net = traced(narrow(RecurrentConfig, variant="madsen"))
+    source, target = draw_sentences([5, 4])
+    memory, previous_ids = net.encode([source]), np.array([[0, *target[:-1]]], "int32")
+    (weights,) = net.model.attention_weights(memory, previous_ids)
+    reference = Reference(net.model)
+    encoded = reference.encode(source)
+    keys = encoded @ reference.weights["decoder/cell/attention_keys/kernel"]
+    lower, upper, attention = np.zeros((3, encoded.shape[1]))
+    for position, previous_id in enumerate(previous_ids[0]):
+        lower = reference.gru("decoder/cell/lower_gru", reference.embed("target_embedding", previous_id), lower)
+        upper = reference.gru("decoder/cell/upper_gru", np.concatenate([lower, attention]), upper)
+        expected = np.exp(keys @ upper) / np.exp(keys @ upper).sum()
+        np.testing.assert_allclose(weights[0, 0, position], expected, atol=1e-5)
+        context = expected @ encoded
+        attention = np.concatenate([upper, context]) @ reference.weights["decoder/cell/attention_vector/kernel"]

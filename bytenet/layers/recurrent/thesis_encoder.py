@@ -1,4 +1,4 @@
-"""A recurrent encoder that reads a sentence forward and backward."""
+"""The encoder of the thesis's recurrent baseline, with Keras's cells."""
 
 from typing import Any
 
@@ -47,7 +47,8 @@ class BidirectionalEncoder(keras.layers.Layer):
         num_layers: RNNs in each stack.
         initializer: "auto" or "thesis_code", see `cell_initializers`. "thesis_code" needs inputs of width d.
 
-    Input: float `(batch, length, channels)`. Output: float `(batch, length, 2 * units)`, forward first.
+    Input: float `(batch, length, channels)`. Output: float `(batch, length, 2 * units)`, forward first; and an empty
+    list, because the decoder does not begin with the encoder's states.
 
     Reference:
         Madsen 2017, section 3.6.
@@ -81,11 +82,11 @@ class BidirectionalEncoder(keras.layers.Layer):
         self.forward_stack.build(input_shape)
         self.backward_stack.build(input_shape)
 
-    def call(self, inputs, mask=None):
+    def call(self, inputs, mask=None, training=False):
         # The backward stack puts out the last step first.
         backward = ops.flip(self.backward_stack(inputs, mask=mask), axis=1)
         outputs = ops.concatenate([self.forward_stack(inputs, mask=mask), backward], axis=-1)
-        return outputs if mask is None else outputs * ops.cast(mask, outputs.dtype)[..., None]
+        return (outputs if mask is None else outputs * ops.cast(mask, outputs.dtype)[..., None]), []
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 2 * self.units)

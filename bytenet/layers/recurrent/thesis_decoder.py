@@ -1,9 +1,10 @@
-"""One step of a recurrent decoder with attention to the source."""
+"""The decoder of the thesis's recurrent baseline, with Keras's cells."""
 
 import keras
 from keras import ops
 
-from bytenet.layers.recurrent import cell_initializers
+from bytenet.layers.dot_attention import padding_offsets
+from bytenet.layers.recurrent.thesis_encoder import cell_initializers
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -63,6 +64,11 @@ class AttentionCell(keras.layers.Layer):
         self.output_map.build((batch, 2 * self.units))
 
     def call(self, inputs, states):
+        outputs, _, states = self.advance(inputs, states)
+        return outputs, states
+
+    def advance(self, inputs, states):
+        """As the call, but also returns the weights, float `(batch, S)`, after the output."""
         lower, upper, attention, keys, encoded, offsets = states
         lower, _ = self.lower_gru(inputs, [lower])
         upper, _ = self.upper_gru(ops.concatenate([lower, attention], axis=-1), [upper])
@@ -71,10 +77,72 @@ class AttentionCell(keras.layers.Layer):
             weights = ops.softmax(scores, axis=-1)
             context = ops.matmul(weights[:, None], encoded)[:, 0]  # (batch, units)
         attention = self.output_map(ops.concatenate([upper, context], axis=-1))
-        return attention, [lower, upper, attention, keys, encoded, offsets]
+        return attention, weights, [lower, upper, attention, keys, encoded, offsets]
 
     def compute_output_shape(self, input_shape, states_shape):
         return (input_shape[0], self.units), states_shape
 
     def get_config(self):
         return super().get_config() | {"units": self.units, "initializer": self.initializer}
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ThesisDecoder(keras.layers.RNN):
+    """An `AttentionCell` in a loop over the steps.
+
+    Args:
+        cell: the cell.
+
+    For the methods see `bytenet.layers.recurrent`. Without `source_ids`, `remember` reads padding like symbols. In a
+    search, each hypothesis has its own copy of the memory, and the products are those of training.
+    """
+
+    def __init__(self, cell: AttentionCell, return_sequences: bool = True, **kwargs):
+        super().__init__(cell, return_sequences=return_sequences, **kwargs)
+
+    def remember(self, encoded, states, source_ids):
+        with keras.name_scope("decoder"):
+            keys = self.cell.key_map(encoded)
+        if source_ids is None:
+            return {"encoded": encoded, "keys": keys, "offsets": ops.zeros_like(keys[..., 0])}
+        return {"encoded": encoded, "keys": keys, "offsets": padding_offsets(source_ids, keys.dtype)}
+
+    def decode(self, embedded, memory, training=False):
+        return self(embedded, initial_state=_cell_states(self.initial_state(memory, 1)))
+
+    def attention_weights(self, embedded, memory):
+        loop = keras.layers.RNN(_CellOfWeights(self.cell), return_sequences=True)
+        return loop(embedded, initial_state=_cell_states(self.initial_state(memory, 1)))
+
+    def initial_state(self, memory, beam_size):
+        rows = ops.shape(memory["encoded"])[0] * beam_size
+        own = [ops.zeros((rows, self.cell.units), dtype=self.compute_dtype) for _ in range(3)]
+        if beam_size > 1:
+            memory = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory)
+        return {"own": own, "memory": memory}
+
+    def step(self, embedded, state, memory, position):
+        with keras.name_scope(self.name):  # the scope of `call`: profiles group the operations of a step by it
+            attention, new = self.cell(embedded, _cell_states(state))
+        return attention, state | {"own": new[:3]}
+
+
+class _CellOfWeights(keras.layers.Layer):
+    """An `AttentionCell` whose output is the attention weights, float `(batch, S)`."""
+
+    def __init__(self, cell: AttentionCell):
+        super().__init__(dtype=cell.dtype_policy)
+        self.cell = cell
+        self.state_size = cell.state_size
+
+    def build(self, input_shape):
+        pass
+
+    def call(self, inputs, states):
+        _, weights, states = self.cell.advance(inputs, states)
+        return weights, states
+
+
+def _cell_states(state: dict) -> list:
+    """The states of an `AttentionCell`, in the cell's order."""
+    return [*state["own"], *(state["memory"][name] for name in ("keys", "encoded", "offsets"))]

@@ -1,0 +1,35 @@
+"""Settings of models by the names that they had in older versions.
+
+The former family `attention` was the thesis's baseline. Its model is now in the family `recurrent`: its files and saved
+models are read as the variants `madsen` and `madsen_bounded`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+_FAMILY = "attention"
+_VARIANTS = {None: "madsen", "dense": "madsen", "bounded": "madsen_bounded"}
+_LAYERS, _DEFAULT_LAYERS = "num_layers", 3
+
+SAVED_CLASS = "bytenet>AttentionModel"
+"""The name of the former family's class in saved models."""
+
+
+def present_settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Replace old names and values by the present ones.
+
+    Args:
+        values: settings of a model by their names. Other settings stay as they are.
+
+    Returns:
+        The same settings for the present `ModelConfig` of the family.
+    """
+    present = dict(values)
+    if values.get("family") == _FAMILY:
+        present |= {"family": "recurrent", "variant": _VARIANTS.get(values.get("variant"), values.get("variant"))}
+        if _LAYERS in present:
+            present["encoder_layers"] = present.pop(_LAYERS)
+    elif values.get(_LAYERS) in (None, _DEFAULT_LAYERS):
+        # Files of older versions have the settings of all families.
+        present.pop(_LAYERS, None)
+    return present

@@ -1,0 +1,143 @@
+"""One step of an RNN, an LSTM or a GRU."""
+
+import keras
+from keras import ops
+
+from bytenet.layers.recurrent.initializers import weight_scheme
+
+NUM_GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+"""The kinds of cells, and the number of maps of the inputs in each."""
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class RecurrentCell(keras.layers.Layer):
+    """The part of an RNN, an LSTM or a GRU that depends on the state.
+
+    The inputs of all steps are known before the loop over the steps. So `project` maps all of them in one product, and
+    the cell adds what depends on its state:
+
+    ```
+    rnn:   h ← f(a), with a = W x + U h + b and f = tanh or ReLU
+    lstm:  i, f, o = σ(a_i), σ(a_f), σ(a_o);  c ← f ⊙ c + i ⊙ tanh(a_c);  h ← o ⊙ tanh(c)
+    gru:   z, r = σ(a_z), σ(a_r);  h ← (1 − z) ⊙ h + z ⊙ tanh(W x + U (r ⊙ h) + b)
+    ```
+
+    The matrices of the gates stand side by side, in the orders i, f, c, o and z, r, candidate. A GRU resets before the
+    product. In Keras's GRU, z and 1 − z are exchanged.
+
+    With layer normalisation, each a becomes `gain ⊙ (a − μ) / √(σ² + ε) + b`. The mean μ and the variance σ² are those
+    of the units of one gate. All steps share gain and bias.
+
+    The cell is for `keras.layers.RNN`. States: h, float `(batch, units)`; an LSTM also has c of the same shape.
+
+    Args:
+        kind: "rnn", "lstm" or "gru".
+        units: width n of the state.
+        activation: "tanh" or "relu", for the kind "rnn".
+        normalization: "none" or "layer".
+        initializer: a name in `WEIGHT_SCHEMES`.
+        epsilon: added to variances.
+
+    Input: the result of `project` for one step, float `(batch, gates * units)`. Output: h.
+
+    Raises:
+        ValueError: `kind` is unknown.
+
+    Reference:
+        Hochreiter and Schmidhuber 1997; Cho et al. 2014; Ba et al. 2016.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        units: int,
+        activation: str = "tanh",
+        normalization: str = "none",
+        initializer: str = "auto",
+        epsilon: float = 1e-5,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        if kind not in NUM_GATES:
+            raise ValueError(f"Unknown cell {kind!r}; known are {', '.join(NUM_GATES)}.")
+        self.kind = kind
+        self.units = units
+        self.activation = activation
+        self.normalization = normalization
+        self.initializer = initializer
+        self.epsilon = epsilon
+        self.state_size = [units] * (2 if kind == "lstm" else 1)
+
+    def build(self, input_shape):
+        """Make the weights. `input_shape` is that of the inputs of `project`."""
+        scheme, width = weight_scheme(self.initializer), NUM_GATES[self.kind] * self.units
+        shapes = {"kernel": (input_shape[-1], width), "recurrent_kernel": (self.units, width)}
+        self.kernel, self.recurrent_kernel = (
+            self.add_weight(name=name, shape=shape, initializer=make())
+            for (name, shape), make in zip(shapes.items(), (scheme.kernel, scheme.recurrent), strict=True)
+        )
+        forget_bias = scheme.forget_bias if self.kind == "lstm" else 0.0
+
+        def first_bias(shape, dtype=None):
+            is_forget_gate = (ops.arange(shape[0]) // self.units) == 1
+            return ops.cast(ops.where(is_forget_gate, forget_bias, 0.0), dtype or "float32")
+
+        self.bias = self.add_weight(name="bias", shape=(width,), initializer=first_bias)
+        self.gain = None
+        if self.normalization == "layer":
+            self.gain = self.add_weight(name="gain", shape=(width,), initializer="ones")
+
+    def project(self, inputs, first: int = 0):
+        """Map inputs: float `(..., channels)` → `(..., gates * units)`.
+
+        Args:
+            inputs: all channels of the inputs, or some that follow each other. The projections of all channels must be
+                added up.
+            first: number of the first channel of `inputs`. The projection of channel 0 includes the bias.
+        """
+        kernel = self._weight(self.kernel)[first : first + inputs.shape[-1]]
+        projected = ops.matmul(ops.cast(inputs, self.compute_dtype), kernel)
+        return projected if first or self.gain is not None else projected + self._weight(self.bias)
+
+    def call(self, inputs, states):
+        state = states[0]
+        recurrent = self._weight(self.recurrent_kernel)
+        if self.kind == "gru":
+            gates = ops.sigmoid(
+                self._normalized(inputs[:, : 2 * self.units] + ops.matmul(state, recurrent[:, : 2 * self.units]), 0)
+            )
+            update, reset = ops.split(gates, 2, axis=-1)
+            products = ops.matmul(reset * state, recurrent[:, 2 * self.units :])
+            candidate = ops.tanh(self._normalized(inputs[:, 2 * self.units :] + products, 2))
+            output = state + update * (candidate - state)
+            return output, [output]
+        sums = self._normalized(inputs + ops.matmul(state, recurrent), 0)
+        if self.kind == "rnn":
+            output = ops.relu(sums) if self.activation == "relu" else ops.tanh(sums)
+            return output, [output]
+        write, forget, candidate, read = ops.split(sums, 4, axis=-1)
+        memory = ops.sigmoid(forget) * states[1] + ops.sigmoid(write) * ops.tanh(candidate)
+        output = ops.sigmoid(read) * ops.tanh(memory)
+        return output, [output, memory]
+
+    def _normalized(self, sums, first_gate: int):
+        """Normalise each gate: float `(batch, k * units)`, the sums of k gates from `first_gate` on."""
+        if self.gain is None:
+            return sums
+        columns = slice(first_gate * self.units, first_gate * self.units + sums.shape[-1])
+        values = ops.reshape(ops.cast(sums, "float32"), (-1, sums.shape[-1] // self.units, self.units))
+        centred = values - ops.mean(values, axis=-1, keepdims=True)
+        standardized = centred * ops.rsqrt(ops.mean(ops.square(centred), axis=-1, keepdims=True) + self.epsilon)
+        standardized = ops.cast(ops.reshape(standardized, (-1, sums.shape[-1])), self.compute_dtype)
+        return standardized * self._weight(self.gain)[columns] + self._weight(self.bias)[columns]
+
+    def _weight(self, variable):
+        """A weight in the precision of the computation. Keras casts weights only inside `__call__`."""
+        return ops.cast(ops.convert_to_tensor(variable), self.compute_dtype)
+
+    def compute_output_shape(self, input_shape, states_shape):
+        return (input_shape[0], self.units), states_shape
+
+    def get_config(self):
+        names = ("kind", "units", "activation", "normalization", "initializer", "epsilon")
+        return super().get_config() | {name: getattr(self, name) for name in names}

@@ -1,0 +1,208 @@
+"""The decoders of Cho et al. and Bahdanau et al.: a context of the source goes into every step."""
+
+import keras
+from keras import ops
+
+from bytenet.layers.recurrent.cells import RecurrentCell
+from bytenet.layers.recurrent.initializers import weight_scheme
+from bytenet.layers.recurrent.scores import SourceAttention
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class AlignedCell(keras.layers.Layer):
+    """One step of a cell that reads a previous symbol and the context to which the state before attends.
+
+    The context is c = Σ_j α_j h_j. The cell needs only its projection W c = Σ_j α_j (W h_j), and W h_j is the same in
+    all steps. So the weights α sum up projected symbols, and the context itself is computed after the loop.
+
+    The cell is for `keras.layers.RNN`, which gives a cell only inputs and states. So the memory is among the states,
+    and does not change.
+
+    Args:
+        kind, units: of the `RecurrentCell`.
+        attention_units: width of the alignment model's hidden layer.
+        initializer: a name in `WEIGHT_SCHEMES`.
+        **arguments: further arguments of the `RecurrentCell`, and `name` and `dtype`.
+
+    Input: the projection of the previous symbol, float `(rows, gates * units)`. States: those of the cell, float
+    `(rows, units)`; keys `(batch, S, attention_units)`, offsets `(batch, S)` and values `(batch, S, gates * units)`,
+    where several rows may belong to one source. Output: the new state h and the weights α side by side, float
+    `(rows, units + S)`.
+    """
+
+    def __init__(self, kind: str, units: int, attention_units: int, initializer: str = "auto", **arguments):
+        names = ("name", "dtype", "trainable")
+        super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
+        self.cell = RecurrentCell(
+            kind, units, initializer=initializer, name="recurrent_cell", dtype=self.dtype_policy, **arguments
+        )  # fmt: skip
+        self.alignment = SourceAttention(
+            "additive", attention_units, initializer=initializer, name="alignment", dtype=self.dtype_policy
+        )
+        self.units = units
+        # Keras needs the number of states; it does not read the widths of the memory.
+        self.state_size = [units] * (len(self.cell.state_size) + 3)
+
+    def build(self, input_shape):
+        """Make the weights. `input_shape` has the shapes of the embedded symbols and of the encoded source."""
+        embedded, encoded = (shape[-1] for shape in input_shape)
+        self.cell.build((None, embedded + encoded))
+        self.alignment.build(((None, None, self.units), (None, None, encoded)))
+
+    def call(self, inputs, states):
+        *states, keys, offsets, values = states
+        batch = ops.shape(keys)[0]
+        # The rows of a source attend together.
+        queries = ops.reshape(states[0], (batch, -1, self.units))
+        weights = self.alignment(queries, {"keys": keys, "offsets": offsets})
+        context = ops.matmul(weights, values)
+        output, states = self.cell(inputs + ops.reshape(context, (-1, values.shape[-1])), states)
+        rows_of_weights = ops.reshape(weights, (-1, ops.shape(keys)[1]))
+        return ops.concatenate([output, rows_of_weights], axis=-1), [*states, keys, offsets, values]
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class ContextDecoder(keras.layers.Layer):
+    """A cell that reads the previous symbol and a context of the source, and a readout with maxout.
+
+    ```
+    s_0 = tanh(W_s h + b)                                    h: the encoder's last state, backward if there is one
+    α_i = softmax_j(v · tanh(W_a s_{i−1} + U_a h_j + b_a)),  c_i = Σ_j α_ij h_j
+    s_i = cell([E y_{i−1}; c_i], s_{i−1})
+    t_i = U_o s_i + V_o E y_{i−1} + C_o c_i + b_o            2l channels; or s_{i−1} in place of s_i
+    output_i = the larger of channels 2k and 2k + 1 of t_i   l channels
+    ```
+
+    Without attention, every context is the encoder's last state (Cho et al.). The readout needs no loop. An LSTM's
+    second state begins at 0.
+
+    Args:
+        kind, units: of the `RecurrentCell`.
+        readout_units: width l of the readout.
+        readout_state: "current" for s_i, as in the text of Bahdanau et al., "previous" for s_{i−1}, as in its appendix
+            and in the authors' code.
+        attention_units: width of the alignment model's hidden layer; None for no attention.
+        initializer: a name in `WEIGHT_SCHEMES`.
+        **arguments: further arguments of the cell, and `name` and `dtype`.
+
+    For the methods see `bytenet.layers.recurrent`.
+
+    Reference:
+        Cho et al. 2014; Bahdanau et al. 2015, section 3.1 and appendix A.
+    """
+
+    def __init__(
+        self, kind: str, units: int, readout_units: int, readout_state: str = "current",
+        attention_units: int | None = None, initializer: str = "auto", **arguments,
+    ):  # fmt: skip
+        names = ("name", "dtype", "trainable")
+        super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
+        self.arguments = {
+            "kind": kind, "units": units, "readout_units": readout_units, "readout_state": readout_state,
+            "attention_units": attention_units, "initializer": initializer, **arguments,
+        }  # fmt: skip
+        self.units = units
+        self.readout_units = readout_units
+        self.reads_current_state = readout_state == "current"
+        policy, kernel = self.dtype_policy, weight_scheme(initializer).kernel
+        self.has_attention = attention_units is not None
+        if attention_units is None:
+            step = RecurrentCell(kind, units, initializer=initializer, name="recurrent_cell", dtype=policy, **arguments)
+        else:
+            step = AlignedCell(
+                kind, units, attention_units, initializer=initializer, name="step", dtype=policy, **arguments
+            )
+        self.loop = keras.layers.RNN(step, return_sequences=True, name="loop", dtype=policy)
+        self.cell = step.cell if self.has_attention else step
+        self.start_map = keras.layers.Dense(
+            units, activation="tanh", kernel_initializer=kernel(), name="initial_state", dtype=policy
+        )
+        self.readout = keras.layers.Dense(2 * readout_units, kernel_initializer=kernel(), name="readout", dtype=policy)
+
+    def build(self, input_shape):
+        """Make the weights. `input_shape` has the shapes of embedded symbols, encoded source and the state h."""
+        embedded, encoded, last_state = (shape[-1] for shape in input_shape)
+        if self.has_attention:
+            self.loop.cell.build(input_shape[:2])
+        else:
+            self.cell.build((None, embedded + encoded))
+        self.start_map.build((None, last_state))
+        self.readout.build((None, None, self.units + embedded + encoded))
+        self.num_embedded = embedded
+        self.start_channels = last_state
+
+    def remember(self, encoded, states, source_ids):
+        with keras.name_scope(self.name):
+            last_state = states[-1][0]
+            memory = {"start": self.start_map(last_state[:, -self.start_channels :])}
+            if not self.has_attention:
+                return memory | {"context": last_state, "projected": self.cell.project(last_state, self.num_embedded)}
+            memory |= self.loop.cell.alignment.remember(encoded, source_ids)
+            return memory | {"encoded": encoded, "projected": self.cell.project(encoded, self.num_embedded)}
+
+    def initial_state(self, memory, beam_size):
+        start = ops.repeat(memory["start"], beam_size, axis=0)
+        return {"own": [start, *(ops.zeros_like(start) for _ in self.cell.state_size[1:])]}
+
+    def decode(self, embedded, memory, training=False):
+        return self(embedded, memory)[0]
+
+    def attention_weights(self, embedded, memory):
+        return self(embedded, memory)[1]
+
+    def call(self, embedded, memory):
+        """The outputs for the head, float `(batch, T, readout_units)`, and the weights of the attention or None."""
+        first = self.initial_state(memory, 1)["own"]
+        projected = self.cell.project(embedded)
+        weights = None
+        if self.has_attention:
+            outputs = self.loop(projected, initial_state=[*first, *_attended(memory)])
+            states, weights = outputs[..., : self.units], outputs[..., self.units :]
+            context = ops.matmul(weights, memory["encoded"])
+        else:
+            states = self.loop(projected + memory["projected"][:, None], initial_state=first)
+            context = memory["context"][:, None]
+        if not self.reads_current_state:
+            states = ops.concatenate([first[0][:, None], states[:, :-1]], axis=1)
+        return self._read_out(states, embedded, context), weights
+
+    def step(self, embedded, state, memory, position):
+        with keras.name_scope(self.name):  # the scope of `call`, for profiles
+            projected, batch, own = self.cell.project(embedded), ops.shape(memory["start"])[0], state["own"]
+            if self.has_attention:
+                output, states = self.loop.cell(projected, [*own, *_attended(memory)])
+                output, weights = output[:, : self.units], output[:, self.units :]
+                new_state = states[: len(own)]
+                context = ops.matmul(_by_source(weights, batch), memory["encoded"])
+            else:
+                projected = _by_source(projected, batch) + memory["projected"][:, None]
+                output, new_state = self.cell(ops.reshape(projected, (-1, projected.shape[-1])), own)
+                context = memory["context"][:, None]
+            read = output if self.reads_current_state else own[0]
+            outputs = self._read_out(_by_source(read, batch), _by_source(embedded, batch), context)
+            return ops.reshape(outputs, (-1, self.readout_units)), {"own": new_state}
+
+    def _read_out(self, states, embedded, context):
+        """float `(batch, T, channels)` each; T of the context may be 1."""
+        context = ops.broadcast_to(context, (*ops.shape(states)[:2], context.shape[-1]))
+        pairs = self.readout(ops.concatenate([states, embedded, context], axis=-1))
+        return maxout(pairs)
+
+    def get_config(self):
+        return super().get_config() | self.arguments
+
+
+def maxout(pairs):
+    """The larger of the channels 2k and 2k + 1: float `(batch, T, 2l)` → `(batch, T, l)`."""
+    batch, length = ops.shape(pairs)[:2]
+    return ops.max(ops.reshape(pairs, (batch, length, pairs.shape[-1] // 2, 2)), axis=-1)
+
+
+def _attended(memory: dict) -> list:
+    """The memory in the order of the states of an `AlignedCell`."""
+    return [memory["keys"], memory["offsets"], memory["projected"]]
+
+
+def _by_source(values, batch):
+    """float `(batch * beam_size, channels)` → `(batch, beam_size, channels)`."""
+    return ops.reshape(values, (batch, -1, ops.shape(values)[-1]))

@@ -1,0 +1,176 @@
+"""Attention of recurrent decoders: how well each source symbol fits the state of the decoder."""
+
+import keras
+from keras import ops
+
+from bytenet.layers.dot_attention import UNATTENDED, padding_offsets, softmax
+from bytenet.layers.recurrent.initializers import weight_scheme
+
+SCORES = ("additive", "concat", "dot", "general", "location")
+WINDOWS = ("global", "monotonic", "predictive")
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class SourceAttention(keras.layers.Layer):
+    """The weights of source symbols for states of the decoder.
+
+    Scores of the encoded symbol H_j for the state s; W, U and v are trained:
+
+    ```
+    additive:  v · tanh(W s + U H_j + b)      Bahdanau's alignment model
+    concat:    v · tanh(W s + U H_j)          Luong's W [s; H_j] with one matrix
+    dot:       s · H_j
+    general:   s · W H_j
+    location:  row j of W s
+    ```
+
+    The weights are the softmax of the scores over the real symbols.
+
+    Windows: "global" attends to all symbols. The others attend to the symbols at most `radius` from a position p and
+    take the softmax over these. "monotonic": p is the number of the step, but at most the last symbol. "predictive":
+    p = m · σ(v_p · tanh(W_p s)) for m source symbols, and the weights are multiplied by
+    exp(−(j − p)² / (2 (radius / 2)²)), so that their sum is below 1. Symbols and steps are counted from 0; Luong et al.
+    do not say from which number.
+
+    Args:
+        score: see above.
+        units: width of the hidden layer, for "additive" and "concat".
+        window: see above.
+        radius: of the window, in symbols.
+        max_positions: length of the longest source, for "location".
+        initializer: a name in `WEIGHT_SCHEMES`.
+
+    Mask: padding and symbols outside the window have weight 0. For a row of padding alone, the weights are finite.
+
+    Raises:
+        ValueError: a kind is unknown; with "location", a source is longer than `max_positions`.
+
+    Reference:
+        Bahdanau et al. 2015, appendix A.1.2; Luong et al. 2015, sections 3.1 and 3.2.
+    """
+
+    def __init__(
+        self, score: str, units: int, window: str = "global", radius: int = 10, max_positions: int = 512,
+        initializer: str = "auto", **kwargs,
+    ):  # fmt: skip
+        super().__init__(**kwargs)
+        if score not in SCORES or window not in WINDOWS:
+            raise ValueError(f"score is {score!r} and window {window!r}; known are {SCORES} and {WINDOWS}.")
+        self.score = score
+        self.units = units
+        self.window = window
+        self.radius = radius
+        self.max_positions = max_positions
+        self.initializer = initializer
+
+    def build(self, input_shape):
+        """Make the weights. `input_shape` has the shapes of the states and of the encoded source."""
+        states, encoded = (shape[-1] for shape in input_shape)
+        scheme = weight_scheme(self.initializer)
+        self.state_map = self.key_map = self.vector = None
+        # Maps of a state and of an encoded symbol.
+        widths = {
+            "additive": (self.units, self.units), "concat": (self.units, self.units), "general": (None, states),
+            "location": (self.max_positions, None), "dot": (None, None),
+        }  # fmt: skip
+        for name, channels, width in zip(("state_map", "key_map"), (states, encoded), widths[self.score], strict=True):
+            if width is not None:
+                has_bias = name == "key_map" and self.score == "additive"
+                setattr(self, name, self._dense(width, channels, name, has_bias))
+        if self.score in ("additive", "concat"):
+            self.vector = self.add_weight(name="vector", shape=(self.units, 1), initializer=scheme.vector())
+        if self.window == "predictive":
+            self.position_map = self._dense(states, states, "position_map")
+            self.position_vector = self._dense(1, states, "position_vector")
+
+    def _dense(self, width: int, channels: int, name: str, has_bias: bool = False) -> keras.layers.Dense:
+        layer = keras.layers.Dense(
+            width, use_bias=has_bias, kernel_initializer=weight_scheme(self.initializer).score(), name=name,
+            dtype=self.dtype_policy,
+        )  # fmt: skip
+        layer.build((None, channels))
+        return layer
+
+    def remember(self, encoded, source_ids):
+        """What does not depend on the state: keys, and offsets of the scores.
+
+        Args:
+            encoded: float `(batch, S, channels)`.
+            source_ids: int32 `(batch, S)`, 0 at padding.
+        """
+        keys = encoded if self.key_map is None else self.key_map(encoded)
+        return {"keys": keys, "offsets": padding_offsets(source_ids, self.compute_dtype)}
+
+    def window_of(self, positions, memory):
+        """The windows of steps, if they depend on nothing else.
+
+        Args:
+            positions: int32 `(steps,)`.
+            memory: the result of `remember`.
+
+        Returns:
+            With the window "monotonic", float `(batch, steps, S)`: 0, or `UNATTENDED` outside the window. Else None.
+        """
+        if self.window != "monotonic":
+            return None
+        last = ops.maximum(_lengths(memory) - 1, 0.0)
+        distances = _symbols(memory) - ops.minimum(ops.cast(positions, "float32")[:, None], last)
+        return self._offsets(distances)
+
+    def call(self, states, memory, window=None):
+        """The weights.
+
+        Args:
+            states: float `(batch, steps, channels)`.
+            memory: the result of `remember`.
+            window: the result of `window_of` for these steps.
+
+        Returns:
+            float `(batch, steps, S)`.
+        """
+        scores = ops.cast(self._scores(states, memory["keys"]), "float32")
+        scores = scores + ops.cast(memory["offsets"], "float32")[:, None]
+        if window is not None:
+            scores = scores + ops.cast(window, "float32")
+        if self.window != "predictive":
+            return ops.cast(softmax(scores), self.compute_dtype)
+        shares = self.position_vector(ops.tanh(self.position_map(states)))  # (batch, steps, 1)
+        distances = _symbols(memory) - _lengths(memory) * ops.sigmoid(ops.cast(shares, "float32"))
+        weights = softmax(scores + self._offsets(distances))
+        return ops.cast(weights * ops.exp(-2 * ops.square(distances / self.radius)), self.compute_dtype)
+
+    def _scores(self, states, keys):
+        """float `(batch, steps, S)`."""
+        if self.score in ("dot", "general"):
+            return ops.einsum("btc,bsc->bts", states, keys)
+        if self.score != "location":
+            hidden = ops.tanh(self.state_map(states)[:, :, None] + keys[:, None])  # (batch, steps, S, units)
+            return ops.matmul(hidden, ops.cast(ops.convert_to_tensor(self.vector), self.compute_dtype))[..., 0]
+        length = keys.shape[1] or ops.shape(keys)[1]
+        if isinstance(length, int) and length > self.max_positions:
+            raise ValueError(
+                f"A source has {length} symbols, but the model has learned scores for {self.max_positions}. Give "
+                "shorter sources, or train with a larger model.max_positions."
+            )
+        return self.state_map(states)[..., :length]
+
+    def _offsets(self, distances):
+        """The offsets of the scores for distances from the centre of a window, float32 of any shape."""
+        return ops.where(ops.abs(distances) <= self.radius, 0.0, UNATTENDED)
+
+    def compute_output_shape(self, states_shape, memory_shape, window_shape=None):
+        return (*states_shape[:-1], memory_shape["offsets"][1])
+
+    def get_config(self):
+        names = ("score", "units", "window", "radius", "max_positions", "initializer")
+        return super().get_config() | {name: getattr(self, name) for name in names}
+
+
+def _symbols(memory):
+    """The numbers of the source symbols, float32 `(S,)`."""
+    return ops.arange(ops.shape(memory["offsets"])[1], dtype="float32")
+
+
+def _lengths(memory):
+    """The numbers of real source symbols, float32 `(batch, 1, 1)`."""
+    return ops.sum(ops.cast(memory["offsets"] == 0, "float32"), axis=1)[:, None, None]
