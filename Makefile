@@ -35,7 +35,7 @@ test-all: $(INSTALLED)
 
 # JAX and PyTorch compute the numbers in an environment of their own, which has no TensorFlow.
 test-backends: $(INSTALLED) $(BACKENDS_INSTALLED)
-	BACKENDS_PYTHON=$(BACKENDS_VENV)/bin/python $(VENV)/bin/pytest tests/contract/test_backends.py
+	BACKENDS_PYTHON=$(BACKENDS_VENV)/bin/python $(VENV)/bin/pytest tests/contract/backends/test_backends.py
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .
@@ -50,9 +50,9 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@
 
-$(BACKENDS_INSTALLED): tests/contract/requirements-backends.txt constraints.txt | $(INSTALLED)
+$(BACKENDS_INSTALLED): tests/contract/backends/requirements.txt constraints.txt | $(INSTALLED)
 	@echo "Installing JAX and PyTorch into $(BACKENDS_VENV) (once, some minutes) ..." >&2
 	$(VENV)/bin/python -m venv --clear $(BACKENDS_VENV)
 	$(BACKENDS_VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-r tests/contract/requirements-backends.txt
+		-r tests/contract/backends/requirements.txt
 	touch $@

@@ -4,9 +4,9 @@ from bytenet.layers.convolution import DilatedConvolution
 from bytenet.layers.embedding import ZeroPaddedEmbedding
 from bytenet.layers.initializers import ThesisCodeUniform, initializers_for
 from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization, batch_norm_statistics
-from bytenet.layers.normalized_activation import NormalizedActivation
-from bytenet.layers.residual_block import ResidualBlock
-from bytenet.layers.residual_stack import ResidualSet, ResidualStack
+from bytenet.layers.residual.block import ResidualBlock
+from bytenet.layers.residual.normalized_activation import NormalizedActivation
+from bytenet.layers.residual.stack import ResidualSet, ResidualStack
 
 __all__ = [
     "DilatedConvolution",

@@ -7,7 +7,7 @@ from keras import ops
 
 from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.layers import ZeroPaddedEmbedding
-from bytenet.layers.dot_attention import padding_offsets
+from bytenet.layers.attention.dot_attention import padding_offsets
 from bytenet.layers.fast import make_dropout
 from bytenet.layers.gated.block import ROOT_OF_HALF
 from bytenet.layers.gated.gradient_scale import scale_gradient

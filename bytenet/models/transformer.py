@@ -7,12 +7,12 @@ from keras import ops
 
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.layers import ZeroPaddedEmbedding
-from bytenet.layers.attention_cache import AttentionCache
-from bytenet.layers.dot_attention import causal_offsets, padding_offsets
+from bytenet.layers.attention.cache import AttentionCache
+from bytenet.layers.attention.dot_attention import causal_offsets, padding_offsets
+from bytenet.layers.attention.stack import AttentionStack
 from bytenet.layers.fast import make_dropout
 from bytenet.layers.positions import PositionEncoding
 from bytenet.layers.tied_head import TiedHead
-from bytenet.layers.transformer_stack import AttentionStack
 from bytenet.models.translation_model import ProfilePart, TranslationModel, rows_of_parents
 
 

@@ -7,8 +7,8 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.layers import ZeroPaddedEmbedding
-from bytenet.layers.dot_attention import causal_offsets
-from bytenet.layers.transformer_stack import AttentionStack
+from bytenet.layers.attention.dot_attention import causal_offsets
+from bytenet.layers.attention.stack import AttentionStack
 from bytenet.models import build_model
 from bytenet.private_api import all_layers
 from bytenet.training.losses import sentence_cross_entropy

@@ -6,7 +6,7 @@ from functools import partial
 import keras
 from keras import ops
 
-from bytenet.layers.dot_attention import dot_attention
+from bytenet.layers.attention.dot_attention import dot_attention
 from bytenet.layers.fast import make_dropout
 from bytenet.layers.gated.maps import make_map
 

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.dot_attention import UNATTENDED, padding_offsets, softmax
+from bytenet.layers.attention.dot_attention import UNATTENDED, padding_offsets, softmax
 from bytenet.layers.recurrent.initializers import weight_scheme
 
 SCORES = ("additive", "concat", "dot", "general", "location")

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.dot_attention import padding_offsets
+from bytenet.layers.attention.dot_attention import padding_offsets
 from bytenet.layers.recurrent.thesis_encoder import cell_initializers
 
 

@@ -2,7 +2,7 @@
 
 import keras
 
-from bytenet.layers.residual_block import ResidualBlock
+from bytenet.layers.residual.block import ResidualBlock
 
 
 @keras.saving.register_keras_serializable("bytenet")

@@ -2,8 +2,8 @@
 
 import keras
 
+from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
 from bytenet.layers.fast import make_dropout, make_normalization
-from bytenet.layers.multi_head_attention import MultiHeadAttention
 
 
 @keras.saving.register_keras_serializable("bytenet")

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.dot_attention import dot_attention
+from bytenet.layers.attention.dot_attention import dot_attention
 from bytenet.layers.fast import make_dropout
 
 
@@ -15,7 +15,7 @@ class MultiHeadAttention(keras.layers.Layer):
     `softmax(Q · Kᵀ / √head_dim + offsets) · V`. The results stand side by side, and W_O maps them to the width of the
     queries. All maps have biases.
 
-    Mask: not used; offsets hide steps, see `bytenet.layers.dot_attention`.
+    Mask: not used; offsets hide steps, see `bytenet.layers.attention.dot_attention`.
 
     Args:
         heads: number of heads.

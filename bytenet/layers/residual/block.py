@@ -6,7 +6,7 @@ from keras import ops
 from bytenet.layers.convolution import DilatedConvolution
 from bytenet.layers.fast import make_dropout
 from bytenet.layers.initializers import initializers_for
-from bytenet.layers.normalized_activation import NormalizedActivation
+from bytenet.layers.residual.normalized_activation import NormalizedActivation
 
 
 @keras.saving.register_keras_serializable("bytenet")

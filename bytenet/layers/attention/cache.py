@@ -2,7 +2,7 @@
 
 from keras import ops
 
-from bytenet.layers.dot_attention import UNATTENDED
+from bytenet.layers.attention.dot_attention import UNATTENDED
 
 
 class AttentionCache:

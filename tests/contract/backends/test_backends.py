@@ -19,11 +19,12 @@ import pytest
 
 import bytenet.layers
 
-from .backend_values import LAYERS, PARTS
+from .layers import LAYERS
+from .values import PARTS
 
 # Most of JAX's time is compilation.
 ON_A_CPU = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 OTHER_PYTHON = os.environ.get("BACKENDS_PYTHON")
 OTHER_BACKENDS = [
     backend for backend in ("jax", "torch") if OTHER_PYTHON is not None or importlib.util.find_spec(backend) is not None
@@ -39,7 +40,7 @@ def values_of(tmp_path_factory):
         python = sys.executable if backend == "tensorflow" else OTHER_PYTHON or sys.executable
         with open(folder / f"{backend}.log", "wb") as log:
             processes[backend] = subprocess.Popen(
-                [python, "-m", "tests.contract.backend_values", folder / f"{backend}.pickle"],
+                [python, "-m", "tests.contract.backends.values", folder / f"{backend}.pickle"],
                 cwd=ROOT,
                 env=os.environ | {"KERAS_BACKEND": backend} | ON_A_CPU,
                 stdout=log,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
-from bytenet.layers.attention_cache import AttentionCache
-from bytenet.layers.dot_attention import causal_offsets, dot_attention, padding_offsets
-from bytenet.layers.multi_head_attention import MultiHeadAttention
+from bytenet.layers.attention.cache import AttentionCache
+from bytenet.layers.attention.dot_attention import causal_offsets, dot_attention, padding_offsets
+from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
 
 QUERIES = np.eye(2, dtype="float32")
 VALUES = np.array([[1, 2], [3, 4]], "float32")

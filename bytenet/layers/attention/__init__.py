@@ -1,0 +1,1 @@
+"""Attention by dot products, with several heads, and its stacks and cache."""

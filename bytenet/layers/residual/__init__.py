@@ -1,0 +1,1 @@
+"""The residual blocks of ByteNet, and their stacks."""
