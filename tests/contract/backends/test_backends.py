@@ -18,7 +18,10 @@ import numpy as np
 import pytest
 
 import bytenet.layers
+from bytenet.models import build_model
+from bytenet.private_api import all_layers
 
+from ..cases import VARIANT_CASES, VOCAB_SIZE
 from .layers import LAYERS
 from .values import PARTS
 
@@ -92,4 +95,7 @@ def test_all_layers_are_compared():
         for value in vars(importlib.import_module(name)).values()
         if isinstance(value, type) and issubclass(value, keras.layers.Layer) and value.__module__ in names
     }
-    assert layers == {type(make()) for make, *_ in LAYERS.values()}
+    compared = {type(make()) for make, *_ in LAYERS.values()}
+    for case in VARIANT_CASES:
+        compared |= {type(layer) for layer in all_layers(build_model(case.config, VOCAB_SIZE))}
+    assert layers - compared == set()
