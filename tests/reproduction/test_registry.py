@@ -18,7 +18,8 @@ THESIS = [
     "fig-3.6.2", "fig-d.1.1", "fig-d.1.2", "fig-d.2.1", "fig-d.2.2", "fig-d.2.3", "fig-d.3.1", "fig-d.3.2",
 ]  # fmt: skip
 OWN = [
-    "attention-baseline", "digits-tuning", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
+    "attention-baseline", "convs2s-ablations", "digits-tuning", "family-contest", "family-contest-tuning",
+    "family-decoding", "family-learning", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
     "semi-supervised-settings",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()
