@@ -40,14 +40,14 @@ MORE_CASES = {
         },
         "GRU, normalised, both directions": {
             "variant": "sutskever", "encoder_cell": "gru", "decoder_cell": "gru", "cell_normalization": "layer",
-            "directions": "both", "dropout": 0.1,
+            "directions": "both",
         },
         "ReLU RNN, concat, no feeding, near a prediction": {
             "encoder_cell": "rnn", "decoder_cell": "rnn", "cell_activation": "relu", "score": "concat",
             "input_feeding": False, "window": "predictive",
         },
-        "location, dropout": {"score": "location", "max_positions": 60, "dropout": 0.1},
-        "dot, wide window of steps": {"score": "dot", "window": "monotonic", "window_radius": 40, "dropout": 0.1},
+        "location": {"score": "location", "max_positions": 60},
+        "dot, wide window of steps": {"score": "dot", "window": "monotonic", "window_radius": 40},
     },
     "transformer": {
         "learned positions, tied softmax": {"positions": "learned", "max_positions": 60, "tied_embeddings": "softmax"},

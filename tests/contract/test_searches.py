@@ -29,8 +29,8 @@ SEARCHES = {
     "greedy": Search(greedy_search, 1),
     "beam": Search(partial(beam_search, beam_size=4, n_best=3, length_penalty=0.8), 3),
 }
-SENTENCES = draw_sentences([6, 3, 5, 2, 6, 4, 6, 5], seed=1)
-LENGTH_LIMITS = np.array([12, 12, 7, 12, 0, 20, 12, 3], np.int32)
+SENTENCES = draw_sentences([6, 3, 5, 2, 6, 4, 6, 5, 3, 4, 6, 2], seed=1)
+LENGTH_LIMITS = np.array([12, 12, 7, 12, 0, 20, 12, 3, 12, 12, 12, 12], np.int32)
 FORBIDDEN_IDS = (0, 2)
 
 every_search = pytest.mark.parametrize("search", SEARCHES)
