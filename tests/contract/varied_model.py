@@ -37,8 +37,8 @@ class VariedModel(TranslationModel):
         means = logits.mean(axis=0)
         self.scale = np.float32(2.0 / (logits - means).std())
         offsets = random.normal(scale=0.7, size=means.shape)
-        offsets[:3, EOS_ID] -= 3.0
-        offsets[:, EOS_ID] += 0.5
+        offsets[:3, EOS_ID] -= 4.5
+        offsets[:, EOS_ID] += 2.0
         offsets[:, UNKNOWN_ID] += 1.0
         self.offsets = (offsets - self.scale * means).astype("float32")
 
