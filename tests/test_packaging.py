@@ -53,7 +53,7 @@ def test_an_install_is_complete(wheel_names):
     for linked in ("datasets", "profiling"):
         assert f"bytenet/{linked}/__init__.py" in wheel_names
         modules |= {f"bytenet/{path.relative_to(ROOT)}" for path in (ROOT / linked).rglob("*.py")}
-    presets = {f"bytenet/presets/{path.name}" for path in (ROOT / "bytenet" / "presets").glob("*.yaml")}
+    presets = {str(path.relative_to(ROOT)) for path in (ROOT / "bytenet" / "presets").rglob("*.yaml")}
     assert len(presets) >= 6
     data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "reproduction" / "data").glob(f"*.{kind}")]
     tables = {f"bytenet/reproduction/data/{path.name}" for path in data}

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,13 @@ PATH_KEYS = (
 
 def preset_names() -> list[str]:
     """The presets of the package, sorted."""
-    folder = resources.files("bytenet") / "presets"
-    return sorted(file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml"))
+    return sorted(_preset_files())
+
+
+def _preset_files() -> dict[str, Traversable]:
+    """The files of the presets, which lie in a folder for each corpus, by the names of the presets."""
+    folders = (folder for folder in (resources.files("bytenet") / "presets").iterdir() if folder.is_dir())
+    return {file.name.removesuffix(".yaml"): file for folder in folders for file in folder.iterdir()}
 
 
 def load_config(preset_or_file: str | os.PathLike[str], overrides: Iterable[str] = ()) -> Config:
@@ -122,10 +128,9 @@ def _as_yaml(value: Any) -> Any:
 
 
 def _preset(name: str, place: str) -> list[Setting]:
-    if name not in preset_names():
+    if (file := _preset_files().get(name)) is None:
         raise ConfigError(_unknown_preset(name, place))
-    text = (resources.files("bytenet") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _with_preset(text, place=f"preset {name}")
+    return _with_preset(file.read_text(encoding="utf-8"), place=f"preset {name}")
 
 
 def _unknown_preset(name: str, place: str) -> str:
