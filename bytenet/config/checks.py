@@ -1,10 +1,11 @@
-"""The checked dataclass, and the types of settings, which say what a value may be."""
+"""The checked dataclass, the types of settings, which say what a value may be, and the mark of fixed settings."""
 
-from dataclasses import field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
 from pydantic import AfterValidator, ConfigDict, Field
-from pydantic.dataclasses import dataclass
+from pydantic.dataclasses import dataclass as checking_dataclass
 
 _T = TypeVar("_T")
 
@@ -13,7 +14,7 @@ _T = TypeVar("_T")
 def checked(cls: type[_T]) -> type[_T]:
     """Turn a class into a frozen dataclass that checks its values."""
     config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-    return cast(type[_T], dataclass(frozen=True, kw_only=True, config=config)(cls))
+    return cast(type[_T], checking_dataclass(frozen=True, kw_only=True, config=config)(cls))
 
 
 def _odd(value: int) -> int:
@@ -40,3 +41,26 @@ Name = Annotated[str, Field(min_length=1)]
 Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
 Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
 Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Marks a setting that a resumed run must not change, as its checkpoints would no longer fit.
+
+    Used as `Annotated[type, Fixed()]`.
+
+    Args:
+        aspect: what must stay the same, computed from the value. By default, the value itself.
+    """
+
+    aspect: Callable[[Any], Any] = lambda value: value
+
+
+def is_set(value: Any) -> bool:
+    """Whether a setting has a value. An aspect for `Fixed`."""
+    return value is not None
+
+
+def is_several(value: int) -> bool:
+    """Whether a number is above 1. An aspect for `Fixed`."""
+    return value > 1

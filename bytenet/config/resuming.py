@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+from bytenet.config.checks import Fixed
 from bytenet.config.config import Config
-from bytenet.config.fixed import Fixed
 
 # Every setting of these sections decides about the variables of the model, or about the order of the batches.
 _FIXED_SECTIONS = ("model", "data")

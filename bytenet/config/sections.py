@@ -7,8 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Years, checked
-from bytenet.config.fixed import Fixed
+from bytenet.config.checks import Fixed, Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Years, checked
 
 
 @checked

@@ -5,8 +5,19 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import Name, Names, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Share, checked
-from bytenet.config.fixed import Fixed, is_set, is_several
+from bytenet.config.checks import (
+    Fixed,
+    Name,
+    Names,
+    NonNegative,
+    NonNegativeFloat,
+    Positive,
+    PositiveFloat,
+    Share,
+    checked,
+    is_set,
+    is_several,
+)
 
 
 @checked
