@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups, pair_lengths
+from bytenet.datasets.text.graph_encoding import encode_graph
 from bytenet.decoding import CompiledSearch
 from bytenet.evaluation import (
     bleu,
@@ -156,8 +157,8 @@ class Validator:
         """
         batch, length = sampler.batch(step)
         inputs = {
-            "source_ids": self._vocabulary.encode_graph(tf.constant(batch.source), length),
-            "target_ids": self._vocabulary.encode_graph(tf.constant(batch.target), length),
+            "source_ids": encode_graph(self._vocabulary, tf.constant(batch.source), length),
+            "target_ids": encode_graph(self._vocabulary, tf.constant(batch.target), length),
         }
         with averaged_weights(self._model), batch_norm_statistics(self._model, self._statistics):
             losses = self._tools.sentence_losses(inputs)

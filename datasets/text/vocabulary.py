@@ -18,8 +18,6 @@ from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
 
 if TYPE_CHECKING:
-    import tensorflow as tf
-
     from bytenet.config import DataConfig
 
 PAD_ID = 0
@@ -184,12 +182,6 @@ class Vocabulary:
     def decode_batch(self, ids: Any) -> list[str]:
         """The texts of an array or tensor of ids, int `(batch, length)`."""
         return [self.decode(row) for row in np.asarray(ids)]
-
-    def encode_graph(self, strings: "tf.Tensor", length: "int | tf.Tensor | None" = None) -> "tf.Tensor":
-        """`bytenet.datasets.text.graph_encoding.encode_graph` with this vocabulary."""
-        from bytenet.datasets.text.graph_encoding import encode_graph
-
-        return encode_graph(self, strings, length)
 
     def to_json(self) -> str:
         """The vocabulary as JSON, which `from_json` reads."""

@@ -25,6 +25,7 @@ from bytenet.datasets import (
 )
 from bytenet.datasets.text.characters import character_counts, comparable
 from bytenet.datasets.text.encoding import encode_texts
+from bytenet.datasets.text.graph_encoding import encode_graph
 from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 
 # Marks to reorder and compose, characters with decompositions, Hangul to compose, and marks and letters that are new
@@ -108,7 +109,7 @@ ENTRIES = {
     "Vocabulary.from_pairs": lambda lines: Vocabulary.from_pairs(Pairs(lines, lines), DataConfig()).characters,
     "Vocabulary.encode": lambda lines: [VOCABULARY.encode(line) for line in lines],
     "Vocabulary.encode_batch": VOCABULARY.encode_batch,
-    "Vocabulary.encode_graph": lambda lines: VOCABULARY.encode_graph(lines).numpy(),
+    "encode_graph": lambda lines: encode_graph(VOCABULARY, lines).numpy(),
     "Vocabulary.encoded_lengths": VOCABULARY.encoded_lengths,
     "Vocabulary.encoded_lengths, drop": SMALL.encoded_lengths,
     "Vocabulary.knows": Vocabulary("übermdG tfs").knows,

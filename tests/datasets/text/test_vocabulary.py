@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bytenet.datasets.text.graph_encoding import encode_graph
 from bytenet.datasets.text.normalisation import normalise
 from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 from bytenet.errors import InputError, MissingFileError
@@ -40,7 +41,7 @@ def test_unknown_characters_are_handled_by_each_rule():
 
 def test_empty_vocabulary_encodes_every_character_as_unknown():
     assert Vocabulary("").encode("ab").tolist() == [2, 2, 1]
-    assert Vocabulary("").encode_graph(["ab"]).numpy().tolist() == [[2, 2, 1]]
+    assert encode_graph(Vocabulary(""), ["ab"]).numpy().tolist() == [[2, 2, 1]]
 
 
 def test_decode_stops_at_the_first_end_and_skips_padding():
@@ -96,7 +97,7 @@ def test_the_graph_encodes_as_python_does(known, lines, unknown):
     expected = [vocabulary.encode(line) for line in lines]
     longest = max(len(ids) for ids in expected)
     padded = np.array([np.pad(ids, (0, longest - len(ids))) for ids in expected])
-    encoded = vocabulary.encode_graph([line.encode("utf-8") for line in lines])
+    encoded = encode_graph(vocabulary, [line.encode("utf-8") for line in lines])
     assert encoded.dtype == "int32"
     np.testing.assert_array_equal(encoded, padded)
 
@@ -108,22 +109,22 @@ def test_the_graph_encodes_every_character_as_python_does():
     vocabulary = Vocabulary([char for char, normal in zip(every, normalise(every), strict=True) if normal == char][::3])
     # One text of all characters, with a letter between neighbours so that nothing is composed.
     text = "x".join(every)
-    encoded = vocabulary.encode_graph([text.encode("utf-8")])[0]
+    encoded = encode_graph(vocabulary, [text.encode("utf-8")])[0]
     np.testing.assert_array_equal(encoded, vocabulary.encode(text))
 
 
 def test_graph_pads_to_the_given_length():
     vocabulary = Vocabulary("ab")
-    assert vocabulary.encode_graph(["ab", "a"], 5).numpy().tolist() == [[3, 4, 1, 0, 0], [3, 1, 0, 0, 0]]
+    assert encode_graph(vocabulary, ["ab", "a"], 5).numpy().tolist() == [[3, 4, 1, 0, 0], [3, 1, 0, 0, 0]]
 
 
 def test_graph_refuses_unknown_characters_under_the_error_rule():
     import tensorflow as tf
 
     vocabulary = Vocabulary("ab", unknown="error")
-    assert vocabulary.encode_graph(["ab"]).numpy().tolist() == [[3, 4, 1]]
+    assert encode_graph(vocabulary, ["ab"]).numpy().tolist() == [[3, 4, 1]]
     with pytest.raises(tf.errors.InvalidArgumentError, match="not in the vocabulary"):
-        tf.function(vocabulary.encode_graph)(tf.constant(["axb"]))
+        tf.function(encode_graph)(vocabulary, tf.constant(["axb"]))
 
 
 @given(texts, rules)
