@@ -38,14 +38,14 @@ every_family = parametrize(FAMILY_CASES)
 
 
 @cache
-def graph_of(case: Case, search: str, source_length: int, jit_compile: bool = False) -> Callable[..., SearchResult]:
-    """The search as a graph for any number of sentences."""
+def graph_of(case: Case, search: str, jit_compile: bool = False) -> Callable[..., SearchResult]:
+    """The search as a graph for any number of sentences of any length."""
     run = partial(
         SEARCHES[search].run, varied(case.config), max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
     )  # fmt: skip
     return tf.function(
         lambda source_ids, length_limits: run(source_ids, length_limits=length_limits),
-        input_signature=[tf.TensorSpec([None, source_length], tf.int32), tf.TensorSpec([None], tf.int32)],
+        input_signature=[tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)],
         autograph=False,
         jit_compile=jit_compile,
     )
@@ -54,8 +54,7 @@ def graph_of(case: Case, search: str, source_length: int, jit_compile: bool = Fa
 @cache
 def result_of(case: Case, search: str, jit_compile: bool = False) -> SearchResult:
     """The hypotheses of all sentences in one batch, as NumPy arrays."""
-    run = graph_of(case, search, max(map(len, SENTENCES)), jit_compile)
-    return as_numpy(run(pad(SENTENCES), LENGTH_LIMITS))
+    return as_numpy(graph_of(case, search, jit_compile)(pad(SENTENCES), LENGTH_LIMITS))
 
 
 def as_numpy(result: SearchResult) -> SearchResult:
@@ -139,8 +138,7 @@ def test_forbidden_symbols_are_not_chosen_even_if_likeliest(case, search):
 @parametrize([case for case in FAMILY_CASES if case.config.mask_padding])
 @every_search
 def test_hypotheses_do_not_depend_on_batch_or_padding(case, search):
-    together = result_of(case, search)
-    search_alone = graph_of(case, search, source_length=9)
+    together, search_alone = result_of(case, search), graph_of(case, search)
     for index, sentence in enumerate(SENTENCES):
         rows = slice(index, index + 1)
         alone = as_numpy(search_alone(pad([sentence], 9), LENGTH_LIMITS[rows]))
