@@ -44,7 +44,7 @@ def test_training_does_not_depend_on_the_bucket(case):
         return losses[:3], gradients, [convert_to_numpy(weight).copy() for weight in model.non_trainable_weights]
 
     losses, gradients, statistics = train(length=7, num_fillers=0)
-    wide_losses, wide_gradients, wide_statistics = train(length=20, num_fillers=2)
+    wide_losses, wide_gradients, wide_statistics = train(length=12, num_fillers=2)
     np.testing.assert_allclose(wide_losses, losses, rtol=1e-5)
     assert_gradients_near(wide_gradients, gradients, 1e-3)
     for wide, narrow in zip(wide_statistics, statistics, strict=True):
