@@ -208,13 +208,20 @@ print(json.dumps({
     "message": message,
     "compared": len(expected.keys() & values.keys()),
     "largest difference": max(float(abs(expected[key] - values[key]).max()) for key in expected),
-    "different bits": [name for name in unbroken if not np.array_equal(unbroken[name], stopped[name])],
+    # A checkpoint has the sum of the loss over both devices, so that its parts are added in another order afterwards.
+    "different loss": not np.allclose(*(run["metrics/0000/loss/total"] for run in (unbroken, stopped)), rtol=1e-6),
+    "different bits": [
+        name for name in unbroken
+        if name != "metrics/0000/loss/total" and not np.array_equal(unbroken[name], stopped[name])
+    ],
 }))
 """
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("optimizer", [(), NAG], ids=["adam", "nag"])
+@pytest.mark.parametrize(
+    "optimizer", [pytest.param((), id="adam"), pytest.param(NAG, id="nag", marks=pytest.mark.slow)]
+)
 def test_accumulation_on_two_devices_equals_larger_batches_on_one(smallest_settings, tmp_path, optimizer):
     settings = (*smallest_settings, *SETTINGS, *optimizer, "data.shuffle=none", "training.deterministic=true")
     done = subprocess.run(
@@ -225,4 +232,5 @@ def test_accumulation_on_two_devices_equals_larger_batches_on_one(smallest_setti
     assert "step 4; everything is saved" in report["message"]
     assert report["compared"] > 10
     assert report["largest difference"] < 1e-5
+    assert not report["different loss"]
     assert not report["different bits"]
