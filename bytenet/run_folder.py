@@ -227,8 +227,8 @@ class RunFolder:
 
     def _check_same_run(self, config: Config, vocabulary: "Vocabulary") -> None:
         changes = [
-            f"{key} was {saved!r} and is {asked!r}"
-            for key, saved, asked in forbidden_changes(self.config, config)
+            f"{key} was {saved!r} and is {requested!r}"
+            for key, saved, requested in forbidden_changes(self.config, config)
             if key not in PATH_KEYS  # files may be moved
         ]
         if changes:

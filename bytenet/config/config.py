@@ -33,9 +33,13 @@ class Config:
 
     def differences(self, other: Self) -> list[tuple[str, Any, Any]]:
         """Every dotted key whose value differs, with the value here and the value in `other`."""
-        here, there = self.settings(), other.settings()
-        keys = dict.fromkeys([*here, *there])  # different families have different keys
-        return [(key, here.get(key), there.get(key)) for key in keys if here.get(key) != there.get(key)]
+        settings, other_settings = self.settings(), other.settings()
+        keys = dict.fromkeys([*settings, *other_settings])  # different families have different keys
+        return [
+            (key, settings.get(key), other_settings.get(key))
+            for key in keys
+            if settings.get(key) != other_settings.get(key)
+        ]
 
     def settings(self) -> dict[str, Any]:
         """All settings by their dotted keys."""

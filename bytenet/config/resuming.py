@@ -10,12 +10,12 @@ from bytenet.config.config import Config
 _FIXED_SECTIONS = ("model", "data")
 
 
-def forbidden_changes(saved: Config, asked: Config) -> list[tuple[str, Any, Any]]:
+def forbidden_changes(saved: Config, requested: Config) -> list[tuple[str, Any, Any]]:
     """The changes with which a run cannot be resumed.
 
     Args:
         saved: configuration of the run.
-        asked: configuration to resume it with.
+        requested: configuration to resume it with.
 
     Returns:
         The dotted key of each setting, its saved value, and the value that was asked for.
@@ -23,7 +23,7 @@ def forbidden_changes(saved: Config, asked: Config) -> list[tuple[str, Any, Any]
     aspects = _fixed_aspects(saved)
     return [
         (key, before, after)
-        for key, before, after in saved.differences(asked)
+        for key, before, after in saved.differences(requested)
         if key.partition(".")[0] in _FIXED_SECTIONS or (key in aspects and aspects[key](before) != aspects[key](after))
     ]
 

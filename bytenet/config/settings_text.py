@@ -58,18 +58,18 @@ for _class in (_Loader, _Dumper):
         _class.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"^(?:{_pattern})$"), _first)
 
 
-def _mapping(node: yaml.Node, what: str, place: str) -> Iterator[tuple[str, yaml.Node]]:
+def _mapping(node: yaml.Node, expected: str, place: str) -> Iterator[tuple[str, yaml.Node]]:
     """The keys and values of a mapping node; a ConfigError if it is no mapping or repeats a key."""
     where = f"{place}:{node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
-        found = repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
-        raise ConfigError(f"{where}: expected {what} as lines of `key: value`, but found {found}.")
-    seen: set[str] = set()
+        actual = repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
+        raise ConfigError(f"{where}: expected {expected} as lines of `key: value`, but found {actual}.")
+    earlier: set[str] = set()
     for key_node, value_node in node.value:
         key = str(key_node.value)
-        if key in seen:
+        if key in earlier:
             raise ConfigError(f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Remove one of the two.")
-        seen.add(key)
+        earlier.add(key)
         yield key, value_node
 
 
