@@ -54,13 +54,16 @@ class Finisher:
             hypotheses: of each line, best first.
         """
         if self._aligner is None:
-            return [[Translation(self._vocabulary.decode(one.ids), *one[1:]) for one in row] for row in hypotheses]
+            return [
+                [Translation(self._vocabulary.decode(hypothesis.ids), *hypothesis[1:]) for hypothesis in row]
+                for row in hypotheses
+            ]
         sources = [ids for ids, row in zip(source_ids, hypotheses, strict=True) for _ in row]
-        alignments = self._aligner(sources, [one.ids for row in hypotheses for one in row])
+        alignments = self._aligner(sources, [hypothesis.ids for row in hypotheses for hypothesis in row])
         finished = []
         for line, row in zip(normalise(lines), hypotheses, strict=True):
-            translations = [self._attended(line, one, next(alignments)) for one in row]
-            finished.append(sorted(translations, key=lambda one: (not one.ended, -one.score)))
+            translations = [self._attended(line, hypothesis, next(alignments)) for hypothesis in row]
+            finished.append(sorted(translations, key=lambda translation: (not translation.ended, -translation.score)))
         return finished
 
     def _attended(self, line: str, hypothesis: Hypothesis, alignment: np.ndarray) -> Translation:

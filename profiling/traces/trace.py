@@ -176,13 +176,13 @@ class _Reader:
 
     def _operation_of(self, owner: _Owner) -> Operation | None:
         """The operation that time is spent on; None for waiting."""
-        asked: _Owner | None = owner
+        working: _Owner | None = owner
         for _ in range(_LONGEST_CHAIN):
-            if isinstance(asked, _Help):
-                asked = self._asked_by.get(asked.number)
-        if isinstance(asked, _Waiting):
+            if isinstance(working, _Help):
+                working = self._asked_by.get(working.number)
+        if isinstance(working, _Waiting):
             return None
-        return asked if isinstance(asked, Operation) else self._runtime
+        return working if isinstance(working, Operation) else self._runtime
 
     def _is_derived(self, line: RawLine) -> bool:
         """Whether a line of an accelerator only repeats other lines in another order, as `Steps` or `XLA Modules`.

@@ -68,7 +68,7 @@ class StateKeeper(keras.callbacks.Callback):
         state.step += 1
         state.seconds = self._seconds_before + time.monotonic() - self._began
         loss = float(logs["loss"])
-        norms = [keras.ops.convert_to_numpy(one.optimizer.gradient_norm) for one in self._translators]
+        norms = [keras.ops.convert_to_numpy(translator.optimizer.gradient_norm) for translator in self._translators]
         gradient_norm = float(np.max(norms))  # NaN if one of them is
         # The gradient spoils the weights one step before the loss shows it.
         if not (math.isfinite(loss) and math.isfinite(gradient_norm)):

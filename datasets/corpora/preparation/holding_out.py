@@ -61,6 +61,6 @@ def _roots(pairs: Pairs) -> list[int]:
     for sentences in (pairs.source, pairs.target):
         first_with: dict[str, int] = {}
         for index, sentence in enumerate(comparable(sentences)):
-            one, other = root(index), root(first_with.setdefault(sentence, index))
-            parents[max(one, other)] = min(one, other)
+            low, high = sorted((root(index), root(first_with.setdefault(sentence, index))))
+            parents[high] = low
     return [root(index) for index in range(len(pairs))]

@@ -56,7 +56,10 @@ def measure_semi_supervised(
     sizes = list(dict.fromkeys(beam_sizes or [semi.beam_size]))
     compiled, pairs_only, by_size, streams = _translators_and_batches(replace(config, semi_supervised=semi), sizes)
     for name, shapes in streams.items():
-        say(f"{name}: " + ", ".join(f"{one.rows} x {one.length} ({one.share:.0%} of the batches)" for one in shapes))
+        say(
+            f"{name}: "
+            + ", ".join(f"{shape.rows} x {shape.length} ({shape.share:.0%} of the batches)" for shape in shapes)
+        )
     steps = [WholeSteps(None, pairs_only, {"pairs": streams["pairs"]})]
     steps += [WholeSteps(size, pair, streams) for size, pair in by_size.items()]
     parts = _parts_of_pairs(pairs_only, streams["pairs"])
@@ -64,7 +67,7 @@ def measure_semi_supervised(
         shapes_of_texts = {side: streams[side] for side in pair.search_lengths}
         parts += _parts_of_text(pair, size, shapes_of_texts, compiled)
     _measure(pairs_only, steps, parts, repeats, seconds_a_turn, say)
-    return [step_cost(one, steps[0], parts, compiled) for one in steps], [part_cost(part) for part in parts]
+    return [step_cost(whole, steps[0], parts, compiled) for whole in steps], [part_cost(part) for part in parts]
 
 
 def _translators_and_batches(
@@ -89,14 +92,14 @@ def _translators_and_batches(
             "target_weight). With objective back_translation, the text must be of the side that teaches the trained "
             "translator."
         )
-    how = (task.vocabulary, task.strategy, task.jit_compile)
-    pairs_only = make_trainable_pair(config, *how, task.total_steps, sides=())
+    surroundings = (task.vocabulary, task.strategy, task.jit_compile)
+    pairs_only = make_trainable_pair(config, *surroundings, task.total_steps, sides=())
     load_starts(pairs_only.translators, config, task.vocabulary)
     search_lengths = {text.side: text.search_lengths for text in task.texts}
     by_size = {}
     for size in beam_sizes:
         of_size = replace(config, semi_supervised=replace(config.semi_supervised, beam_size=size))
-        by_size[size] = pair_of(pairs_only.translators, of_size, *how, tuple(search_lengths))
+        by_size[size] = pair_of(pairs_only.translators, of_size, *surroundings, tuple(search_lengths))
         by_size[size].set_texts(config.semi_supervised, search_lengths)
     plans = {name: stream.plan for name, stream in task.streams.items()}
     return task.jit_compile, pairs_only, by_size, one_batch_of_every_shape(task.dataset(), plans)
@@ -150,9 +153,9 @@ def _measure(
     for part in parts:  # before the whole steps, which call them, so that the compiling of each part is timed
         part.warm_up(seconds_a_turn)
         say(f"{part.description}: {part.first_seconds:.1f} seconds to the end of the first call")
-    for one in steps:
-        say(f"{name_of_steps(one.beam_size)}: first steps ...")
-        one.warm_up(seconds_a_turn)
+    for whole_steps in steps:
+        say(f"{name_of_steps(whole_steps.beam_size)}: first steps ...")
+        whole_steps.warm_up(seconds_a_turn)
     measurements: list[WholeSteps | StepPart] = [*steps, *parts]
     for turn in range(repeats):
         say(f"turn {turn + 1} of {repeats} ...")
