@@ -141,14 +141,14 @@ class Experiment:
             return Basis("trained, same size")
         return self.basis
 
-    def num_seeds(self, scale: Scale, asked: int | None = None) -> int:
+    def num_seeds(self, scale: Scale, requested: int | None = None) -> int:
         """Number of trainings of each run.
 
         Args:
             scale: the scale.
-            asked: the number that the user gave, or None.
+            requested: the number that the user gave, or None.
         """
-        return 1 if self.one_seed else asked or self.seeds.get(scale, 1)
+        return 1 if self.one_seed else requested or self.seeds.get(scale, 1)
 
     def command(self, scale: Scale, seeds: int) -> str:
         """The command line that makes its results."""

@@ -112,7 +112,7 @@ def join(experiment: Experiment, scale: Scale, table: Table, earlier: EarlierRes
     if len(columns) > 1:
         raise InputError(
             f"The earlier results of {experiment.name} have other columns than the new ones: "
-            f"{' and '.join(', '.join(one) for one in sorted(columns))}. Give another --out."
+            f"{' and '.join(', '.join(names) for names in sorted(columns))}. Give another --out."
         )
     return [rows[name, trial] for name, trial in sorted(rows, key=lambda key: (positions[key[0]], key[1]))]
 
@@ -124,15 +124,17 @@ def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
         `common`: the settings that all runs share, by dotted key. `runs`: the other settings of each run, by its name.
         Paths are left out.
     """
-    each = {run.name: run.settings_without_paths(seed=1) for run in unique_runs(runs)}
-    first = next(iter(each.values()))
+    by_run = {run.name: run.settings_without_paths(seed=1) for run in unique_runs(runs)}
+    first = next(iter(by_run.values()))
     common = {
-        key: value for key, value in first.items() if all(key in one and one[key] == value for one in each.values())
+        key: value
+        for key, value in first.items()
+        if all(key in settings and settings[key] == value for settings in by_run.values())
     }
-    own = {
-        name: {key: value for key, value in settings.items() if key not in common} for name, settings in each.items()
+    remaining = {
+        name: {key: value for key, value in settings.items() if key not in common} for name, settings in by_run.items()
     }
-    return {"common": common, "runs": own}
+    return {"common": common, "runs": remaining}
 
 
 def _changes(runs: Sequence[TrainingRun], recorded: dict[str, Any] | None) -> dict[str, str]:

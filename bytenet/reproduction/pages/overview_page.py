@@ -102,7 +102,9 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
 
 
 def _chapter_list(results: Sequence[PublishedResult], folder: str) -> str:
-    chapters = [chapter for chapter in CHAPTERS if any(chapter_of(one.experiment.name) is chapter for one in results)]
+    chapters = [
+        chapter for chapter in CHAPTERS if any(chapter_of(result.experiment.name) is chapter for result in results)
+    ]
     return "\n".join(f"- [{chapter.title}]({folder}{chapter.file_name})" for chapter in chapters) or _NONE
 
 

@@ -105,18 +105,18 @@ _EVALUATIONS = 8  # on the validation set, approximately
 
 def training_of(way: str, scale: Scale, choice: Choice | None = None) -> TrainingRun:
     """The training of a way with the chosen settings, or with another choice."""
-    one, choice = WAYS[way], choice or CHOSEN[way]
+    recipe, choice = WAYS[way], choice or CHOSEN[way]
     smoke = scale == "smoke"
-    steps = _SMOKE_STEPS if smoke else one.steps
+    steps = _SMOKE_STEPS if smoke else recipe.steps
     steps_an_epoch = 3 if smoke else _STEPS_AN_EPOCH
     settings = [
         f"model.dropout={choice.dropout}", f"training.max_steps={steps}",
         f"training.epochs={math.ceil(steps / steps_an_epoch)}",
         f"evaluation.every_epochs={max(1, round(steps / steps_an_epoch / _EVALUATIONS))}",
-        *(f"semi_supervised.{side}_weight={choice.weight if side in one.sides else 0.0}" for side in _BOTH),
+        *(f"semi_supervised.{side}_weight={choice.weight if side in recipe.sides else 0.0}" for side in _BOTH),
     ]  # fmt: skip
     starts: tuple[Start, ...] = ()
-    if one.started:
+    if recipe.started:
         settings += ["training.learning_rate=1e-3", "training.warmup_steps=100"]
         starts = (
             Start("semi_supervised.start_forward", training_of(PAIRS, scale)),
@@ -124,8 +124,8 @@ def training_of(way: str, scale: Scale, choice: Choice | None = None) -> Trainin
         )
     together = f"captions-{way} {choice.dropout:g}".replace(",", "").replace(" ", "-")
     return TrainingRun(
-        f"{together}-{choice.weight:g}" if one.sides else together, _PRESET,
-        (*_THESIS, *settings, *_SCALES[scale], *one.settings),
+        f"{together}-{choice.weight:g}" if recipe.sides else together, _PRESET,
+        (*_THESIS, *settings, *_SCALES[scale], *recipe.settings),
         starts=starts, together=together, cost=2.0 if starts else 1.0,
     )  # fmt: skip
 

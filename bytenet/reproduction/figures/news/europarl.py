@@ -104,8 +104,8 @@ _MIXED = (
 def _against_printed(table: Table, run: str, scale: Scale) -> list[Verdict]:
     """Compare the ends of the curves with the thesis's. There is a claim only for its own corpus and size."""
     verdicts = []
-    ends = {(one.measure, one.split): one.value for one in EUROPARL[run] if one.kind == "end"}
-    for measure, split in (place for place in product(_MEASURES, ("test", "train")) if place in ends):
+    ends = {(value.measure, value.split): value.value for value in EUROPARL[run] if value.kind == "end"}
+    for measure, split in (curve for curve in product(_MEASURES, ("test", "train")) if curve in ends):
         value = ends[measure, split]
         words = "BLEU" if measure == "bleu" else "cross entropy, nats a sentence"
         quantity = f"{split} {words} of {run}, end of the figure's curve"
@@ -125,7 +125,7 @@ def _against_printed(table: Table, run: str, scale: Scale) -> list[Verdict]:
 
 def _simplified(table: Table, scale: Scale) -> list[Verdict]:
     ends = {run: settled(table, run, "test_sentence_cross_entropy") for run in ("bytenet", "simplified")}
-    gaps = [own - other for own, other in zip(ends["simplified"], ends["bytenet"], strict=True)]
+    gaps = [simplified - bytenet for simplified, bytenet in zip(ends["simplified"], ends["bytenet"], strict=True)]
     train = {run: settled(table, run, "train_sentence_cross_entropy") for run in ends}
     overfitting = {run: np.subtract(ends[run], train[run]) for run in ends}
     wider = (overfitting["simplified"] - overfitting["bytenet"]).tolist()
@@ -146,7 +146,7 @@ def _simplified(table: Table, scale: Scale) -> list[Verdict]:
 def _selu(table: Table, scale: Scale) -> list[Verdict]:
     ratios = worst_spikes(table, "selu", "train_sentence_cross_entropy")
     ends = {run: settled(table, run, "train_sentence_cross_entropy") for run in ("bytenet", "selu")}
-    gaps = [own / other for own, other in zip(ends["selu"], ends["bytenet"], strict=True)]
+    gaps = [selu / bytenet for selu, bytenet in zip(ends["selu"], ends["bytenet"], strict=True)]
     verdicts = [
         statement(
             "highest over median training cross entropy of SELU, second half of the training", "spikes on occasion",

@@ -57,7 +57,7 @@ def _error_verdicts(table: Table, scale: Scale, beside: dict[str, Table]) -> lis
                 for labelled in LABELLED
             ]
             verdicts += [verdict for verdict, _ in filter(None, compared)]
-            outcomes = [outcome for one in filter(None, compared) for outcome in one[1]]
+            outcomes = [outcome for _, of_cells in filter(None, compared) for outcome in of_cells]
             if outcomes:
                 verdicts.append(_all_cells(rows, outcomes, sizes, words, reproduces))
         verdicts += effect_of_text(rows, words, FORKS if settings == "default" else "")

@@ -123,8 +123,8 @@ def _ratios_by_size(rows: Rows, column: str, sizes: Sequence[int], fewer: int) -
     for processor in dict.fromkeys(row.get("processor") for row in rows):
         of_processor = [row for row in rows if row.get("processor") == processor]
         for cell in (Cell(labelled, size, weight) for labelled in LABELLED for size in sizes for weight in WEIGHTS):
-            both = cell, cell._replace(unlabelled=fewer)
-            times, others = (values_by_trial(of_processor, one, column) for one in both)
+            times = values_by_trial(of_processor, cell, column)
+            others = values_by_trial(of_processor, cell._replace(unlabelled=fewer), column)
             for trial, (time, other) in paired(times, others).items():
                 ratios.setdefault(cell.labelled, {}).setdefault(trial, []).append(time / other)
     return {

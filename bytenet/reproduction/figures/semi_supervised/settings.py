@@ -149,7 +149,10 @@ def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
-    for label, against in {_PLAIN: _NONE, **{label: one.against for label, one in _variants(scale).items()}}.items():
+    for label, against in {
+        _PLAIN: _NONE,
+        **{label: variant.against for label, variant in _variants(scale).items()},
+    }.items():
         values = by_trial(table, "misclassification", run=label)
         others = by_trial(table, "misclassification", run=against)
         differences = paired_differences(values, others)

@@ -91,15 +91,15 @@ def draw_lines(axes: "Axes", table: Table, lines: Sequence[Line], panel: Panel, 
     return highest
 
 
-def draw_published(axes: "Axes", one: Published, colour: str) -> None:
-    _, style = KINDS[one.kind]
-    if one.kind in ("first", "point"):
-        axes.plot(one.epoch or 0, one.value, color=colour, clip_on=False, zorder=3, **style)
-    elif one.high is None:
-        axes.axhline(one.value, color=colour, linewidth=1.1, **style)
+def draw_published(axes: "Axes", published: Published, colour: str) -> None:
+    _, style = KINDS[published.kind]
+    if published.kind in ("first", "point"):
+        axes.plot(published.epoch or 0, published.value, color=colour, clip_on=False, zorder=3, **style)
+    elif published.high is None:
+        axes.axhline(published.value, color=colour, linewidth=1.1, **style)
     else:
-        axes.axhspan(one.value, one.high, color=colour, alpha=0.2, linewidth=0)
-        for edge in (one.value, one.high):
+        axes.axhspan(published.value, published.high, color=colour, alpha=0.2, linewidth=0)
+        for edge in (published.value, published.high):
             axes.axhline(edge, color=colour, linewidth=0.8, **style)
 
 
@@ -127,9 +127,9 @@ def set_limits(axes: "Axes", panel: Panel, num_notes: int, middle: float) -> Non
 
 def write_above(axes: "Axes", values: Sequence[tuple[Published, str]]) -> None:
     """Write the values that are above the axis at its top."""
-    for place, (one, colour) in enumerate(values):
-        text = f"▲ {one.full_text}"
-        height = 0.98 - 0.09 * place
+    for line, (published, colour) in enumerate(values):
+        text = f"▲ {published.full_text}"
+        height = 0.98 - 0.09 * line
         axes.text(0.015, height, text, color=colour, transform=axes.transAxes, va="top", fontsize=SMALL)
 
 

@@ -69,12 +69,13 @@ def plot_curves(
     save(figure, path)
 
 
-def _colours(one: Published, panel: Panel, lines: Sequence[Line]) -> list[str]:
+def _colours(published: Published, panel: Panel, lines: Sequence[Line]) -> list[str]:
     """The colour of the line to which a value of the thesis belongs, as a list of one or no colour."""
-    if one.measure != panel.measure:
+    if published.measure != panel.measure:
         return []
-    colours = [line.colour for line in lines if one.run in (None, line.run) and one.split in (None, line.split)]
-    return ["black"] * bool(colours) if one.kind == "baseline" else colours[:1]
+    of_value = [line for line in lines if published.run in (None, line.run) and published.split in (None, line.split)]
+    colours = [line.colour for line in of_value]
+    return ["black"] * bool(colours) if published.kind == "baseline" else colours[:1]
 
 
 def all_zero(table: Table, lines: Sequence[Line], measure: str) -> bool:
@@ -93,15 +94,15 @@ def _draw_row(
     """Draw the panels of a measure. Returns the kinds of the thesis's values drawn in them."""
     drawn, notes = [], []
     for axes, lines in zip(row, columns, strict=True):
-        values = [(one, colour) for one in published for colour in _colours(one, panel, lines)]
+        values = [(value, colour) for value in published for colour in _colours(value, panel, lines)]
         if all_zero(table, lines, panel.measure):
-            _say_zero(axes, lines, panel, [one for one, _ in values])
+            _say_zero(axes, lines, panel, [value for value, _ in values])
             continue
         highest = draw_lines(axes, table, lines, panel, alpha)
-        far = [one.value > FAR * highest for one, _ in values]
+        far = [value.value > FAR * highest for value, _ in values]
         near = [pair for pair, is_far in zip(values, far, strict=True) if not is_far]
-        for one, colour in near:
-            draw_published(axes, one, colour)
+        for value, colour in near:
+            draw_published(axes, value, colour)
         drawn.append((axes, near))
         notes.append([pair for pair, is_far in zip(values, far, strict=True) if is_far])
     # After the whole row is drawn, because its panels share their limits.
@@ -109,9 +110,9 @@ def _draw_row(
         middle = np.median([np.median(values) for axes, _ in drawn for values in raw_values(axes)])
         set_limits(drawn[0][0], panel, max(map(len, notes)), float(middle))
     for (axes, near), far_ones in zip(drawn, notes, strict=True):
-        write_beside(axes, [(one.value, one.text, colour) for one, colour in near if one.kind != "point"])
+        write_beside(axes, [(value.value, value.text, colour) for value, colour in near if value.kind != "point"])
         write_above(axes, far_ones)
-    return {one.kind for _, near in drawn for one, _ in near}
+    return {value.kind for _, near in drawn for value, _ in near}
 
 
 def _say_zero(axes: "Axes", lines: Sequence[Line], panel: Panel, published: Sequence[Published]) -> None:
@@ -119,9 +120,9 @@ def _say_zero(axes: "Axes", lines: Sequence[Line], panel: Panel, published: Sequ
     axes.set_axis_off()
     splits = " and ".join(dict.fromkeys(SPLIT_NAMES[line.split] for line in lines))
     text = [f"{WORDS[panel.measure]} on {splits} is 0 throughout"]
-    for run, values in groupby(published, key=lambda one: one.run):
+    for run, values in groupby(published, key=lambda value: value.run):
         text.append(f"{shown_name(run)} in the thesis:" if run else "in the thesis:")
-        text.append(", ".join(one.full_text.removeprefix("thesis, ") for one in values))
+        text.append(", ".join(value.full_text.removeprefix("thesis, ") for value in values))
     axes.text(0.5, 0.5, "\n".join(text), transform=axes.transAxes, ha="center", va="center", fontsize=SMALL)
 
 

@@ -82,5 +82,6 @@ def published_value(values: Sequence[Published], measure: str, split: str, kind:
     Raises:
         ValueError: there is no such value, or more than one.
     """
-    (value,) = (one for one in values if (one.kind, one.measure) == (kind, measure) and one.split in (None, split))
-    return value
+    of_curve = (value for value in values if (value.kind, value.measure) == (kind, measure))
+    (shown,) = (value for value in of_curve if value.split in (None, split))
+    return shown

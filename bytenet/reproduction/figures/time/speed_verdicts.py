@@ -63,9 +63,9 @@ def rate_verdicts(table: Table, model: str) -> list[Verdict]:
 
 def efficiency_verdict(table: Table, model: str) -> Verdict:
     """Parallel efficiency: the speed of several devices over that many times the speed of one."""
-    one, several = device_counts(table)
+    single_device, several = device_counts(table)
     single, together = THESIS_RATES[model]
-    measured = list(rates(table, model, several) / (several * rates(table, model, one)))
+    measured = list(rates(table, model, several) / (several * rates(table, model, single_device)))
     quantity = f"{LABELS[model]}, speed of {several} devices over {several} times that of one"
     printed = together / (THESIS_CARDS[1] * single)
     if table[0]["kind"] != "CPU":
