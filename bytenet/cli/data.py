@@ -4,16 +4,12 @@ import json
 
 import click
 
+from bytenet.cli.common.set_option import set_option
+
 
 @click.command(short_help="Look at a corpus before training: lengths, buckets, alphabet, odd pairs.")
 @click.argument("preset_or_file", required=False)
-@click.option(
-    "--set",
-    "overrides",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Change a setting, for example --set data.batch_size=64. May be given several times.",
-)
+@set_option("data.batch_size=64")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and exit.")
 def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:

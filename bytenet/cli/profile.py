@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet import compile_cache
+from bytenet.cli.common.set_option import set_option
 
 if TYPE_CHECKING:
     from bytenet.config import Config
@@ -29,7 +30,7 @@ class _Steps(click.ParamType):
 
 @click.command(short_help="Show where the time of training or decoding goes.")
 @click.argument("preset_or_file", required=False)
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
+@set_option()
 @click.option("--out", type=click.Path(path_type=Path), help="New folder for the trace, the tables and the pictures.")
 @click.option(
     "--steps",

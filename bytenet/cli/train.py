@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from bytenet.cli.common.set_option import set_option
+
 
 def _choices() -> str:
     """The presets and the families of models, for --help."""
@@ -27,13 +29,7 @@ class _Train(click.Command):
 
 @click.command(cls=_Train, short_help="Train a model, or go on with a stopped training.")
 @click.argument("preset_or_file", required=False)
-@click.option(
-    "--set",
-    "overrides",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Change a setting, for example --set training.epochs=5. May be given several times.",
-)
+@set_option("training.epochs=5")
 @click.option(
     "--run",
     "run_dir",

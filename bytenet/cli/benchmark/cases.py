@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
+from bytenet.cli.common.set_option import set_option
 from bytenet.config import Config, load_config
 
 VOCAB_SIZE = 105
 
 _POSITIVE = click.IntRange(min=1)
 _OPTIONS = (
-    click.option(
-        "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`."
-    ),
+    set_option(),
     click.option("--variant", "variants", multiple=True, help="Variant of the model; may be repeated."),
     click.option(
         "--dim", "dims", multiple=True, type=click.IntRange(min=2), help="Width of the encoder; may be repeated."

@@ -5,13 +5,14 @@ from itertools import product
 import click
 
 from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.common.set_option import set_option
 
 _POSITIVE = click.IntRange(min=1)
 
 
 @click.command()
 @click.argument("preset_or_file", default="multi30k")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
+@set_option()
 @click.option(
     "--length", "lengths", multiple=True, type=_POSITIVE, default=(50, 200, 800), show_default=True,
     help="Characters a sentence; may be repeated.",

@@ -3,11 +3,12 @@
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
+from bytenet.cli.common.set_option import set_option
 
 
 @click.command()
 @click.argument("preset_or_file", default="multi30k")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
+@set_option()
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each stage.")
 @click.option("--json", "as_json", is_flag=True, help='Print a JSON object of two lists, "rates" and "padding".')
 def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
+from bytenet.cli.common.set_option import set_option
 
 _PART_COLUMNS: Columns = {
     "part": lambda cost: cost.part,
@@ -21,7 +22,7 @@ _PART_COLUMNS: Columns = {
 
 @click.command("semi-supervised")
 @click.argument("preset_or_file", default="digits-semi")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
+@set_option()
 @click.option(
     "--beam", "beam_sizes", multiple=True, type=click.IntRange(min=1),
     help="Hypotheses of the search; may be repeated.  [default: semi_supervised.beam_size]",

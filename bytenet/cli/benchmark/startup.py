@@ -6,11 +6,12 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_rows
+from bytenet.cli.common.set_option import set_option
 
 
 @click.command()
 @click.argument("preset_or_file", default="multi30k")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting, as in `bytenet train`.")
+@set_option()
 @click.option("--no-xla", is_flag=True, help="Measure without XLA. The next two may be added.  [default: all three]")
 @click.option("--empty-cache", is_flag=True, help="Measure with XLA and an empty compile cache.")
 @click.option("--warm-cache", is_flag=True, help="Measure with XLA and a filled compile cache.")
