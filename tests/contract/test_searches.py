@@ -38,7 +38,7 @@ every_family = parametrize(FAMILY_CASES)
 
 
 @cache
-def graph_of(case: Case, search: str, jit_compile: bool = False) -> Callable[..., SearchResult]:
+def graph_of(case: Case, search: str, jit_compile: bool) -> Callable[..., SearchResult]:
     """The search as a graph for any number of sentences of any length."""
     run = partial(
         SEARCHES[search].run, varied(case.config), max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
@@ -138,10 +138,10 @@ def test_forbidden_symbols_are_not_chosen_even_if_likeliest(case, search):
 @parametrize([case for case in FAMILY_CASES if case.config.mask_padding])
 @every_search
 def test_hypotheses_do_not_depend_on_batch_or_padding(case, search):
-    together, search_alone = result_of(case, search), graph_of(case, search)
+    together, run = result_of(case, search), graph_of(case, search, False)
     for index, sentence in enumerate(SENTENCES):
         rows = slice(index, index + 1)
-        alone = as_numpy(search_alone(pad([sentence], 9), LENGTH_LIMITS[rows]))
+        alone = as_numpy(run(pad([sentence], 9), LENGTH_LIMITS[rows]))
         assert_same_hypotheses(alone, SearchResult(*(array[rows] for array in together)))
 
 
