@@ -201,23 +201,23 @@ class RecurrentTranslator(TranslationModel):
     def initial_state(self, memory, max_length, beam_size=1):
         state = self.decoder.initial_state(memory, beam_size)
         if self.is_bounded:
-            rows = ops.shape(state["own"][0])[0]
-            state["own"] = [*state["own"], ops.zeros((rows, self.vocab_size), dtype="float32")]
+            rows = ops.shape(state["hypotheses"][0])[0]
+            state["hypotheses"] = [*state["hypotheses"], ops.zeros((rows, self.vocab_size), dtype="float32")]
         return state
 
     def select(self, state, parents):
         # All hypotheses of a source have the same memory.
-        return state | {"own": super().select(state["own"], parents)}
+        return state | {"hypotheses": super().select(state["hypotheses"], parents)}
 
     def step(self, previous_ids, state, memory, position):
         embedded = self.target_embedding(previous_ids)
         if not self.is_bounded:
             outputs, state = self.decoder.step(embedded, state, memory, position)
             return self.head(outputs), state
-        *own, logits = state["own"]
-        outputs, state = self.decoder.step(embedded, state | {"own": own}, memory, position)
+        *states, logits = state["hypotheses"]
+        outputs, state = self.decoder.step(embedded, state | {"hypotheses": states}, memory, position)
         logits, _ = self.head.cell(outputs, [logits])
-        return logits, state | {"own": [*state["own"], logits]}
+        return logits, state | {"hypotheses": [*state["hypotheses"], logits]}
 
     @classmethod
     def from_config(cls, config):

@@ -143,8 +143,8 @@ class LuongDecoder(keras.layers.Layer):
             return self.loop.cell.remember(encoded, source_ids) | {"states": states}
 
     def initial_state(self, memory, beam_size):
-        states = self.loop.cell.stack.initial_state(memory, beam_size)["own"]
-        return {"own": [*states, ops.zeros_like(states[0])] if self.feeding else states}
+        states = self.loop.cell.stack.initial_state(memory, beam_size)["hypotheses"]
+        return {"hypotheses": [*states, ops.zeros_like(states[0])] if self.feeding else states}
 
     def decode(self, embedded, memory, training=False):
         return self(embedded, memory, training=training)[0]
@@ -164,7 +164,7 @@ class LuongDecoder(keras.layers.Layer):
         if window is not None:
             parts.append(ops.cast(window, self.compute_dtype))
         attended = [memory[name] for name in ("keys", "offsets", "values")]
-        first = [*self.initial_state(memory, 1)["own"], *attended]
+        first = [*self.initial_state(memory, 1)["hypotheses"], *attended]
         outputs = self.loop(ops.concatenate(parts, axis=-1), initial_state=first)
         return outputs[..., : self.units], outputs[..., self.units :]
 
@@ -173,6 +173,6 @@ class LuongDecoder(keras.layers.Layer):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles
             window = step.attention.window_of(ops.reshape(position, (1,)), memory)
             projected = step.stack.layers[0].cell.project(embedded)
-            *states, fed = state["own"] if self.feeding else [*state["own"], None]
+            *states, fed = state["hypotheses"] if self.feeding else [*state["hypotheses"], None]
             attentional, _, states = step.advance(projected, None, states, fed, memory, window)
-        return attentional, {"own": [*states, attentional] if self.feeding else states}
+        return attentional, {"hypotheses": [*states, attentional] if self.feeding else states}

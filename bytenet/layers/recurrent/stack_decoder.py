@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.fast import make_dropout
+from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
 
@@ -25,8 +26,7 @@ class StackDecoder(keras.layers.Layer):
     """
 
     def __init__(self, kind: str, units: int, num_layers: int, dropout: float = 0.0, **arguments):
-        names = ("name", "dtype", "trainable")
-        super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
+        super().__init__(**pop_layer_arguments(arguments))
         self.arguments = {"kind": kind, "units": units, "num_layers": num_layers, "dropout": dropout, **arguments}
         self.units = units
         self.layers = [
@@ -62,12 +62,12 @@ class StackDecoder(keras.layers.Layer):
 
     def initial_state(self, memory, beam_size):
         repeated = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory["states"])
-        return {"own": keras.tree.flatten(repeated)}
+        return {"hypotheses": keras.tree.flatten(repeated)}
 
     def step(self, embedded, state, memory, position):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles
-            output, states = self.advance(self.layers[0].cell.project(embedded), state["own"])
-        return output, {"own": states}
+            output, states = self.advance(self.layers[0].cell.project(embedded), state["hypotheses"])
+        return output, {"hypotheses": states}
 
     def advance(self, projected, states, dropout_factors=None):
         """One step of all layers.
