@@ -163,6 +163,6 @@ def _attend(queries, memory):
         if len(queries.shape) == 3:
             return dot_attention(queries, keys, values, offsets)
         # The hypotheses of a source share its memory, which is not copied.
-        of_sources = ops.reshape(queries, (ops.shape(keys)[0], -1, queries.shape[-1]))
-        context, weights = dot_attention(of_sources, keys, values, offsets)
+        queries_of_source = ops.reshape(queries, (ops.shape(keys)[0], -1, queries.shape[-1]))
+        context, weights = dot_attention(queries_of_source, keys, values, offsets)
         return ops.reshape(context, (-1, queries.shape[-1])), weights

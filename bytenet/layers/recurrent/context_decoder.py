@@ -151,18 +151,18 @@ class ContextDecoder(keras.layers.Layer):
 
     def call(self, embedded, memory):
         """The outputs for the head, float `(batch, T, readout_units)`, and the weights of the attention or None."""
-        first = self.initial_state(memory, 1)["hypotheses"]
+        initial_states = self.initial_state(memory, 1)["hypotheses"]
         projected = self.cell.project(embedded)
         weights = None
         if self.has_attention:
-            outputs = self.loop(projected, initial_state=[*first, *_attended(memory)])
+            outputs = self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
             states, weights = outputs[..., : self.units], outputs[..., self.units :]
             context = ops.matmul(weights, memory["encoded"])
         else:
-            states = self.loop(projected + memory["projected"][:, None], initial_state=first)
+            states = self.loop(projected + memory["projected"][:, None], initial_state=initial_states)
             context = memory["context"][:, None]
         if not self.reads_current_state:
-            states = ops.concatenate([first[0][:, None], states[:, :-1]], axis=1)
+            states = ops.concatenate([initial_states[0][:, None], states[:, :-1]], axis=1)
         return self._read_out(states, embedded, context), weights
 
     def step(self, embedded, state, memory, position):

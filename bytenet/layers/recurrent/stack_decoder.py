@@ -89,8 +89,8 @@ class StackDecoder(keras.layers.Layer):
                 )
             first = index * states_of_layer
             with keras.name_scope(layer.name):
-                output, new = layer.cell(projected, states[first : first + states_of_layer])
-            new_states += new
+                output, states_after = layer.cell(projected, states[first : first + states_of_layer])
+            new_states += states_after
         return output, new_states
 
     def compute_output_shape(self, input_shape, states_shape=None):
