@@ -3,7 +3,7 @@
 import keras
 
 from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
-from bytenet.layers.fast import make_dropout, make_normalization
+from bytenet.layers.fast import apply_dropout, make_dropout, make_normalization
 from bytenet.layers.layer_arguments import pop_layer_arguments
 
 
@@ -37,8 +37,7 @@ class FeedForward(keras.layers.Layer):
         self.output_map.build((*input_shape[:-1], self.hidden_dim))
 
     def call(self, inputs, training=False):
-        hidden = self.hidden_map(inputs)
-        return self.output_map(hidden if self.dropout is None else self.dropout(hidden, training=training))
+        return self.output_map(apply_dropout(self.dropout, self.hidden_map(inputs), training))
 
     def get_config(self):
         return super().get_config() | {"hidden_dim": self.hidden_dim, "dropout": self.dropout_rate}
@@ -164,7 +163,7 @@ class AttentionLayer(keras.layers.Layer):
         """A sub-layer with its residual connection. Returns the outputs, and the sub-layer's weights or None."""
         norm, dropout = self.norms[name], self.dropouts[name]
         changes, weights = sublayer(norm(inputs) if self.is_pre_norm else inputs)
-        outputs = inputs + (changes if dropout is None else dropout(changes, training=training))
+        outputs = inputs + apply_dropout(dropout, changes, training)
         return outputs if self.is_pre_norm else norm(outputs), weights
 
     def get_config(self):

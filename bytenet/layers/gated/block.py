@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.attention.dot_attention import dot_attention
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.gated.maps import make_map
 
 ROOT_OF_HALF = math.sqrt(0.5)
@@ -106,7 +106,7 @@ class GatedBlock(keras.layers.Layer):
         Returns:
             float `(batch, length, width)`; with attention also its weights, float `(batch, length, S)`.
         """
-        hidden = inputs if self.dropout is None else self.dropout(inputs, training=training)
+        hidden = apply_dropout(self.dropout, inputs, training)
         if mask is not None:
             hidden = hidden * ops.cast(mask, hidden.dtype)[..., None]
         outputs, weights = self._connected(self.convolution(hidden), inputs, embedded, memory, self.maps)

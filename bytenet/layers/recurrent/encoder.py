@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
 
@@ -117,7 +117,7 @@ class RecurrentEncoder(keras.layers.Layer):
         for index, layers in enumerate(zip(*self.layers_by_direction, strict=True)):
             if index:
                 inputs_by_direction = [
-                    values if dropout is None else dropout(values, training=training)
+                    apply_dropout(dropout, values, training)
                     for dropout, values in zip(self.dropouts[index - 1], inputs_by_direction, strict=True)
                 ]
             results = [layer(values, mask=mask) for layer, values in zip(layers, inputs_by_direction, strict=True)]

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
@@ -55,8 +55,8 @@ class StackDecoder(keras.layers.Layer):
         """The outputs of the last layer: float `(batch, T, channels)` → `(batch, T, units)`."""
         outputs = inputs
         for index, (layer, states) in enumerate(zip(self.layers, initial_states, strict=True)):
-            if index and self.dropouts[index - 1] is not None:
-                outputs = self.dropouts[index - 1](outputs, training=training)
+            if index:
+                outputs = apply_dropout(self.dropouts[index - 1], outputs, training)
             outputs, _ = layer(outputs, initial_state=states)
         return outputs
 
