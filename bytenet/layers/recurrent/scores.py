@@ -139,8 +139,8 @@ class SourceAttention(keras.layers.Layer):
             scores = scores + ops.cast(window, "float32")
         if self.window != "predictive":
             return ops.cast(softmax(scores), self.compute_dtype)
-        shares = self.position_vector(ops.tanh(self.position_map(states)))  # (batch, steps, 1)
-        distances = _symbols(memory) - _lengths(memory) * ops.sigmoid(ops.cast(shares, "float32"))
+        relative_positions = self.position_vector(ops.tanh(self.position_map(states)))  # (batch, steps, 1)
+        distances = _symbols(memory) - _lengths(memory) * ops.sigmoid(ops.cast(relative_positions, "float32"))
         weights = softmax(scores + self._offsets(distances))
         return ops.cast(weights * ops.exp(-2 * ops.square(distances / self.radius)), self.compute_dtype)
 
