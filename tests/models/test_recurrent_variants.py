@@ -63,6 +63,13 @@ def test_number_of_weights_in_the_size_of_sutskever():
     assert 160_000 * source + 80_000 * target + 80_000 * head == 320_000_000
 
 
+def test_number_of_weights_of_a_published_model_for_words():
+    """A well-known tutorial's LSTMs: 13,898,501 weights with tables of 7,853 German and 5,893 English words."""
+    count = number_of_weights(5_893, variant="sutskever", embedding_dim=256, dim=512)
+    # Each of its four cells has a second bias. It has a row for padding in each table, and another source vocabulary.
+    assert count + 4 * 4 * 512 + 2 * 256 + (7_853 - 5_893) * 256 == 13_898_501
+
+
 @parametrize([case for case in CASES if IS_GLOBAL[case.name] and case.config.mask_padding])
 def test_each_source_symbol_matters_at_every_target_position(case):
     net = traced(case.config)
@@ -151,6 +158,14 @@ def test_first_weights_of_bahdanau_are_those_of_the_paper():
             assert not values.any()
         else:
             assert values.std() == pytest.approx(0.001 if "alignment" in weight.path else 0.01, rel=0.1), weight.path
+
+
+def test_first_attention_of_bahdanau_is_the_same_for_all_symbols():
+    config = RecurrentConfig(variant="bahdanau", initializer="paper", dim=8, embedding_dim=8)
+    model = build_model(config, VOCAB_SIZE)
+    (weights,) = model.attention_weights(model.encode(pad(draw_sentences([6, 3]))), pad(draw_sentences([4, 5])))
+    np.testing.assert_allclose(weights[0, 0], np.full((5, 6), 1 / 6), atol=1e-6)
+    np.testing.assert_allclose(weights[1, 0], [[1 / 3] * 3 + [0] * 3] * 5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
