@@ -62,15 +62,15 @@ def test_rate_stays_between_zero_and_the_peak(decay, warmup, total, step):
 
 
 @pytest.mark.parametrize(
-    ("units", "warmup", "expected"),
+    ("factor", "units", "warmup", "expected"),
     [
-        (512, 4000, {1: 1.746928e-7, 100: 1.746928e-5, 4000: 6.987712e-4, 10000: 4.419417e-4, 100000: 1.397542e-4}),
-        (128, 1000, {1000: 2.795085e-3}),
-        (512, 2000, {2000: 9.882118e-4}),
+        (1, 512, 4000, {1: 1.746928e-7, 100: 1.746928e-5, 4000: 6.987712e-4, 10000: 4.419417e-4, 100000: 1.397542e-4}),
+        (1, 128, 1000, {1000: 2.795085e-3}),
+        (2, 512, 8000, {8000: 9.882118e-4}),  # as in tensor2tensor
     ],
 )
-def test_inverse_square_root_is_the_schedule_of_the_transformer(units, warmup, expected):
-    schedule = WarmupDecay((units * warmup) ** -0.5, "inverse_sqrt", warmup, total_steps=10**5)
+def test_inverse_square_root_is_the_schedule_of_the_transformer(factor, units, warmup, expected):
+    schedule = WarmupDecay(factor * (units * warmup) ** -0.5, "inverse_sqrt", warmup, total_steps=10**5)
     np.testing.assert_allclose(rates(schedule, *expected), [*expected.values()], rtol=1e-6)
 
 
