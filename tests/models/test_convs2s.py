@@ -169,6 +169,16 @@ def test_first_weights_follow_the_dropout_directly_before_them():
     assert not any(convert_to_numpy(weight).any() for weight in model.weights if weight.name == "bias")
 
 
+def test_dropout_hides_embeddings_and_the_input_of_the_head():
+    keras.utils.set_random_seed(1)
+    model = random_model(dropout=0.99999)
+    sources, others = pad(draw_sentences([6, 3])), pad(draw_sentences([6, 3], seed=1))
+    keys = [convert_to_numpy(model.encode(ids, training=True)["keys"])[1, :3] for ids in (sources, others)]
+    np.testing.assert_array_equal(*keys)
+    logits = model({"source_ids": sources, "target_ids": others}, training=True)
+    np.testing.assert_allclose(logits, np.broadcast_to(model.head.bias, logits.shape), atol=1e-5)
+
+
 def test_weights_are_normalized_once_before_the_first_step():
     model = random_model()
     memory = model.encode(pad(draw_sentences([5])))

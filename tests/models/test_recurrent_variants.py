@@ -1,5 +1,6 @@
 """Sizes, first weights, attention and settings of recurrent translators."""
 
+import keras
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
@@ -140,6 +141,19 @@ def test_readout_of_the_previous_state_does_not_depend_on_the_update(variant):
         assert np.all(changes[1:] > 1e-3)
 
 
+@pytest.mark.parametrize("variant", ["sutskever", "luong", "bahdanau", "cho", "madsen"])
+def test_dropout_hides_embeddings_and_the_input_of_the_head(variant):
+    keras.utils.set_random_seed(1)
+    model = build_model(narrow(RecurrentConfig, variant=variant, dropout=0.99999), VOCAB_SIZE)
+    randomize(model)
+    sources, others = pad(draw_sentences([6, 3])), pad(draw_sentences([6, 3], seed=1))
+    memories = [keras.tree.flatten(model.encode(ids, training=True)) for ids in (sources, others)]
+    for one, other in zip(*memories, strict=True):
+        np.testing.assert_array_equal(one, other)
+    logits = model({"source_ids": sources, "target_ids": others}, training=True)
+    np.testing.assert_allclose(logits, np.broadcast_to(model.head.bias, logits.shape), atol=1e-5)
+
+
 @pytest.mark.parametrize(("variant", "bound"), [("sutskever", 0.08), ("luong", 0.1)])
 def test_first_weights_of_the_papers_are_uniform(variant, bound):
     model = build_model(RecurrentConfig(variant=variant, initializer="paper", dim=32, embedding_dim=32), VOCAB_SIZE)
@@ -161,8 +175,12 @@ def test_first_weights_of_bahdanau_are_those_of_the_paper():
 
 
 def test_first_attention_of_bahdanau_is_the_same_for_all_symbols():
-    config = RecurrentConfig(variant="bahdanau", initializer="paper", dim=8, embedding_dim=8)
-    model = build_model(config, VOCAB_SIZE)
+    """The vector of the scores is zero at first, whatever the other weights are."""
+    model = build_model(narrow(RecurrentConfig, variant="bahdanau", initializer="paper"), VOCAB_SIZE)
+    [vector] = [weight for weight in model.weights if weight.name == "vector"]
+    first = convert_to_numpy(vector)
+    randomize(model)
+    vector.assign(first)
     (weights,) = model.attention_weights(model.encode(pad(draw_sentences([6, 3]))), pad(draw_sentences([4, 5])))
     np.testing.assert_allclose(weights[0, 0], np.full((5, 6), 1 / 6), atol=1e-6)
     np.testing.assert_allclose(weights[1, 0], [[1 / 3] * 3 + [0] * 3] * 5, atol=1e-6)

@@ -194,6 +194,17 @@ def test_heads_must_divide_the_width():
     assert TransformerConfig(dim=10, head_dim=3).width_of_head == 3
 
 
+def test_dropout_hides_embeddings_with_their_positions():
+    keras.utils.set_random_seed(1)
+    model = build_model(narrow(TransformerConfig, dropout=0.99999), VOCAB_SIZE)
+    randomize(model)
+    ids = pad(draw_sentences([6, 3])), pad(draw_sentences([6, 3], seed=1))
+    (keys,) = model.encode(ids[0], training=True)["keys"][:1]
+    np.testing.assert_allclose(keys, np.broadcast_to(keys[:1, :, :1], keys.shape), atol=1e-5)
+    logits = convert_to_numpy(model({"source_ids": ids[0], "target_ids": ids[1]}, training=True))
+    np.testing.assert_allclose(logits, np.broadcast_to(logits[:1, :1], logits.shape), atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["attention_dropout", "activation_dropout"])
 def test_dropout_inside_of_layers_works_only_in_training(name):
     model = build_model(narrow(TransformerConfig, **{name: 0.5}), VOCAB_SIZE)
