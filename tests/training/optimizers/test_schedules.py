@@ -95,8 +95,9 @@ def step_schedule(steps_per_epoch, warmup=0, **settings):
             3, {"learning_rate": 0.7, "decay_every_epochs": 0.5},
             {15: 0.7, 16: 0.35, 17: 0.35, 18: 0.175, 19: 0.0875, 20: 0.0875, 21: 0.04375},
         ),
-        # Luong et al. 2015: halved from 5 epochs on every epoch.
+        # Luong et al. 2015: halved from 5 epochs on every epoch; with dropout, from 8 epochs on.
         (4, {"learning_rate": 1.0}, {1: 1.0, 20: 1.0, 21: 0.5, 24: 0.5, 25: 0.25, 28: 0.25, 29: 0.125}),
+        (4, {"learning_rate": 1.0, "decay_start_epoch": 8.0}, {32: 1.0, 33: 0.5, 36: 0.5, 37: 0.25, 48: 0.0625}),
         (
             4, {"learning_rate": 1.0, "decay_start_epoch": 0.5, "decay_factor": 0.1, "final_learning_rate": 0.05},
             {2: 1.0, 3: 0.1, 6: 0.1, 7: 0.05, 400: 0.05},
