@@ -149,13 +149,16 @@ RECORDED = json.loads(Path(recorded.__file__).with_suffix(".json").read_text())
 
 @pytest.mark.parametrize("case", recorded.CASES)
 def test_baseline_trains_and_searches_as_in_the_former_family(case):
-    """Names and first numbers of all first weights, logits, losses of training, hypotheses and scores."""
+    """Names and first numbers of all first weights, logits, losses of training, hypotheses and scores.
+
+    All are the same up to the rounding of another machine.
+    """
     values, expected = recorded.values_of(case), RECORDED[case]
     assert values["first weights"].keys() == expected["first weights"].keys()
     for path, numbers in expected["first weights"].items():
-        np.testing.assert_allclose(values["first weights"][path], numbers, atol=1e-6, err_msg=path)
+        np.testing.assert_allclose(values["first weights"][path], numbers, atol=1e-7, err_msg=path)
     for name in ("logits", "losses", "scores"):
-        np.testing.assert_allclose(values[name], expected[name], rtol=1e-4, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(values[name], expected[name], rtol=1e-5, atol=2e-6, err_msg=name)
     assert values["hypotheses"] == expected["hypotheses"]
     assert values["datasets of the saved model"] == expected["datasets of the saved model"]
 
