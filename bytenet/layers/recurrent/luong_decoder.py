@@ -67,7 +67,8 @@ class AttentionalStep(keras.layers.Layer):
         """
         weights = self.attention(outputs, memory, window)
         with keras.name_scope("attentional_state"):
-            own_part = ops.matmul(outputs, self._kernel()[self.num_encoded :])
+            # XLA cannot compile the gradient of `matmul` for inputs of ranks 3 and 2 inside of a loop.
+            own_part = ops.einsum("bti,io->bto", outputs, self._kernel()[self.num_encoded :])
             return ops.tanh(ops.matmul(weights, memory["values"]) + own_part), weights
 
     def call(self, inputs, states):
