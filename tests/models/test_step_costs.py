@@ -23,10 +23,11 @@ SYMBOLS, SOURCE_LENGTH, MAX_LENGTH = 100, 80, 96
         # 4 layers: six maps, the feed-forward network, all slots of the own past, and the source.
         (TransformerConfig(), 4 * (6 * 128**2 + 2 * 128 * 512 + 2 * 96 * 128 + 2 * 80 * 128) + 128 * 100, 98_304),
         (RecurrentConfig(variant="sutskever"), 4 * 256 * (128 + 256) + 8 * 256**2 + 256 * 100, 1_024),
-        # The symbols of the source are projected once to the 3 gates, so a step only adds them up.
+        # The symbols of the source are projected once to the 3 gates, so a step only adds them up. The sum with the
+        # vector of the scores is elementwise and not counted, which would be 80 * 256.
         (
             RecurrentConfig(variant="bahdanau"),
-            256**2 + 80 * (256 + 3 * 256 + 2 * 256) + 3 * 256 * (128 + 256) + 256 * (128 + 3 * 256) + 128 * 100,
+            256**2 + 80 * (3 * 256 + 2 * 256) + 3 * 256 * (128 + 256) + 256 * (128 + 3 * 256) + 128 * 100,
             256,
         ),
         # The part of W_c for the context is applied once to the source.
