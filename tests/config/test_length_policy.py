@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bytenet.config import LengthPolicy
+from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.config.families.recurrent import RecurrentConfig
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.errors import InputError
 
 LENGTHS = np.arange(2001, dtype="int32")
@@ -59,3 +62,13 @@ def test_lengths_beyond_the_longest_are_refused():
     LengthPolicy(longest=10).check(10)
     with pytest.raises(InputError, match=r"at most 10 symbols, but 11 .* Set model\.max_positions to 11"):
         LengthPolicy(longest=10).check(11)
+
+
+@pytest.mark.parametrize("config", [TransformerConfig, ConvS2SConfig, RecurrentConfig])
+def test_other_families_never_pad_sources_to_the_pair(config):
+    policy = config(unfold_scale=1.0, unfold_offset=50).length_policy
+    assert not policy.pads_to_pair
+    assert not policy.reads_padding
+    assert policy.max_target_length(100) == 150  # as in the Transformer's paper
+    with pytest.raises(ValueError, match="length_rule"):
+        config(length_rule="pair")
