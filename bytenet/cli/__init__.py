@@ -62,7 +62,7 @@ class _Commands(LazyGroup):
     help="Show where in the program an error came up (also: BYTENET_TRACEBACK=1).",
 )
 def _group(traceback: bool) -> None:
-    """Character-level translation with ByteNet: train it, translate with it, measure it."""
+    """Character-level translation with ByteNet and other families of models: train, translate, measure."""
 
 
 def main() -> None:

@@ -27,8 +27,8 @@ def attention(
     """Draw the attention of the model in the folder RUN on the sentences of SOURCE and their translations.
 
     Each sentence gives a picture, N.png, and all weights, N.json. The first panel of a picture is the alignment: the
-    mean over the heads of the last layer, or over all layers of ConvS2S. The other panels are the layers. Blank lines
-    are left out.
+    mean over the heads of the last layer, or over all layers of ConvS2S. The other panels are the layers. Darkness is
+    the square root of the weight. Blank lines are left out.
     """
     if (source is None) == (not texts):
         raise click.UsageError("Give SOURCE or --text, but not both.")
@@ -48,6 +48,8 @@ def attention(
     else:
         lines = list(texts) if source is None else read_lines(source)
         lines = [line for line in lines if not is_blank(line)][:max_sentences]
+        if not lines:
+            raise click.UsageError("There is no sentence to draw: all lines are blank.")
         pairs = Pairs(lines, [best.text for [best] in translator.translate(lines)])
     pairs = pairs.take(range(min(max_sentences, len(pairs))))
     output = output or folder.path / "attention"

@@ -1,5 +1,7 @@
 """`bytenet train`: train a model into a run folder."""
 
+import textwrap
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -8,15 +10,23 @@ from bytenet.cli.common.set_option import set_option
 
 
 def _choices() -> str:
-    """The presets and the families of models, for --help."""
+    """The presets, the families of models and their variants, for --help."""
     from bytenet.config import preset_names
-    from bytenet.config.families import family_descriptions
+    from bytenet.config.families import family_configs, family_descriptions
 
-    families = "\n".join(f"  {name}: {description}" for name, description in family_descriptions().items())
-    return (
-        f"Presets: {', '.join(preset_names())}.\n\n\b\n"
-        f"Families of models, for --set model.family=NAME (see docs/models.md):\n{families}"
+    families = "".join(
+        f"\n\n\b\n{name}: {description}\n{_variants(family_configs()[name].VARIANTS)}"
+        for name, description in family_descriptions().items()
     )
+    return (
+        f"Presets: {', '.join(preset_names())}.\n\n"
+        "Families of models, for --set model.family=NAME, and their variants, for --set model.variant=NAME (see "
+        f"docs/models.md):{families}"
+    )
+
+
+def _variants(names: Iterable[str]) -> str:
+    return textwrap.fill(f"Variants: {', '.join(names)}.", 74, initial_indent="  ", subsequent_indent="    ")
 
 
 class _Train(click.Command):

@@ -68,6 +68,11 @@ def translate(
         if stdin.isatty():
             window = window or 1
     entries = read_dictionary(dictionary)
+    replaces_unknown = options["replace_unknown"]
+    if replaces_unknown is None:
+        replaces_unknown = folders[0].config.decoding.replace_unknown
+    if entries and not replaces_unknown:
+        raise click.UsageError("--dictionary needs --replace-unknown.")
 
     from bytenet.decoding import Translator
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bytenet.errors import InputError
+
 
 @dataclass(frozen=True)
 class LengthPolicy:
@@ -33,6 +35,14 @@ class LengthPolicy:
     def pads_to_pair(self) -> bool:
         """Whether sources are padded to the longer side of their pair, if the pair is known."""
         return self.rule == "pair"
+
+    def check(self, length: int) -> None:
+        """Raise an InputError if the network cannot read a source or target of this length."""
+        if self.longest is not None and length > self.longest:
+            raise InputError(
+                f"The model reads at most {self.longest:,} symbols, but {length:,} were asked for. Set "
+                f"model.max_positions to {length}, or choose a shorter length."
+            )
 
     def max_target_length(self, source_length: Any) -> Any:
         """The length of the longest target, for an int or an int32 tensor of any shape.

@@ -46,6 +46,11 @@ class ModelConfig:
         return self.family
 
     @property
+    def kind(self) -> str:
+        """Family and variant in messages, such as "recurrent luong"; the family alone if both have the same name."""
+        return self.family if self.variant == self.family else f"{self.family} {self.variant}"
+
+    @property
     def length_policy(self) -> LengthPolicy:
         """The longest targets, and the padding of sources."""
         return LengthPolicy(

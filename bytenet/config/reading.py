@@ -3,6 +3,9 @@
 `load_config("numbers", ["training.epochs=5"])` reads a configuration. Its first argument names a preset of the package
 or a YAML file. With `preset: NAME`, a file gives only the values that differ from the preset. The settings are in
 `bytenet.config.sections`, `bytenet.config.training` and `bytenet.config.families`.
+
+A file or an override may choose another family of models than the preset or file below it. Then the settings below
+that only the former family has, and its variant, are left out.
 """
 
 import os
@@ -69,7 +72,7 @@ def load_config(preset_or_file: str | os.PathLike[str], overrides: Iterable[str]
         )
     else:
         raise ConfigError(_unknown_preset(name, place=""))
-    return _build([*settings, *map(parse_override, overrides)])
+    return _build(_changed(settings, [parse_override(override) for override in overrides]))
 
 
 def _read_file(name: str) -> str:
@@ -82,7 +85,24 @@ def _read_file(name: str) -> str:
 def _with_preset(text: str, place: str) -> list[Setting]:
     preset, settings = read_settings(text, place)
     settings = _with_present_names(settings)
-    return _without_implied(settings) if preset is None else [*_preset(preset, place), *settings]
+    return _without_implied(settings) if preset is None else _changed(_preset(preset, place), settings)
+
+
+def _changed(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
+    """The settings of a preset or file, then the changes of them; without those that only the former family has."""
+    by_key = {setting.key: setting for setting in changes}
+    if "model.family" not in by_key:
+        return [*settings, *changes]
+    family = _family({setting.key: setting for setting in _with_present_names([*by_key.values()])})
+    if family is _family({setting.key: setting for setting in settings}):
+        return [*settings, *changes]
+    keys = Keys(family)
+    kept = [
+        setting
+        for setting in settings
+        if setting.key != "model.variant" and (setting.key in keys.all or not owners(setting.key))
+    ]
+    return [*kept, *changes]
 
 
 def _with_present_names(settings: list[Setting]) -> list[Setting]:

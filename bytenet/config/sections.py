@@ -68,7 +68,7 @@ class DataConfig:
     shuffle_buffer: Positive = 8192
     # A character that the training pairs do not have becomes the unknown symbol, nothing (thesis), or an error.
     unknown: Literal["symbol", "drop", "error"] = "symbol"
-    min_character_count: Positive = 1
+    min_character_count: Positive = 1  # characters that are rarer in the training pairs count as unknown, too
 
     @property
     def languages(self) -> tuple[str, str]:

@@ -24,9 +24,7 @@ class Aligner:
 
     def __init__(self, model: TranslationModel, batch_size: int = 32):
         if not model.has_attention:
-            raise InputError(
-                f"A model of the family {model.config.family} has no attention here, so it cannot align symbols."
-            )
+            raise InputError(f"{model.config.kind} has no attention, so it cannot align symbols.")
         self._model = model
         self._batch_size = batch_size
 

@@ -35,6 +35,9 @@ class Finisher:
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
     ):
+        for name, value in (("coverage_penalty", coverage_penalty), ("replace_unknown", replace_unknown)):
+            if value and not model.has_attention:
+                raise InputError(f"{name} needs a model with attention, but {model.config.kind} has no attention.")
         if replace_unknown and vocabulary.unknown != "symbol":
             raise InputError(f'replace_unknown needs a vocabulary with unknown="symbol", not "{vocabulary.unknown}".')
         self._vocabulary = vocabulary
@@ -54,17 +57,18 @@ class Finisher:
             hypotheses: of each line, best first.
         """
         if self._aligner is None:
-            return [
-                [Translation(self._vocabulary.decode(hypothesis.ids), *hypothesis[1:]) for hypothesis in row]
-                for row in hypotheses
-            ]
-        sources = [ids for ids, row in zip(source_ids, hypotheses, strict=True) for _ in row]
-        alignments = self._aligner(sources, [hypothesis.ids for row in hypotheses for hypothesis in row])
+            return [[self._plain(hypothesis) for hypothesis in ranked] for ranked in hypotheses]
+        sources = [ids for ids, ranked in zip(source_ids, hypotheses, strict=True) for _ in ranked]
+        alignments = self._aligner(sources, [hypothesis.ids for ranked in hypotheses for hypothesis in ranked])
         finished = []
-        for line, row in zip(normalise(lines), hypotheses, strict=True):
-            translations = [self._attended(line, hypothesis, next(alignments)) for hypothesis in row]
+        for line, ranked in zip(normalise(lines), hypotheses, strict=True):
+            translations = [self._attended(line, hypothesis, next(alignments)) for hypothesis in ranked]
             finished.append(sorted(translations, key=lambda translation: (not translation.ended, -translation.score)))
         return finished
+
+    def _plain(self, hypothesis: Hypothesis) -> Translation:
+        ids, score, log_probability, ended = hypothesis
+        return Translation(self._vocabulary.decode(ids), score, log_probability, ended)
 
     def _attended(self, line: str, hypothesis: Hypothesis, alignment: np.ndarray) -> Translation:
         """The translation that a hypothesis becomes by its alignment, float `(T, S)`."""

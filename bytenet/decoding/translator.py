@@ -119,7 +119,7 @@ class Translator:
                     f"The runs {folder.path} and {other.path} have different vocabularies, so they cannot translate "
                     "together. Train them on the same corpus."
                 )
-        models = [folder.load_model() for folder in folders]
+        models = [run.load_model() for run in folders]
         decoding = asdict(folder.config.decoding) | {key: value for key, value in options.items() if value is not None}
         return cls(
             models[0] if len(models) == 1 else Ensemble(models),

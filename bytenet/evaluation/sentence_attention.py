@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from bytenet.models import TranslationModel
 
-_INCHES_A_SYMBOL = 0.11
+_INCHES_A_SYMBOL = 0.12
+_LEAST_INCHES = 1.6
 _SIGNS = {" ": "␣", "\t": "⇥"}
 
 
@@ -40,6 +41,8 @@ class SentenceAttention:
 
     def save(self, folder: Path, name: str) -> list[Path]:
         """Write `NAME.json` with all weights and `NAME.png` with a panel for the alignment and each layer.
+
+        The darkness of a panel is the square root of the weight.
 
         Returns:
             The two paths.
@@ -66,23 +69,28 @@ class SentenceAttention:
                 panels.append((f"layer {number}{heads}", weights.mean(axis=0)))
         columns = min(len(panels), 3)
         rows = math.ceil(len(panels) / columns)
-        width = 0.8 + _INCHES_A_SYMBOL * len(self.source)
-        height = 0.8 + _INCHES_A_SYMBOL * len(self.target)
+        width, height = (
+            max(0.8 + _INCHES_A_SYMBOL * len(symbols), _LEAST_INCHES) for symbols in (self.source, self.target)
+        )
         figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
         axes_of_panels = figure.subplots(rows, columns, squeeze=False).flat
         for axes, (title, weights) in zip(axes_of_panels, panels, strict=False):
             self._draw_panel(axes, title, weights)
         for axes in list(axes_of_panels)[len(panels) :]:
             axes.set_axis_off()
-        figure.savefig(path, dpi=110)
+        figure.savefig(path, dpi=150)
 
     def _draw_panel(self, axes: "Axes", title: str, weights: np.ndarray) -> None:
-        axes.imshow(weights, cmap="Greys", vmin=0, vmax=1, aspect="auto")
+        from matplotlib.colors import PowerNorm
+
+        # By the square root of the weights, because a weight of .1 would hardly be seen.
+        axes.imshow(weights, cmap="Greys", norm=PowerNorm(0.5, 0, 1), aspect="auto")
         axes.set_title(title, fontsize="small")
         for axis, symbols in ((axes.xaxis, self.source), (axes.yaxis, self.target)):
             axis.set_ticks(range(len(symbols)), [_SIGNS.get(symbol, symbol) for symbol in symbols], fontsize=6)
             axis.set_tick_params(length=0)
-        axes.set(xlabel="source", ylabel="translation")
+        axes.set_xlabel("source", fontsize="small")
+        axes.set_ylabel("translation", fontsize="small")
 
 
 def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs: Pairs) -> Iterator[SentenceAttention]:
@@ -99,7 +107,7 @@ def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs:
     from keras.ops import convert_to_numpy, pad
 
     if not model.has_attention:
-        raise InputError(f"This model of the family {model.config.family} has no attention to draw.")
+        raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models that have.")
     encoded = zip(*(vocabulary.encode_batch(texts) for texts in (pairs.source, pairs.target)), strict=True)
     for source_ids, target_ids in encoded:
         memory = model.encode(source_ids[None])

@@ -27,7 +27,10 @@ class TiedHead(keras.layers.Layer):
         self.bias = self.add_weight(name="bias", shape=(self.vocab_size,), initializer="zeros")
 
     def call(self, inputs, table):
-        return ops.einsum("...c,vc->...v", inputs, table) + self.bias
+        # One product of matrices. For more axes, TensorFlow's gradient makes a product for each step and adds them up.
+        rows = ops.reshape(inputs, (-1, inputs.shape[-1]))
+        logits = ops.matmul(rows, ops.transpose(table)) + self.bias
+        return ops.reshape(logits, (*ops.shape(inputs)[:-1], self.vocab_size))
 
     def compute_output_shape(self, input_shape, table_shape):
         return (*input_shape[:-1], self.vocab_size)

@@ -8,7 +8,7 @@ from keras import ops
 from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.layers import ZeroPaddedEmbedding
 from bytenet.layers.attention.dot_attention import padding_offsets
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.gated.block import ROOT_OF_HALF
 from bytenet.layers.gated.gradient_scale import scale_gradient
 from bytenet.layers.gated.maps import make_map
@@ -136,9 +136,7 @@ class ConvS2S(TranslationModel):
         """The logits, and the weights of each attention."""
         embedded = self._embedded("target", previous_ids, training)
         outputs, weights = self.decoder(embedded, _attention_memory(memory), training=training)
-        if self.head_dropout is not None:
-            outputs = self.head_dropout(outputs, training=training)
-        return self._logits(outputs), weights
+        return self._logits(apply_dropout(self.head_dropout, outputs, training)), weights
 
     def initial_state(self, memory, max_length, beam_size=1):
         return self._rings.empty(ops.shape(memory["keys"])[0] * beam_size, self.compute_dtype)
@@ -178,8 +176,7 @@ class ConvS2S(TranslationModel):
     def _embedded(self, side: str, ids, training):
         """Embedded characters with positions and dropout: int32 `(batch, length)` → float `(batch, length, dim)`."""
         embedded = getattr(self, f"{side}_positions")(getattr(self, f"{side}_embedding")(ids))
-        dropout = getattr(self, f"{side}_dropout")
-        return embedded if dropout is None else dropout(embedded, training=training)
+        return apply_dropout(getattr(self, f"{side}_dropout"), embedded, training)
 
     def _logits(self, outputs, head_kernel=None):
         if self.config.tied_embeddings != "none":

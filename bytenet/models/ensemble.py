@@ -88,5 +88,5 @@ class Ensemble(TranslationModel):
 
 def _mean(logits: list):
     """The logarithm of the mean probability: float `(..., vocab_size)` for each member → the same shape."""
-    log_probabilities = ops.stack([ops.log_softmax(ops.cast(member, "float32"), axis=-1) for member in logits])
+    log_probabilities = ops.stack([ops.log_softmax(ops.cast(scores, "float32"), axis=-1) for scores in logits])
     return ops.logsumexp(log_probabilities, axis=0) - ops.log(ops.cast(len(logits), "float32"))

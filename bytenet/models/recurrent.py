@@ -8,7 +8,7 @@ from keras import ops
 from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.config.old_names import SAVED_CLASS, present_settings
 from bytenet.layers import ThesisCodeUniform, ZeroPaddedEmbedding
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.recurrent.context_decoder import ContextDecoder
 from bytenet.layers.recurrent.encoder import RecurrentEncoder, reversed_order
 from bytenet.layers.recurrent.initializers import weight_scheme
@@ -176,7 +176,7 @@ class RecurrentTranslator(TranslationModel):
         """Encode sources: what the decoder remembers of them, see `bytenet.layers.recurrent`."""
         order = reversed_order(source_ids) if self.config.reverse_source else None
         read_ids = source_ids if order is None else ops.take_along_axis(source_ids, order, axis=1)
-        embedded = _dropped(self.source_dropout, self.source_embedding(read_ids), training)
+        embedded = apply_dropout(self.source_dropout, self.source_embedding(read_ids), training)
         masked_ids = source_ids if self.config.mask_padding else None
         encoded, states = self.encoder(
             embedded, mask=None if masked_ids is None else masked_ids != 0, training=training
@@ -186,9 +186,9 @@ class RecurrentTranslator(TranslationModel):
         return self.decoder.remember(encoded, states, masked_ids)
 
     def decode(self, memory, previous_ids, training=False):
-        embedded = _dropped(self.target_dropout, self.target_embedding(previous_ids), training)
+        embedded = apply_dropout(self.target_dropout, self.target_embedding(previous_ids), training)
         outputs = self.decoder.decode(embedded, memory, training=training)  # (batch, T, channels)
-        return self.head(_dropped(self.head_dropout, outputs, training))
+        return self.head(apply_dropout(self.head_dropout, outputs, training))
 
     def attention_weights(self, memory, previous_ids):
         weights = self.decoder.attention_weights(self.target_embedding(previous_ids), memory)
@@ -201,23 +201,23 @@ class RecurrentTranslator(TranslationModel):
     def initial_state(self, memory, max_length, beam_size=1):
         state = self.decoder.initial_state(memory, beam_size)
         if self.is_bounded:
-            rows = ops.shape(state["own"][0])[0]
-            state["own"] = [*state["own"], ops.zeros((rows, self.vocab_size), dtype="float32")]
+            rows = ops.shape(state["hypotheses"][0])[0]
+            state["hypotheses"] = [*state["hypotheses"], ops.zeros((rows, self.vocab_size), dtype="float32")]
         return state
 
     def select(self, state, parents):
         # All hypotheses of a source have the same memory.
-        return state | {"own": super().select(state["own"], parents)}
+        return state | {"hypotheses": super().select(state["hypotheses"], parents)}
 
     def step(self, previous_ids, state, memory, position):
         embedded = self.target_embedding(previous_ids)
         if not self.is_bounded:
             outputs, state = self.decoder.step(embedded, state, memory, position)
             return self.head(outputs), state
-        *own, logits = state["own"]
-        outputs, state = self.decoder.step(embedded, state | {"own": own}, memory, position)
+        *states, logits = state["hypotheses"]
+        outputs, state = self.decoder.step(embedded, state | {"hypotheses": states}, memory, position)
         logits, _ = self.head.cell(outputs, [logits])
-        return logits, state | {"own": [*state["own"], logits]}
+        return logits, state | {"hypotheses": [*state["hypotheses"], logits]}
 
     @classmethod
     def from_config(cls, config):
@@ -226,8 +226,3 @@ class RecurrentTranslator(TranslationModel):
 
 # Models of the former family `attention` are loaded as this class.
 keras.saving.get_custom_objects()[SAVED_CLASS] = RecurrentTranslator
-
-
-def _dropped(dropout, values, training: bool):
-    """The values after a dropout layer, which may be None."""
-    return values if dropout is None else dropout(values, training=training)

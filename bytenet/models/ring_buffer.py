@@ -102,9 +102,9 @@ class RingBuffers:
         """What the past taps add to the output of each convolution: float `(rows, filters)`, or None for one tap."""
         products: list = [None] * len(self._convolutions)
         for ring, ring_state, group, kernels in zip(self._rings, state, self._groups, past_kernels, strict=True):
-            of_group = ops.matmul(ring.read(ring_state, position), kernels)  # (convolutions, rows, filters)
+            products_of_group = ops.matmul(ring.read(ring_state, position), kernels)  # (convolutions, rows, filters)
             for place, index in enumerate(group):
-                products[index] = of_group[place]
+                products[index] = products_of_group[place]
         return products
 
     def write(self, state: list, position, inputs: list) -> list:

@@ -10,7 +10,7 @@ from bytenet.layers import ZeroPaddedEmbedding
 from bytenet.layers.attention.cache import AttentionCache
 from bytenet.layers.attention.dot_attention import causal_offsets, padding_offsets
 from bytenet.layers.attention.stack import AttentionStack
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.positions import PositionEncoding
 from bytenet.layers.tied_head import TiedHead
 from bytenet.models.translation_model import ProfilePart, TranslationModel, rows_of_parents
@@ -106,8 +106,7 @@ class Transformer(TranslationModel):
         """Encode sources: the keys and values of each decoder layer, and the offsets of their scores."""
         offsets = padding_offsets(source_ids, self.compute_dtype)  # (batch, S)
         embedded = self.source_positions(self._embedded("source", source_ids))
-        if self.source_dropout is not None:
-            embedded = self.source_dropout(embedded, training=training)
+        embedded = apply_dropout(self.source_dropout, embedded, training)
         encoded, _ = self.encoder(embedded, offsets[:, None, None], training=training)
         return self.decoder.memories(encoded) | {"offsets": offsets}
 
@@ -120,8 +119,7 @@ class Transformer(TranslationModel):
     def _decode(self, memory, previous_ids, training):
         """The logits, and the weights of cross-attention of each layer."""
         embedded = self.target_positions(self._embedded("target", previous_ids))
-        if self.target_dropout is not None:
-            embedded = self.target_dropout(embedded, training=training)
+        embedded = apply_dropout(self.target_dropout, embedded, training)
         offsets = causal_offsets(ops.shape(previous_ids)[1], self.compute_dtype)
         outputs, weights = self.decoder(embedded, offsets, _layer_memories(memory), training=training)
         return self._logits(outputs), weights

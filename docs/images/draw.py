@@ -1,4 +1,4 @@
-"""Draws the pictures of the README: `python docs/images/draw.py`."""
+"""Draws the pictures of the README and of docs/models/bytenet.md: `python docs/images/draw.py`."""
 
 import json
 from pathlib import Path

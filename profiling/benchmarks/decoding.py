@@ -74,7 +74,12 @@ def measure_decoding(model: TranslationModel, cases: Sequence[DecodingCase], rep
 
     Returns:
         The cost of each case, in their order.
+
+    Raises:
+        InputError: a case is longer than the model can read.
     """
+    for case in cases:
+        model.length_policy.check(case.length)
     random = np.random.default_rng(0)
     next_ids_of_prefix = _whole_prefix_functions(model)
     runs: dict[DecodingCase, Callable[[], None]] = {}

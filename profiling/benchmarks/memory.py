@@ -71,6 +71,7 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
         if case.stock or case.replicas != 1:
             raise InputError(f"{case.name}: memory is measured on one device, and not for stock Keras models.")
         refuse_semi_supervised(case.config)
+        case.config.model.length_policy.check(case.length)
         say(f"{case.name} ...")
         # A new interpreter, since a process keeps memory that it once used. Freed memory is kept as in the command
         # `bytenet train`.

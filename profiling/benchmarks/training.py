@@ -178,10 +178,11 @@ def measure_training(
     Raises:
         ConfigError: there are fewer devices than replicas.
         InputError: a batch cannot be shared evenly by the replicas, a vocabulary is too small, a run is
-            semi-supervised, or a family has no stock model.
+            semi-supervised, a case is longer than its model can read, or a family has no stock model.
     """
     for case in cases:
         refuse_semi_supervised(case.config)
+        case.config.model.length_policy.check(case.length)
     if not cases:
         return []
     # The most devices first: a CPU can be split into logical CPUs only before TensorFlow starts.

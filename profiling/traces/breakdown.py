@@ -42,15 +42,17 @@ def breakdown(trace: Trace) -> Breakdown:
         for (segment, _, _), seconds in zip(of_device, shared, strict=True):
             seconds_of[segment.operation] += float(seconds)
         devices.append(_device_time(device, trace.steps, of_device, shared))
+    notes = capture_notes(trace.path)
     return Breakdown(
         trace=str(trace.path),
         steps=[(step.number, step.seconds) for step in trace.steps],
         has_steps=trace.has_steps,
-        is_compiled=trace.is_compiled,
+        # The notes know better: XLA also computes single operations of a graph, such as a slice update in a search.
+        is_compiled=notes.get("compiled", trace.is_compiled),
         devices=devices,
         gaps=_gaps(trace, seconds_of),
         warnings=trace.warnings,
-        capture=capture_notes(trace.path),
+        capture=notes,
     )
 
 

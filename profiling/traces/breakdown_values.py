@@ -95,7 +95,7 @@ class Breakdown:
         trace: path of the file.
         steps: number and seconds of each step.
         has_steps: whether steps are marked in the trace.
-        is_compiled: whether XLA compiled the operations.
+        is_compiled: whether XLA compiled the step or the search as a whole.
         devices: an average step on each device.
         gaps: what the groups do not show.
         warnings: warnings of the profiler.

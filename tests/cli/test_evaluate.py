@@ -43,6 +43,7 @@ def test_scores_are_printed_and_saved_with_the_translations(evaluated_run):
     assert saved["scores"][0]["settings"] == bleu(expected, references).settings
     assert saved["scores"][1]["value"] == chrf(expected, references).value
     assert saved["settings"]["beam_size"] == 3
+    assert saved["settings"]["length_penalty_rule"] == "gnmt"
     assert saved["num_sentences"] == 4
     assert saved["seconds"] > 0
 
@@ -56,10 +57,11 @@ def test_given_files_are_evaluated_up_to_the_sentence_limit(run, invoke, tmp_pat
     (tmp_path / "some.de").write_text("ein Hund\nzwei\nein\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\ntwo\na\n", encoding="utf-8")
     arguments = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en", "--max-sentences", 2]
-    result = invoke(evaluate, run.path, *arguments, "--beam-size", 1, "--json")
+    result = invoke(evaluate, run.path, *arguments, "--beam-size", 1, "--length-penalty-rule", "length", "--json")
     printed = json.loads(result.stdout)
     assert printed["num_sentences"] == 2
     assert printed["settings"]["beam_size"] == 1
+    assert printed["settings"]["length_penalty_rule"] == "length"
     assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
 
 

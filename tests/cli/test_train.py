@@ -97,5 +97,6 @@ def test_help_lists_presets_and_families(train_command):
     result, _ = train_command("--help")
     assert result.exit_code == 0
     assert "multi30k-transformer" in result.output
-    for family in family_configs():
-        assert f"\n    {family}: " in result.output
+    for family, config_class in family_configs().items():
+        assert f"\n  {family}: " in result.output
+        assert all(variant in result.output for variant in config_class.VARIANTS)

@@ -190,6 +190,13 @@ def test_model_without_attention_cannot_replace_unknown_characters(run_folder, i
         invoke(translate, run_folder.path, "--replace-unknown", stdin=TEXT)
 
 
+def test_dictionary_needs_the_replacement(attentive_run_folder, invoke, tmp_path):
+    (tmp_path / "dictionary").write_text("a\tb\n", encoding="utf-8")
+    result = invoke(translate, attentive_run_folder.path, "--dictionary", tmp_path / "dictionary", stdin=TEXT)
+    assert (result.exit_code, result.stdout_bytes) == (2, b"")
+    assert "--dictionary needs --replace-unknown" in result.stderr
+
+
 def test_dictionary_without_tabs_is_refused(attentive_run_folder, invoke, tmp_path):
     (tmp_path / "dictionary").write_text("a\tb\nword\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"dictionary:2: expected a character, a tab"):

@@ -10,6 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bytenet.config import LengthPolicy
+from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.config.families.recurrent import RecurrentConfig
+from bytenet.config.families.transformer import TransformerConfig
+from bytenet.errors import InputError
 
 LENGTHS = np.arange(2001, dtype="int32")
 
@@ -51,3 +55,20 @@ def test_paper_policy_unfolds_and_does_not_pad_to_the_pair():
     assert not policy.pads_to_pair
     assert [policy.search_length(9, longest) for longest in (4, 30)] == [4, 19]
     assert policy.lengths_to_pad_to([8, 16]) is None
+
+
+def test_lengths_beyond_the_longest_are_refused():
+    LengthPolicy().check(10_000)
+    LengthPolicy(longest=10).check(10)
+    with pytest.raises(InputError, match=r"at most 10 symbols, but 11 .* Set model\.max_positions to 11"):
+        LengthPolicy(longest=10).check(11)
+
+
+@pytest.mark.parametrize("config", [TransformerConfig, ConvS2SConfig, RecurrentConfig])
+def test_other_families_never_pad_sources_to_the_pair(config):
+    policy = config(unfold_scale=1.0, unfold_offset=50).length_policy
+    assert not policy.pads_to_pair
+    assert not policy.reads_padding
+    assert policy.max_target_length(100) == 150  # as in the Transformer's paper
+    with pytest.raises(ValueError, match="length_rule"):
+        config(length_rule="pair")

@@ -54,6 +54,20 @@ def test_older_file_with_settings_of_all_families_is_read(yaml_file):
     assert load_config(yaml_file(thesis)).model == ByteNetConfig(variant="simplified", settings="thesis", dim=20)
 
 
+@pytest.mark.parametrize("family", ["bytenet", "convs2s", "recurrent", "transformer"])
+def test_another_family_leaves_out_what_only_the_former_one_has(family, yaml_file):
+    for preset in ("numbers", "digits-attention", "multi30k-luong"):
+        config = load_config(preset, [f"model.family={family}"])
+        assert config.model.family == family
+        assert config.model.dim == load_config(preset).model.dim
+    own = yaml_file(f"preset: numbers\nmodel: {{family: {family}}}\n")
+    assert load_config(own).model == load_config("numbers", [f"model.family={family}"]).model
+
+
+def test_the_same_family_keeps_the_variant():
+    assert load_config("multi30k-bahdanau", ["model.family=recurrent"]) == load_config("multi30k-bahdanau")
+
+
 @pytest.mark.parametrize(
     ("old", "present"),
     [

@@ -46,7 +46,7 @@ MORE_CASES = {
             "encoder_cell": "rnn", "decoder_cell": "rnn", "cell_activation": "relu", "score": "concat",
             "input_feeding": False, "window": "predictive",
         },
-        "location": {"score": "location", "max_positions": 60},
+        "location, near a prediction": {"score": "location", "max_positions": 60, "window": "predictive"},
         "dot, wide window of steps": {"score": "dot", "window": "monotonic", "window_radius": 40},
     },
     "transformer": {

@@ -39,6 +39,16 @@ def test_search_divides_by_the_length(table_model):
     np.testing.assert_allclose(result.scores[0], [np.log(0.5998 * 0.6) / 2, np.log(0.4)], atol=1e-5)
 
 
+def test_search_divided_by_the_length_continues_while_a_longer_hypothesis_can_still_win(table_model):
+    # "1" scores ln .6. "2 2 2 2 1" scores ln .3 / 5. Divided as in GNMT, it could not win any more.
+    first = [0.0001, 0.6, 0.3, 0.0999]
+    going_on, ending = [1e-6, 1e-6, 1 - 3e-6, 1e-6], [1e-6, 1 - 3e-6, 1e-6, 1e-6]
+    model = table_model([[first] * 4] + [[going_on] * 4] * 3 + [[ending] * 4])
+    for rule, expected in (("length", [2, 2, 2, 2, 1]), ("gnmt", [1, 0, 0, 0, 0])):
+        search = CompiledSearch(model, beam_size=2, length_penalty=1.0, length_penalty_rule=rule)
+        assert search(np.array([[2, 1]])).ids[0, 0].numpy().tolist() == expected
+
+
 @pytest.mark.parametrize("beam_size", [1, 3])
 @pytest.mark.parametrize("min_length", [0, 1, 3])
 def test_no_translation_is_shorter_than_the_least_length(table_model, beam_size, min_length):

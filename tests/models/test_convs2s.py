@@ -142,6 +142,43 @@ def test_lengths_of_directions_have_no_effect_on_logits():
     np.testing.assert_allclose(model(ids), before, atol=1e-5)
 
 
+def test_first_weights_follow_the_dropout_directly_before_them():
+    """The standard deviation is √(p / n), and √(4 p / n) before a gate, for n inputs and a kept share p of them."""
+    keras.utils.set_random_seed(1)
+    widths = {"encoder_widths": (40, 64), "decoder_widths": (40, 64)}
+    model = build_model(narrow(ConvS2SConfig, dim=32, output_dim=48, dropout=0.4, **widths), vocab_size=300)
+    deviations = {
+        weight.path.removeprefix("convs2s/"): convert_to_numpy(weight).std()
+        for weight in model.weights
+        if weight.name in ("kernel", "table")
+    }
+    expected = {f"{side}_{part}/table": 0.1 for side in ("source", "target") for part in ("embedding", "positions")}
+    for half in ("encoder", "decoder"):
+        expected |= {
+            f"{half}/input_map/kernel": (0.6 / 32) ** 0.5,
+            f"{half}/layer_1/gated_convolution/kernel": (4 * 0.6 / (3 * 40)) ** 0.5,
+            f"{half}/layer_2/gated_convolution/kernel": (4 * 0.6 / (3 * 40)) ** 0.5,
+            f"{half}/layer_2/residual_map/kernel": (1 / 40) ** 0.5,
+            f"{half}/output_map/kernel": (1 / 64) ** 0.5,
+        }
+    for layer, width in ((1, 40), (2, 64)):
+        expected[f"decoder/layer_{layer}/query_map/kernel"] = (1 / width) ** 0.5
+        expected[f"decoder/layer_{layer}/context_map/kernel"] = (1 / 32) ** 0.5
+    expected["head/kernel"] = (0.6 / 48) ** 0.5
+    assert deviations == pytest.approx(expected, rel=0.08)
+    assert not any(convert_to_numpy(weight).any() for weight in model.weights if weight.name == "bias")
+
+
+def test_dropout_hides_embeddings_and_the_input_of_the_head():
+    keras.utils.set_random_seed(1)
+    model = random_model(dropout=0.99999)
+    sources, others = pad(draw_sentences([6, 3])), pad(draw_sentences([6, 3], seed=1))
+    keys = [convert_to_numpy(model.encode(ids, training=True)["keys"])[1, :3] for ids in (sources, others)]
+    np.testing.assert_array_equal(*keys)
+    logits = model({"source_ids": sources, "target_ids": others}, training=True)
+    np.testing.assert_allclose(logits, np.broadcast_to(model.head.bias, logits.shape), atol=1e-5)
+
+
 def test_weights_are_normalized_once_before_the_first_step():
     model = random_model()
     memory = model.encode(pad(draw_sentences([5])))

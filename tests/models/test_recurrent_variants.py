@@ -1,5 +1,6 @@
 """Sizes, first weights, attention and settings of recurrent translators."""
 
+import keras
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
@@ -61,6 +62,13 @@ def test_number_of_weights_in_the_size_of_sutskever():
     (_, source), (_, target) = (shapes[f"recurrent/{side}_embedding/table"] for side in ("source", "target"))
     head, _ = shapes["recurrent/head/kernel"]
     assert 160_000 * source + 80_000 * target + 80_000 * head == 320_000_000
+
+
+def test_number_of_weights_of_a_published_model_for_words():
+    """A well-known tutorial's LSTMs: 13,898,501 weights with tables of 7,853 German and 5,893 English words."""
+    count = number_of_weights(5_893, variant="sutskever", embedding_dim=256, dim=512)
+    # Each of its four cells has a second bias. It has a row for padding in each table, and another source vocabulary.
+    assert count + 4 * 4 * 512 + 2 * 256 + (7_853 - 5_893) * 256 == 13_898_501
 
 
 @parametrize([case for case in CASES if IS_GLOBAL[case.name] and case.config.mask_padding])
@@ -133,6 +141,19 @@ def test_readout_of_the_previous_state_does_not_depend_on_the_update(variant):
         assert np.all(changes[1:] > 1e-3)
 
 
+@pytest.mark.parametrize("variant", ["sutskever", "luong", "bahdanau", "cho", "madsen"])
+def test_dropout_hides_embeddings_and_the_input_of_the_head(variant):
+    keras.utils.set_random_seed(1)
+    model = build_model(narrow(RecurrentConfig, variant=variant, dropout=0.99999), VOCAB_SIZE)
+    randomize(model)
+    sources, others = pad(draw_sentences([6, 3])), pad(draw_sentences([6, 3], seed=1))
+    memories = [keras.tree.flatten(model.encode(ids, training=True)) for ids in (sources, others)]
+    for one, other in zip(*memories, strict=True):
+        np.testing.assert_array_equal(one, other)
+    logits = model({"source_ids": sources, "target_ids": others}, training=True)
+    np.testing.assert_allclose(logits, np.broadcast_to(model.head.bias, logits.shape), atol=1e-5)
+
+
 @pytest.mark.parametrize(("variant", "bound"), [("sutskever", 0.08), ("luong", 0.1)])
 def test_first_weights_of_the_papers_are_uniform(variant, bound):
     model = build_model(RecurrentConfig(variant=variant, initializer="paper", dim=32, embedding_dim=32), VOCAB_SIZE)
@@ -151,6 +172,18 @@ def test_first_weights_of_bahdanau_are_those_of_the_paper():
             assert not values.any()
         else:
             assert values.std() == pytest.approx(0.001 if "alignment" in weight.path else 0.01, rel=0.1), weight.path
+
+
+def test_first_attention_of_bahdanau_is_the_same_for_all_symbols():
+    """The vector of the scores is zero at first, whatever the other weights are."""
+    model = build_model(narrow(RecurrentConfig, variant="bahdanau", initializer="paper"), VOCAB_SIZE)
+    [vector] = [weight for weight in model.weights if weight.name == "vector"]
+    first = convert_to_numpy(vector)
+    randomize(model)
+    vector.assign(first)
+    (weights,) = model.attention_weights(model.encode(pad(draw_sentences([6, 3]))), pad(draw_sentences([4, 5])))
+    np.testing.assert_allclose(weights[0, 0], np.full((5, 6), 1 / 6), atol=1e-6)
+    np.testing.assert_allclose(weights[1, 0], [[1 / 3] * 3 + [0] * 3] * 5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

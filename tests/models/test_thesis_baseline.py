@@ -149,7 +149,10 @@ RECORDED = json.loads(Path(recorded.__file__).with_suffix(".json").read_text())
 
 @pytest.mark.parametrize("case", recorded.CASES)
 def test_baseline_trains_and_searches_as_in_the_former_family(case):
-    """Names and first numbers of all first weights, logits, losses of training, hypotheses and scores."""
+    """Names and first numbers of all first weights, logits, losses of training, hypotheses and scores.
+
+    All are the same up to the rounding of another machine.
+    """
     values, expected = recorded.values_of(case), RECORDED[case]
     assert values["first weights"].keys() == expected["first weights"].keys()
     for path, numbers in expected["first weights"].items():

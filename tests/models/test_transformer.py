@@ -57,6 +57,25 @@ def test_weights_of_the_paper():
     assert round((big.count_params() - 37_000 + 1024) / 1e6, 1) == 214.2
 
 
+@pytest.mark.parametrize(
+    ("settings", "millions"),
+    [
+        ({}, 65),
+        ({"encoder_layers": 2, "decoder_layers": 2}, 36),
+        ({"encoder_layers": 4, "decoder_layers": 4}, 50),
+        ({"encoder_layers": 8, "decoder_layers": 8}, 80),
+        ({"dim": 256, "head_dim": 32}, 28),
+        ({"dim": 1024, "head_dim": 128}, 168),
+        ({"feed_forward_dim": 1024}, 53),
+        ({"feed_forward_dim": 4096}, 90),
+    ],
+)
+def test_weights_in_the_table_of_variations_of_the_paper(settings, millions):
+    """The paper does not give its number of symbols. About 41,000 explain all of these rows, and 37,000 do not."""
+    model = unallocated_model(TransformerConfig(variant="base", **settings), vocab_size=41_000)
+    assert round(model.count_params() / 1e6) == millions
+
+
 def test_weights_of_a_published_model_for_words():
     """A well-known tutorial's model: 9,038,341 weights with tables of 7,853 German and 5,893 English words."""
     config = TransformerConfig(
@@ -149,10 +168,45 @@ def test_sequence_longer_than_the_learned_positions_is_refused():
         model.encode(pad(draw_sentences([11])))
 
 
+def test_alignment_is_the_mean_over_the_heads_of_the_last_layer():
+    model = traced(narrow(TransformerConfig)).model
+    memory, previous_ids = model.encode(pad(draw_sentences([5, 3]))), pad(draw_sentences([4, 4]))
+    first, last = (np.mean(layer, axis=1) for layer in model.attention_weights(memory, previous_ids))
+    np.testing.assert_allclose(model.alignment(memory, previous_ids), last, atol=1e-6)
+    assert np.abs(first - last).max() > 1e-2
+
+
+@pytest.mark.parametrize("tied", ["all", "none"])
+def test_first_embeddings_have_variance_1_and_first_logits_are_small(tied):
+    """Embeddings are multiplied by √d. With a tied softmax, logits are products of normalised outputs with them."""
+    keras.utils.set_random_seed(1)
+    model = build_model(TransformerConfig(positions="learned", tied_embeddings=tied), vocab_size=300)
+    scaled = {
+        weight.path: convert_to_numpy(weight).std() * 128**0.5
+        for weight in model.weights
+        if weight.name == "table"
+    }  # fmt: skip
+    assert len(scaled) == (3 if tied == "all" else 4)
+    assert [*scaled.values()] == pytest.approx([1.0] * len(scaled), rel=0.03)
+    logits = model({"source_ids": np.arange(2, 22)[None], "target_ids": np.arange(30, 50)[None]})
+    assert 0.3 < convert_to_numpy(logits)[..., 1:].std() < 2
+
+
 def test_heads_must_divide_the_width():
     with pytest.raises(ValueError, match="dim 10 cannot be divided into 4 heads"):
         TransformerConfig(dim=10)
     assert TransformerConfig(dim=10, head_dim=3).width_of_head == 3
+
+
+def test_dropout_hides_embeddings_with_their_positions():
+    keras.utils.set_random_seed(1)
+    model = build_model(narrow(TransformerConfig, dropout=0.99999), VOCAB_SIZE)
+    randomize(model)
+    ids = pad(draw_sentences([6, 3])), pad(draw_sentences([6, 3], seed=1))
+    (keys,) = model.encode(ids[0], training=True)["keys"][:1]
+    np.testing.assert_allclose(keys, np.broadcast_to(keys[:1, :, :1], keys.shape), atol=1e-5)
+    logits = convert_to_numpy(model({"source_ids": ids[0], "target_ids": ids[1]}, training=True))
+    np.testing.assert_allclose(logits, np.broadcast_to(logits[:1, :1], logits.shape), atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["attention_dropout", "activation_dropout"])

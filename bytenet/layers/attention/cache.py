@@ -47,8 +47,8 @@ class AttentionCache:
         if "writers" not in state:
             return state, _offsets(is_past, dtype)[None, None, None]
         hypotheses = ops.arange(beam_size, dtype="int32")
-        own = ops.broadcast_to(hypotheses[None, :, None], (*ops.shape(state["writers"])[:2], 1))
-        writers = ops.slice_update(state["writers"], (0, 0, position), own)
+        writers_of_step = ops.broadcast_to(hypotheses[None, :, None], (*ops.shape(state["writers"])[:2], 1))
+        writers = ops.slice_update(state["writers"], (0, 0, position), writers_of_step)
         is_own = (writers[..., None] == hypotheses) & is_past[:, None]  # (batch, beam_size, max_length, beam_size)
         offsets = ops.reshape(_offsets(is_own, dtype), (-1, 1, beam_size, max_length * beam_size))
         return state | {"writers": writers}, offsets
@@ -66,13 +66,13 @@ class AttentionCache:
             The state; and all keys and all values of the layer, each float
             `(batch, heads, max_length * beam_size, head_dim)`.
         """
-        state, everything = dict(state), []
+        state, written_rows = dict(state), []
         for name, present in (("keys", keys), ("values", values)):
             written = ops.slice_update(state[name][layer], (0, 0, position, 0, 0), present[:, :, None])
             state[name] = [*state[name][:layer], written, *state[name][layer + 1 :]]
             _, heads, max_length, beam_size, head_dim = written.shape
-            everything.append(ops.reshape(written, (-1, heads, max_length * beam_size, head_dim)))
-        return state, *everything
+            written_rows.append(ops.reshape(written, (-1, heads, max_length * beam_size, head_dim)))
+        return state, *written_rows
 
     def select(self, state: dict, rows) -> dict:
         """The state whose hypothesis i continues from hypothesis `rows[i]` of all sources; int32 `(rows,)`."""

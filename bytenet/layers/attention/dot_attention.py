@@ -2,6 +2,8 @@
 
 from keras import ops
 
+from bytenet.layers.fast import apply_dropout
+
 # Added to the score of a step that gets no attention. Finite in float16, so that a row of padding alone stays finite.
 UNATTENDED = -3e4
 
@@ -34,8 +36,7 @@ def dot_attention(queries, keys, values, offsets, dropout=None, training=False):
     """
     scores = ops.einsum("...tc,...sc->...ts", queries, keys) + offsets
     weights = ops.cast(softmax(ops.cast(scores, "float32")), values.dtype)
-    dropped = weights if dropout is None else dropout(weights, training=training)
-    return ops.matmul(dropped, values), weights
+    return ops.matmul(apply_dropout(dropout, weights, training), values), weights
 
 
 def softmax(scores):

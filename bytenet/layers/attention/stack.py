@@ -3,7 +3,8 @@
 import keras
 
 from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
-from bytenet.layers.fast import make_dropout, make_normalization
+from bytenet.layers.fast import apply_dropout, make_dropout, make_normalization
+from bytenet.layers.layer_arguments import pop_layer_arguments
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -36,8 +37,7 @@ class FeedForward(keras.layers.Layer):
         self.output_map.build((*input_shape[:-1], self.hidden_dim))
 
     def call(self, inputs, training=False):
-        hidden = self.hidden_map(inputs)
-        return self.output_map(hidden if self.dropout is None else self.dropout(hidden, training=training))
+        return self.output_map(apply_dropout(self.dropout, self.hidden_map(inputs), training))
 
     def get_config(self):
         return super().get_config() | {"hidden_dim": self.hidden_dim, "dropout": self.dropout_rate}
@@ -126,8 +126,8 @@ class AttentionLayer(keras.layers.Layer):
         """
 
         def attend(values):
-            own = self.self_attention.keys_and_values(values)
-            return self.self_attention(values, *own, self_offsets, training=training)
+            keys_and_values = self.self_attention.keys_and_values(values)
+            return self.self_attention(values, *keys_and_values, self_offsets, training=training)
 
         return self._sublayers(inputs, attend, memory, training)
 
@@ -160,11 +160,11 @@ class AttentionLayer(keras.layers.Layer):
         return self._connected("feed_forward", feed_forward, outputs, training)[0], weights
 
     def _connected(self, name, sublayer, inputs, training):
-        """A sub-layer with its residual connection. Returns the outputs, and what the sub-layer returns besides."""
+        """A sub-layer with its residual connection. Returns the outputs, and the sub-layer's weights or None."""
         norm, dropout = self.norms[name], self.dropouts[name]
-        changes, more = sublayer(norm(inputs) if self.is_pre_norm else inputs)
-        outputs = inputs + (changes if dropout is None else dropout(changes, training=training))
-        return outputs if self.is_pre_norm else norm(outputs), more
+        changes, weights = sublayer(norm(inputs) if self.is_pre_norm else inputs)
+        outputs = inputs + apply_dropout(dropout, changes, training)
+        return outputs if self.is_pre_norm else norm(outputs), weights
 
     def get_config(self):
         return super().get_config() | self.arguments
@@ -184,8 +184,7 @@ class AttentionStack(keras.layers.Layer):
     """
 
     def __init__(self, num_layers: int, normalization_order: str = "pre", epsilon: float = 1e-6, **layer_arguments):
-        names = ("name", "dtype", "trainable")
-        super().__init__(**{key: layer_arguments.pop(key) for key in names if key in layer_arguments})
+        super().__init__(**pop_layer_arguments(layer_arguments))
         self.arguments = {
             "num_layers": num_layers, "normalization_order": normalization_order, "epsilon": epsilon, **layer_arguments,
         }  # fmt: skip

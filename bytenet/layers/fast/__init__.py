@@ -5,7 +5,7 @@ random numbers with the same probabilities. The plain forms are `bytenet.layers.
 `bytenet.layers.convolution`, and Keras's own `Dropout` and `AlphaDropout`.
 """
 
-from bytenet.layers.fast.choice import make_dropout, make_normalization, plain_layers, use_tap_products
+from bytenet.layers.fast.choice import apply_dropout, make_dropout, make_normalization, plain_layers, use_tap_products
 from bytenet.layers.fast.dropout import HashedAlphaDropout, HashedDropout
 from bytenet.layers.fast.normalization import FastBatchNormalization, FastLayerNormalization
 
@@ -14,6 +14,7 @@ __all__ = [
     "FastLayerNormalization",
     "HashedAlphaDropout",
     "HashedDropout",
+    "apply_dropout",
     "make_dropout",
     "make_normalization",
     "plain_layers",

@@ -76,6 +76,11 @@ def make_dropout(rate: float, alpha: bool = False, **kwargs) -> keras.layers.Lay
     return (keras.layers.AlphaDropout if alpha else keras.layers.Dropout)(rate, **kwargs)
 
 
+def apply_dropout(layer: keras.layers.Layer | None, values, training: bool):
+    """The values after a dropout layer of `make_dropout`, which may be None."""
+    return values if layer is None else layer(values, training=training)
+
+
 def use_tap_products(model: keras.Model) -> None:
     """Compute the narrow convolutions of a model as one product each. Do this for training that XLA compiles for a CPU.
 

@@ -7,7 +7,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.attention.dot_attention import dot_attention
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
 from bytenet.layers.gated.maps import make_map
 
 ROOT_OF_HALF = math.sqrt(0.5)
@@ -106,7 +106,7 @@ class GatedBlock(keras.layers.Layer):
         Returns:
             float `(batch, length, width)`; with attention also its weights, float `(batch, length, S)`.
         """
-        hidden = inputs if self.dropout is None else self.dropout(inputs, training=training)
+        hidden = apply_dropout(self.dropout, inputs, training)
         if mask is not None:
             hidden = hidden * ops.cast(mask, hidden.dtype)[..., None]
         outputs, weights = self._connected(self.convolution(hidden), inputs, embedded, memory, self.maps)
@@ -163,6 +163,6 @@ def _attend(queries, memory):
         if len(queries.shape) == 3:
             return dot_attention(queries, keys, values, offsets)
         # The hypotheses of a source share its memory, which is not copied.
-        of_sources = ops.reshape(queries, (ops.shape(keys)[0], -1, queries.shape[-1]))
-        context, weights = dot_attention(of_sources, keys, values, offsets)
+        queries_of_source = ops.reshape(queries, (ops.shape(keys)[0], -1, queries.shape[-1]))
+        context, weights = dot_attention(queries_of_source, keys, values, offsets)
         return ops.reshape(context, (-1, queries.shape[-1])), weights

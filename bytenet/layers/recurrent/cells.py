@@ -115,9 +115,9 @@ class RecurrentCell(keras.layers.Layer):
         if self.kind == "rnn":
             output = ops.relu(sums) if self.activation == "relu" else ops.tanh(sums)
             return output, [output]
-        write, forget, candidate, read = ops.split(sums, 4, axis=-1)
-        memory = ops.sigmoid(forget) * states[1] + ops.sigmoid(write) * ops.tanh(candidate)
-        output = ops.sigmoid(read) * ops.tanh(memory)
+        input_gate, forget_gate, candidate, output_gate = ops.split(sums, 4, axis=-1)
+        memory = ops.sigmoid(forget_gate) * states[1] + ops.sigmoid(input_gate) * ops.tanh(candidate)
+        output = ops.sigmoid(output_gate) * ops.tanh(memory)
         return output, [output, memory]
 
     def _normalized(self, sums, first_gate: int):

@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
 from bytenet.layers.recurrent.initializers import weight_scheme
 from bytenet.layers.recurrent.scores import SourceAttention
@@ -31,8 +32,7 @@ class AlignedCell(keras.layers.Layer):
     """
 
     def __init__(self, kind: str, units: int, attention_units: int, initializer: str = "auto", **arguments):
-        names = ("name", "dtype", "trainable")
-        super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
+        super().__init__(**pop_layer_arguments(arguments))
         self.cell = RecurrentCell(
             kind, units, initializer=initializer, name="recurrent_cell", dtype=self.dtype_policy, **arguments
         )  # fmt: skip
@@ -95,8 +95,7 @@ class ContextDecoder(keras.layers.Layer):
         self, kind: str, units: int, readout_units: int, readout_state: str = "current",
         attention_units: int | None = None, initializer: str = "auto", **arguments,
     ):  # fmt: skip
-        names = ("name", "dtype", "trainable")
-        super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
+        super().__init__(**pop_layer_arguments(arguments))
         self.arguments = {
             "kind": kind, "units": units, "readout_units": readout_units, "readout_state": readout_state,
             "attention_units": attention_units, "initializer": initializer, **arguments,
@@ -142,7 +141,7 @@ class ContextDecoder(keras.layers.Layer):
 
     def initial_state(self, memory, beam_size):
         start = ops.repeat(memory["start"], beam_size, axis=0)
-        return {"own": [start, *(ops.zeros_like(start) for _ in self.cell.state_size[1:])]}
+        return {"hypotheses": [start, *(ops.zeros_like(start) for _ in self.cell.state_size[1:])]}
 
     def decode(self, embedded, memory, training=False):
         return self(embedded, memory)[0]
@@ -152,35 +151,36 @@ class ContextDecoder(keras.layers.Layer):
 
     def call(self, embedded, memory):
         """The outputs for the head, float `(batch, T, readout_units)`, and the weights of the attention or None."""
-        first = self.initial_state(memory, 1)["own"]
+        initial_states = self.initial_state(memory, 1)["hypotheses"]
         projected = self.cell.project(embedded)
         weights = None
         if self.has_attention:
-            outputs = self.loop(projected, initial_state=[*first, *_attended(memory)])
+            outputs = self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
             states, weights = outputs[..., : self.units], outputs[..., self.units :]
             context = ops.matmul(weights, memory["encoded"])
         else:
-            states = self.loop(projected + memory["projected"][:, None], initial_state=first)
+            states = self.loop(projected + memory["projected"][:, None], initial_state=initial_states)
             context = memory["context"][:, None]
         if not self.reads_current_state:
-            states = ops.concatenate([first[0][:, None], states[:, :-1]], axis=1)
+            states = ops.concatenate([initial_states[0][:, None], states[:, :-1]], axis=1)
         return self._read_out(states, embedded, context), weights
 
     def step(self, embedded, state, memory, position):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles
-            projected, batch, own = self.cell.project(embedded), ops.shape(memory["start"])[0], state["own"]
+            projected, batch = self.cell.project(embedded), ops.shape(memory["start"])[0]
+            previous = state["hypotheses"]
             if self.has_attention:
-                output, states = self.loop.cell(projected, [*own, *_attended(memory)])
+                output, states = self.loop.cell(projected, [*previous, *_attended(memory)])
                 output, weights = output[:, : self.units], output[:, self.units :]
-                new_state = states[: len(own)]
+                present = states[: len(previous)]
                 context = ops.matmul(_by_source(weights, batch), memory["encoded"])
             else:
                 projected = _by_source(projected, batch) + memory["projected"][:, None]
-                output, new_state = self.cell(ops.reshape(projected, (-1, projected.shape[-1])), own)
+                output, present = self.cell(ops.reshape(projected, (-1, projected.shape[-1])), previous)
                 context = memory["context"][:, None]
-            read = output if self.reads_current_state else own[0]
+            read = output if self.reads_current_state else previous[0]
             outputs = self._read_out(_by_source(read, batch), _by_source(embedded, batch), context)
-            return ops.reshape(outputs, (-1, self.readout_units)), {"own": new_state}
+            return ops.reshape(outputs, (-1, self.readout_units)), {"hypotheses": present}
 
     def _read_out(self, states, embedded, context):
         """float `(batch, T, channels)` each; T of the context may be 1."""

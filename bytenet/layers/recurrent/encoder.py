@@ -3,7 +3,8 @@
 import keras
 from keras import ops
 
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
+from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
 
 
@@ -24,7 +25,7 @@ class RecurrentLayer(keras.layers.Layer):
     """
 
     def __init__(self, kind: str, units: int, go_backwards: bool = False, **arguments):
-        super().__init__(**_pop_layer_arguments(arguments))
+        super().__init__(**pop_layer_arguments(arguments))
         self.supports_masking = True
         self.arguments = {"kind": kind, "units": units, "go_backwards": go_backwards, **arguments}
         self.loop = keras.layers.RNN(
@@ -80,7 +81,7 @@ class RecurrentEncoder(keras.layers.Layer):
         self, kind: str, units: int, num_layers: int, directions: str = "forward", meeting: str = "layer",
         dropout: float = 0.0, **arguments,
     ):  # fmt: skip
-        super().__init__(**_pop_layer_arguments(arguments))
+        super().__init__(**pop_layer_arguments(arguments))
         self.supports_masking = True
         self.arguments = {
             "kind": kind, "units": units, "num_layers": num_layers, "directions": directions, "meeting": meeting,
@@ -116,7 +117,7 @@ class RecurrentEncoder(keras.layers.Layer):
         for index, layers in enumerate(zip(*self.layers_by_direction, strict=True)):
             if index:
                 inputs_by_direction = [
-                    values if dropout is None else dropout(values, training=training)
+                    apply_dropout(dropout, values, training)
                     for dropout, values in zip(self.dropouts[index - 1], inputs_by_direction, strict=True)
                 ]
             results = [layer(values, mask=mask) for layer, values in zip(layers, inputs_by_direction, strict=True)]
@@ -148,8 +149,3 @@ def reversed_order(source_ids):
     numbers = ops.arange(ops.shape(source_ids)[1], dtype="int32")[None]
     last = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1, keepdims=True) - 1  # the end symbol
     return ops.where(numbers < last, last - 1 - numbers, numbers)
-
-
-def _pop_layer_arguments(arguments: dict) -> dict:
-    """Remove the arguments of every Keras layer from `arguments`, and return them."""
-    return {name: arguments.pop(name) for name in ("name", "dtype", "trainable") if name in arguments}

@@ -67,11 +67,12 @@ class AttentionalStep(keras.layers.Layer):
         """
         weights = self.attention(outputs, memory, window)
         with keras.name_scope("attentional_state"):
-            own_part = ops.matmul(outputs, self._kernel()[self.num_encoded :])
+            # XLA cannot compile the gradient of `matmul` for inputs of ranks 3 and 2 inside of a loop.
+            own_part = ops.einsum("bti,io->bto", outputs, self._kernel()[self.num_encoded :])
             return ops.tanh(ops.matmul(weights, memory["values"]) + own_part), weights
 
     def call(self, inputs, states):
-        *states, fed, keys, offsets, values = states
+        *states, previous, keys, offsets, values = states
         end = self.stack.layers[0].cell.bias.shape[0]
         projected, factors = inputs[:, :end], []
         for dropout in self.stack.dropouts:
@@ -80,16 +81,28 @@ class AttentionalStep(keras.layers.Layer):
                 end += self.units
         window = inputs[:, None, end:] if self.attention.window == "monotonic" else None
         memory = {"keys": keys, "offsets": offsets, "values": values}
-        attentional, weights, states = self.advance(projected, factors or None, states, fed, memory, window)
+        attentional, weights, states = self.advance(projected, factors or None, states, previous, memory, window)
         outputs = ops.concatenate([attentional, weights], axis=-1)
         return outputs, [*states, attentional, keys, offsets, values]
 
-    def advance(self, projected, factors, states, fed, memory, window):
-        """One step, with input feeding unless `fed` is None. Returns h̃, α and the next states of the layers."""
+    def advance(self, projected, factors, states, previous, memory, window):
+        """Compute one step.
+
+        Args:
+            projected: the previous symbols, projected by the first layer's cell, float `(rows, gates * units)`.
+            factors: of the outputs between the layers, see `StackDecoder.advance`.
+            states: of all layers in one list.
+            previous: h̃ of the step before, float `(rows, units)`; None without input feeding.
+            memory: the result of `remember`, for the source of each row. A source may have several rows.
+            window: as in `SourceAttention`.
+
+        Returns:
+            h̃, float `(rows, units)`; α, float `(rows, S)`; and the next states of the layers.
+        """
         stack, batch = self.stack, ops.shape(memory["offsets"])[0]
-        if fed is not None:
+        if previous is not None:
             cell = stack.layers[0].cell
-            projected = projected + cell.project(fed, cell.kernel.shape[0] - self.units)
+            projected = projected + cell.project(previous, cell.kernel.shape[0] - self.units)
         output, states = stack.advance(projected, states, factors)
         # The rows of a source attend together.
         attentional, weights = self.attend(ops.reshape(output, (batch, -1, self.units)), memory, window)
@@ -143,8 +156,8 @@ class LuongDecoder(keras.layers.Layer):
             return self.loop.cell.remember(encoded, source_ids) | {"states": states}
 
     def initial_state(self, memory, beam_size):
-        states = self.loop.cell.stack.initial_state(memory, beam_size)["own"]
-        return {"own": [*states, ops.zeros_like(states[0])] if self.feeding else states}
+        states = self.loop.cell.stack.initial_state(memory, beam_size)["hypotheses"]
+        return {"hypotheses": [*states, ops.zeros_like(states[0])] if self.feeding else states}
 
     def decode(self, embedded, memory, training=False):
         return self(embedded, memory, training=training)[0]
@@ -164,8 +177,8 @@ class LuongDecoder(keras.layers.Layer):
         if window is not None:
             parts.append(ops.cast(window, self.compute_dtype))
         attended = [memory[name] for name in ("keys", "offsets", "values")]
-        first = [*self.initial_state(memory, 1)["own"], *attended]
-        outputs = self.loop(ops.concatenate(parts, axis=-1), initial_state=first)
+        initial_states = [*self.initial_state(memory, 1)["hypotheses"], *attended]
+        outputs = self.loop(ops.concatenate(parts, axis=-1), initial_state=initial_states)
         return outputs[..., : self.units], outputs[..., self.units :]
 
     def step(self, embedded, state, memory, position):
@@ -173,6 +186,6 @@ class LuongDecoder(keras.layers.Layer):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles
             window = step.attention.window_of(ops.reshape(position, (1,)), memory)
             projected = step.stack.layers[0].cell.project(embedded)
-            *states, fed = state["own"] if self.feeding else [*state["own"], None]
-            attentional, _, states = step.advance(projected, None, states, fed, memory, window)
-        return attentional, {"own": [*states, attentional] if self.feeding else states}
+            *states, previous = state["hypotheses"] if self.feeding else [*state["hypotheses"], None]
+            attentional, _, states = step.advance(projected, None, states, previous, memory, window)
+        return attentional, {"hypotheses": [*states, attentional] if self.feeding else states}

@@ -68,27 +68,32 @@ class SourceAttention(keras.layers.Layer):
         states, encoded = (shape[-1] for shape in input_shape)
         scheme = weight_scheme(self.initializer)
         self.state_map = self.key_map = self.vector = None
-        # Maps of a state and of an encoded symbol.
-        widths = {
-            "additive": (self.units, self.units), "concat": (self.units, self.units), "general": (None, states),
-            "location": (self.max_positions, None), "dot": (None, None),
-        }  # fmt: skip
-        for name, channels, width in zip(("state_map", "key_map"), (states, encoded), widths[self.score], strict=True):
-            if width is not None:
-                has_bias = name == "key_map" and self.score == "additive"
-                setattr(self, name, self._dense(width, channels, name, has_bias))
         if self.score in ("additive", "concat"):
+            self.state_map = self._map_of_states(self.units, states, "state_map")
+            self.key_map = keras.layers.Dense(
+                self.units, use_bias=self.score == "additive", kernel_initializer=scheme.score(), name="key_map",
+                dtype=self.dtype_policy,
+            )  # fmt: skip
             self.vector = self.add_weight(name="vector", shape=(self.units, 1), initializer=scheme.vector())
+        elif self.score == "general":
+            self.key_map = keras.layers.Dense(
+                states, use_bias=False, kernel_initializer=scheme.score(), name="key_map", dtype=self.dtype_policy
+            )
+        elif self.score == "location":
+            self.state_map = self._map_of_states(self.max_positions, states, "state_map")
+        if self.key_map is not None:
+            self.key_map.build((None, encoded))
         if self.window == "predictive":
-            self.position_map = self._dense(states, states, "position_map")
-            self.position_vector = self._dense(1, states, "position_vector")
+            self.position_map = self._map_of_states(states, states, "position_map")
+            self.position_vector = self._map_of_states(1, states, "position_vector")
 
-    def _dense(self, width: int, channels: int, name: str, has_bias: bool = False) -> keras.layers.Dense:
-        layer = keras.layers.Dense(
-            width, use_bias=has_bias, kernel_initializer=weight_scheme(self.initializer).score(), name=name,
+    def _map_of_states(self, width: int, channels: int, name: str) -> keras.layers.EinsumDense:
+        """A linear map without a bias. Not `Dense`, whose gradient XLA cannot compile for rank 3 inside of a loop."""
+        layer = keras.layers.EinsumDense(
+            "bti,io->bto", (None, width), kernel_initializer=weight_scheme(self.initializer).score(), name=name,
             dtype=self.dtype_policy,
         )  # fmt: skip
-        layer.build((None, channels))
+        layer.build((None, None, channels))
         return layer
 
     def remember(self, encoded, source_ids):
@@ -134,8 +139,8 @@ class SourceAttention(keras.layers.Layer):
             scores = scores + ops.cast(window, "float32")
         if self.window != "predictive":
             return ops.cast(softmax(scores), self.compute_dtype)
-        shares = self.position_vector(ops.tanh(self.position_map(states)))  # (batch, steps, 1)
-        distances = _symbols(memory) - _lengths(memory) * ops.sigmoid(ops.cast(shares, "float32"))
+        relative_positions = self.position_vector(ops.tanh(self.position_map(states)))  # (batch, steps, 1)
+        distances = _symbols(memory) - _lengths(memory) * ops.sigmoid(ops.cast(relative_positions, "float32"))
         weights = softmax(scores + self._offsets(distances))
         return ops.cast(weights * ops.exp(-2 * ops.square(distances / self.radius)), self.compute_dtype)
 
@@ -145,7 +150,8 @@ class SourceAttention(keras.layers.Layer):
             return ops.einsum("btc,bsc->bts", states, keys)
         if self.score != "location":
             hidden = ops.tanh(self.state_map(states)[:, :, None] + keys[:, None])  # (batch, steps, S, units)
-            return ops.matmul(hidden, ops.cast(ops.convert_to_tensor(self.vector), self.compute_dtype))[..., 0]
+            vector = ops.cast(ops.convert_to_tensor(self.vector), self.compute_dtype)
+            return ops.sum(hidden * vector[:, 0], axis=-1)
         length = keys.shape[1] or ops.shape(keys)[1]
         if isinstance(length, int) and length > self.max_positions:
             raise ValueError(

@@ -3,7 +3,8 @@
 import keras
 from keras import ops
 
-from bytenet.layers.fast import make_dropout
+from bytenet.layers.fast import apply_dropout, make_dropout
+from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
 
@@ -25,8 +26,7 @@ class StackDecoder(keras.layers.Layer):
     """
 
     def __init__(self, kind: str, units: int, num_layers: int, dropout: float = 0.0, **arguments):
-        names = ("name", "dtype", "trainable")
-        super().__init__(**{name: arguments.pop(name) for name in names if name in arguments})
+        super().__init__(**pop_layer_arguments(arguments))
         self.arguments = {"kind": kind, "units": units, "num_layers": num_layers, "dropout": dropout, **arguments}
         self.units = units
         self.layers = [
@@ -55,19 +55,19 @@ class StackDecoder(keras.layers.Layer):
         """The outputs of the last layer: float `(batch, T, channels)` → `(batch, T, units)`."""
         outputs = inputs
         for index, (layer, states) in enumerate(zip(self.layers, initial_states, strict=True)):
-            if index and self.dropouts[index - 1] is not None:
-                outputs = self.dropouts[index - 1](outputs, training=training)
+            if index:
+                outputs = apply_dropout(self.dropouts[index - 1], outputs, training)
             outputs, _ = layer(outputs, initial_state=states)
         return outputs
 
     def initial_state(self, memory, beam_size):
         repeated = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory["states"])
-        return {"own": keras.tree.flatten(repeated)}
+        return {"hypotheses": keras.tree.flatten(repeated)}
 
     def step(self, embedded, state, memory, position):
         with keras.name_scope(self.name):  # the scope of `call`, for profiles
-            output, states = self.advance(self.layers[0].cell.project(embedded), state["own"])
-        return output, {"own": states}
+            output, states = self.advance(self.layers[0].cell.project(embedded), state["hypotheses"])
+        return output, {"hypotheses": states}
 
     def advance(self, projected, states, dropout_factors=None):
         """One step of all layers.
@@ -89,8 +89,8 @@ class StackDecoder(keras.layers.Layer):
                 )
             first = index * states_of_layer
             with keras.name_scope(layer.name):
-                output, new = layer.cell(projected, states[first : first + states_of_layer])
-            new_states += new
+                output, states_after = layer.cell(projected, states[first : first + states_of_layer])
+            new_states += states_after
         return output, new_states
 
     def compute_output_shape(self, input_shape, states_shape=None):

@@ -116,15 +116,15 @@ class ThesisDecoder(keras.layers.RNN):
 
     def initial_state(self, memory, beam_size):
         rows = ops.shape(memory["encoded"])[0] * beam_size
-        own = [ops.zeros((rows, self.cell.units), dtype=self.compute_dtype) for _ in range(3)]
+        states = [ops.zeros((rows, self.cell.units), dtype=self.compute_dtype) for _ in range(3)]
         if beam_size > 1:
             memory = keras.tree.map_structure(lambda tensor: ops.repeat(tensor, beam_size, axis=0), memory)
-        return {"own": own, "memory": memory}
+        return {"hypotheses": states, "memory": memory}
 
     def step(self, embedded, state, memory, position):
         with keras.name_scope(self.name):  # the scope of `call`: profiles group the operations of a step by it
-            attention, new = self.cell(embedded, _cell_states(state))
-        return attention, state | {"own": new[:3]}
+            attention, states = self.cell(embedded, _cell_states(state))
+        return attention, state | {"hypotheses": states[:3]}
 
 
 class _CellOfWeights(keras.layers.Layer):
@@ -145,4 +145,4 @@ class _CellOfWeights(keras.layers.Layer):
 
 def _cell_states(state: dict) -> list:
     """The states of an `AttentionCell`, in the cell's order."""
-    return [*state["own"], *(state["memory"][name] for name in ("keys", "encoded", "offsets"))]
+    return [*state["hypotheses"], *(state["memory"][name] for name in ("keys", "encoded", "offsets"))]

@@ -14,6 +14,8 @@ from bytenet.reproduction.pages.published_result import TRAININGS, PublishedResu
 CONTRADICTIONS = "Findings that contradict the thesis"
 QUALIFICATIONS = "Findings that qualify its results"
 """Headings of the two lists of findings."""
+MISSED = ("not reproduced", "other score", "not shown")
+"""Outcomes of comparisons in which our result is not the thesis's."""
 
 
 def overview_page(
@@ -30,7 +32,7 @@ def overview_page(
     judgements = judge_conclusions({result.experiment.name: result.verdicts for result in results})
     sections = [
         "# Reproduction of the thesis",
-        _introduction(len(results), len(experiments)),
+        _introduction(experiments, results),
         "## What stands",
         conclusions_summary(judgements),
         _findings_summary(results),
@@ -52,12 +54,17 @@ def overview_page(
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _introduction(num_results: int, num_experiments: int) -> str:
+def _introduction(experiments: Sequence[Experiment], results: Sequence[PublishedResult]) -> str:
+    of_thesis = [experiment.name for experiment in experiments if experiment.name.startswith(("fig-", "tab-"))]
+    finished = {result.experiment.name for result in results}
+    num_finished = sum(name in finished for name in of_thesis)
+    num_others, others_finished = len(experiments) - len(of_thesis), len(finished) - num_finished
+    others = f" {others_finished} of {num_others} further experiments have one." if num_others else ""
     return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
-results: its figures, its tables and its conclusions. {num_results} of {num_experiments} figures and tables have a
-result. We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and
-narrower models. [thesis-and-code.md](thesis-and-code.md) lists the differences between the thesis's text, its code and
-this code."""
+results: its figures, its tables and its conclusions. We make {len(of_thesis)} of its figures and tables again.
+{num_finished} of {len(of_thesis)} have a result.{others} We ran them on CPUs: Synthetic Digits at the size of the
+thesis, and natural language with fewer pairs and narrower models. [thesis-and-code.md](thesis-and-code.md) lists the
+differences between the thesis's text, its code and this code."""
 
 
 _COMMANDS = """## Run it again
@@ -79,7 +86,7 @@ _EXPLANATION = """- **Size** and **evidence** say what a number rests on.
   - "computed": formulas, or layers without training.
   - "measured, other hardware": times on two CPU cores. The thesis had GPUs.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
-  Intervals of rates end at 0 and 1.
+  Intervals of rates end at 0 and 1. "At the end" of a training is the mean of the last fifth of its curve.
 - **Verdict** on a value: "agrees" or "not reproduced". The thesis's value comes from one training. It agrees if it lies
   where one more of our trainings (at least five) would lie with 95 % probability, or if it is no farther away than a
   plot can be read. For rescored translations, the verdict is "same score" or "other score". For our settings that are
@@ -95,9 +102,15 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
     verdicts = [verdict for result in results for verdict in result.verdicts]
     contradictions = sum(verdict.contradicts for verdict in verdicts)
     qualifications = sum(verdict.qualifies for verdict in verdicts)
+    unjudged = sum(verdict.outcome == "no claim" for verdict in verdicts)
+    missed = sum(verdict.outcome in MISSED for verdict in verdicts)
     return (
-        f"Of {len(verdicts)} single comparisons, {contradictions} [contradict the thesis](#{anchor(CONTRADICTIONS)}) "
-        f"and {qualifications} [qualify its results](#{anchor(QUALIFICATIONS)})."
+        f"The page has {len(verdicts)} single comparisons. {unjudged} of them allow no claim. In {missed}, our result "
+        f"does not agree with the thesis. Of these, {contradictions} "
+        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others repeat "
+        "one of these, or another text, another size, other settings or a rounded number may be the reason. "
+        f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
+        f"(#{anchor(QUALIFICATIONS)})."
     )
 
 

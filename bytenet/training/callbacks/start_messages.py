@@ -22,7 +22,7 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
     )
     compiled = "compiled with XLA" if task.jit_compile else "not compiled"
     size = f"{num_trainable(model):,} trainable parameters, {model.vocab_size} symbols"
-    progress.say(f"{model.name}: {size}; steps {compiled}")
+    progress.say(f"{task.config.model.kind}: {size}; steps {compiled}")
     for message in task.messages():
         progress.say(message)
     if task.config.training.early_stopping_patience is not None and not corpus.validation:

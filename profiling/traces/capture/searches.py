@@ -60,8 +60,9 @@ def capture_decoding(
         The trace file.
 
     Raises:
-        InputError: the folder is not empty.
+        InputError: the folder is not empty, or the model cannot read so many characters.
     """
+    model.length_policy.check(max(source_ids.shape[1], search.max_length))
     folder = new_trace_folder(folder)
     decoder = CompiledSearch(model, search.beam_size, forbidden_ids=(PAD_ID, EOS_ID), jit_compile=search.jit_compile)
 

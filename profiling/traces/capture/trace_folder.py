@@ -31,5 +31,6 @@ def write_notes(folder: Path, notes: dict[str, Any]) -> Path:
 
 
 def changed_settings(config: Config) -> dict[str, Any]:
-    """The settings that differ from the defaults, by their dotted keys."""
-    return {key: value for key, value, _ in config.differences(Config())}
+    """The settings that differ from the defaults, by their dotted keys; all settings of another family of models."""
+    settings = config.settings()
+    return {key: value for key, value, _ in config.differences(Config()) if key in settings}

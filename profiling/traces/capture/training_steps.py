@@ -49,6 +49,7 @@ def capture_training(
     task = make_task(config)
     shapes = shapes_of_steps(task, steps[1]) if steps else shapes_of_steps(task)
     first, last = steps or first_settled_steps(shapes, task.jit_compile)
+    _check_number_of_steps(task.total_steps, first, last)
     new_shapes = set(shapes[first - 1 : last]) - set(shapes[: first - 1])
     if new_shapes:
         say(
@@ -61,11 +62,8 @@ def capture_training(
     evaluation = replace(config.evaluation, continuous_every_seconds=1e9, continuous_every_steps=None)
     with tempfile.TemporaryDirectory() as run, _ending_with(callback):
         train(replace(config, evaluation=evaluation), Path(run) / "run", more_callbacks=[callback])
-    if not callback.is_done:
-        raise InputError(
-            f"The training has only {callback.step} steps, so steps {first} to {last} could not be captured. Give "
-            "earlier steps (--steps), or make the training longer (training.epochs, training.max_steps)."
-        )
+    if not callback.is_done:  # it ended early
+        _check_number_of_steps(callback.step, first, last)
     captured = shapes[first - 1 : last]
     return write_notes(
         folder,
@@ -79,6 +77,14 @@ def capture_training(
             "settings": changed_settings(config),
         },
     )
+
+
+def _check_number_of_steps(number: int, first: int, last: int) -> None:
+    if number < last:
+        raise InputError(
+            f"The training has only {number} steps, so steps {first} to {last} cannot be captured. Give earlier steps "
+            "(--steps), or make the training longer (training.epochs, training.max_steps)."
+        )
 
 
 class _Captured(Exception):  # noqa: N818 (not an error)

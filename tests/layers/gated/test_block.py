@@ -72,6 +72,16 @@ def test_block_without_attention_averages_gated_convolution_and_input():
     np.testing.assert_allclose(block(inputs), expected, atol=1e-5)
 
 
+def test_dropout_is_for_the_input_of_the_convolution_and_not_for_the_residual_connection():
+    keras.utils.set_random_seed(1)
+    block = GatedBlock(4, 3, False, dropout=0.99999)
+    block.build((None, None, 4))
+    randomize(block).convolution.bias.assign(np.zeros(8))
+    inputs = draw(2, 5, 4)
+    np.testing.assert_allclose(block(inputs, training=True), inputs * math.sqrt(0.5), atol=1e-6)
+    assert np.abs(block(inputs) - inputs * math.sqrt(0.5)).max() > 1e-2
+
+
 @pytest.mark.parametrize("kernel_size", [3, 4])
 def test_padded_steps_do_not_reach_real_steps(kernel_size):
     stack = GatedStack([4, 6], [kernel_size] * 2, 3)

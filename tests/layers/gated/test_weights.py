@@ -96,6 +96,15 @@ def test_gated_convolution_keeps_a_small_variance_at_the_start(rate):
     assert outputs.var() / inputs.var() == pytest.approx(1, abs=0.03)
 
 
+@pytest.mark.parametrize(("variance", "share"), [(0.01, 0.2506), (0.25, 0.2640), (1.0, 0.2934), (4.0, 0.3486)])
+def test_gate_leaves_a_quarter_of_a_small_variance_and_more_of_a_large_one(variance, share):
+    """A normal gate with the given variance, by Gauss-Hermite quadrature. Its output does not depend on the gate."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    gates = variance**0.5 * nodes
+    outputs = convert_to_numpy(gated_linear_unit(np.stack([np.ones(60), gates], axis=-1)))[:, 0]
+    assert np.average(outputs**2, weights=weights) == pytest.approx(share, abs=5e-5)
+
+
 def test_gated_linear_unit_of_a_worked_example():
     outputs = gated_linear_unit(np.array([[1.0, -2.0, 0.5, 0.0, 1.0, -1.0]], "float32"))
     np.testing.assert_allclose(outputs, [[0.5, -1.462117, 0.134471]], atol=1e-6)

@@ -113,6 +113,7 @@ def test_decoding_is_divided_into_steps_and_parts(tmp_path):
     result = breakdown(trace)
     assert len(trace.steps) == 2
     assert result.capture["characters"] == 12
+    assert not result.is_compiled  # although XLA computes its slice updates
     (device,) = result.devices
     places = {group.group for group in device.level("half", "part", "kind")}
     for part in ("reduce-dim", "conv-dilated", "recover-dim"):

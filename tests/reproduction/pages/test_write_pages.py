@@ -159,6 +159,18 @@ def test_contradictions_and_qualifications_are_listed_and_counted(pages, result)
     assert counts == {anchor(CONTRADICTIONS): "2", anchor(QUALIFICATIONS): "1"}
 
 
+def test_top_of_the_page_counts_comparisons_without_a_claim_and_those_that_differ(pages, result):
+    outcomes = ["agrees", "no claim", "no claim", "not shown", "other score", "not reproduced", "better"]
+    result("fig-2.1", verdicts=[
+        Verdict(quantity=str(number), printed=1.0, measured=2.0, outcome=outcome)
+        for number, outcome in enumerate(outcomes)
+    ])  # fmt: skip
+    text = pages()[""]
+    (line,) = [line for line in text.split("\n") if f"(#{anchor(CONTRADICTIONS)})" in line]
+    assert re.findall(r"\d+", line) == ["7", "2", "3", "0", "0"]  # all, no claim, differ, contradict, qualify
+    assert re.search(r"\b1 of 3\b", text)
+
+
 @pytest.mark.parametrize(
     ("scales", "shown", "evidence"),
     [

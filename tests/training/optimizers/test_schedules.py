@@ -62,15 +62,15 @@ def test_rate_stays_between_zero_and_the_peak(decay, warmup, total, step):
 
 
 @pytest.mark.parametrize(
-    ("units", "warmup", "expected"),
+    ("factor", "units", "warmup", "expected"),
     [
-        (512, 4000, {1: 1.746928e-7, 100: 1.746928e-5, 4000: 6.987712e-4, 10000: 4.419417e-4, 100000: 1.397542e-4}),
-        (128, 1000, {1000: 2.795085e-3}),
-        (512, 2000, {2000: 9.882118e-4}),
+        (1, 512, 4000, {1: 1.746928e-7, 100: 1.746928e-5, 4000: 6.987712e-4, 10000: 4.419417e-4, 100000: 1.397542e-4}),
+        (1, 128, 1000, {1000: 2.795085e-3}),
+        (2, 512, 8000, {8000: 9.882118e-4}),  # as in tensor2tensor
     ],
 )
-def test_inverse_square_root_is_the_schedule_of_the_transformer(units, warmup, expected):
-    schedule = WarmupDecay((units * warmup) ** -0.5, "inverse_sqrt", warmup, total_steps=10**5)
+def test_inverse_square_root_is_the_schedule_of_the_transformer(factor, units, warmup, expected):
+    schedule = WarmupDecay(factor * (units * warmup) ** -0.5, "inverse_sqrt", warmup, total_steps=10**5)
     np.testing.assert_allclose(rates(schedule, *expected), [*expected.values()], rtol=1e-6)
 
 
@@ -95,8 +95,9 @@ def step_schedule(steps_per_epoch, warmup=0, **settings):
             3, {"learning_rate": 0.7, "decay_every_epochs": 0.5},
             {15: 0.7, 16: 0.35, 17: 0.35, 18: 0.175, 19: 0.0875, 20: 0.0875, 21: 0.04375},
         ),
-        # Luong et al. 2015: halved from 5 epochs on every epoch.
+        # Luong et al. 2015: halved from 5 epochs on every epoch; with dropout, from 8 epochs on.
         (4, {"learning_rate": 1.0}, {1: 1.0, 20: 1.0, 21: 0.5, 24: 0.5, 25: 0.25, 28: 0.25, 29: 0.125}),
+        (4, {"learning_rate": 1.0, "decay_start_epoch": 8.0}, {32: 1.0, 33: 0.5, 36: 0.5, 37: 0.25, 48: 0.0625}),
         (
             4, {"learning_rate": 1.0, "decay_start_epoch": 0.5, "decay_factor": 0.1, "final_learning_rate": 0.05},
             {2: 1.0, 3: 0.1, 6: 0.1, 7: 0.05, 400: 0.05},

@@ -42,16 +42,37 @@ def _measure(work: Work) -> Table:
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
     for system in texts_in(table, "system"):
-        rows = [row for row in table if row["system"] == system]
-        first, last = rows[0], rows[-1]
+        costs = {
+            round(number_in(row, "length")): number_in(row, "milliseconds") for row in table if row["system"] == system
+        }
+        lengths = list(costs)
+        note = "; ".join(f"{length}: {milliseconds:.2f} ms" for length, milliseconds in costs.items())
+        for length in lengths[2:3]:
+            verdicts.append(
+                Verdict(
+                    quantity=f"cost of a character at {length} characters over the line through {lengths[0]} and "
+                    f"{lengths[1]}, {system}",
+                    printed="not measured", measured=costs[length] / line_at(length, costs), note=note,
+                )
+            )  # fmt: skip
         verdicts.append(
             Verdict(
-                quantity=f"cost of a character at {last['length']} characters over that at {first['length']}, {system}",
-                printed="not measured", measured=number_in(last, "milliseconds") / number_in(first, "milliseconds"),
-                note="; ".join(f"{row['length']}: {row['milliseconds']:.2f} ms" for row in rows),
+                quantity=f"cost of a character at {lengths[-1]} characters over that at {lengths[0]}, {system}",
+                printed="not measured", measured=costs[lengths[-1]] / costs[lengths[0]], note=note,
             )
         )  # fmt: skip
     return verdicts
+
+
+def line_at(length: int, costs: dict[int, float]) -> float:
+    """The cost of a character at a length if it grew as between the two least lengths.
+
+    Args:
+        length: characters of source and translation.
+        costs: milliseconds a character, by length.
+    """
+    (first, first_cost), (second, second_cost), *_ = sorted(costs.items())
+    return first_cost + (second_cost - first_cost) * (length - first) / (second - first)
 
 
 def _plot(table: Table, path: Path) -> None:

@@ -10,6 +10,7 @@ from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import FORMS, PRINTED, attention_values
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     LABELLED,
+    SETTINGS,
     TRIALS,
     UNLABELLED,
     WEIGHTS,
@@ -111,11 +112,13 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
     """Number of cells with text whose mean error is below the attention baseline with the same number of pairs.
 
     Cells are compared with the author's baseline and with ours. The thesis's statement is about its own form of the
-    baseline, so there is no claim about other forms.
+    baseline, so there is no claim about other forms. With the thesis's settings, such a form qualifies the statement if
+    most cells are not below it.
     """
     cells = [cell for cell in cells_in(rows) if cell.unlabelled]
     if not cells:
         return []
+    trials = min(len(values_by_trial(rows, cell)) for cell in cells)
     baselines = [("the author's", PRINTED, True)]
     for form, trained in FORMS.items():
         means = {size: fmean(own) for size in LABELLED if (own := attention_values(attention, form, size))}
@@ -127,9 +130,12 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
         verdict = statement(
             f"cells with unlabelled text whose mean is below the attention baseline ({name}), {words}",
             "improvement over ... an attention-based baseline model", holds=below == len(cells), measured=below,
-            source="conclusion.tex:28", note=f"of {len(cells)}",
+            seeds=trials, source="conclusion.tex:28", note=f"of {len(cells)}",
         )  # fmt: skip
-        verdicts.append(verdict if is_thesis else verdict.unjudged("not the thesis's baseline"))
+        if not is_thesis:
+            qualifies = words == SETTINGS["thesis"] and 2 * below < len(cells)
+            verdict = replace(verdict.unjudged("not the thesis's baseline"), qualifies=qualifies)
+        verdicts.append(verdict)
     return verdicts
 
 

@@ -149,7 +149,7 @@ EXPERIMENTS = (
         thesis="Training with unlabelled text was expected to take 10 times as long; the text says “closer to 3” in "
         "the last version that we could read. The author's data give 5.4 to 5.7 times.",
         needs=GRID_NEEDS,
-        basis=Basis("trained, same size", "64 to 256 pairs, d = 20"),
+        basis=Basis("measured, other hardware", "64 to 256 pairs, d = 20"),
         runs=grid_runs,
         measure=_measure_times,
         verdicts=_time_verdicts,

@@ -114,6 +114,8 @@ def test_cells_below_thesis_baseline_and_our_baselines_are_counted():
         if cell.unlabelled
     )
     assert (dense.measured, dense.outcome) == (below, "no claim")  # "bounded" has one number of pairs: it is left out
+    assert dense.qualifies == (2 * below < 18)
+    assert not ours.qualifies
     assert not [one for one in found if FORMS["bounded"].words in one.quantity and "dense" not in one.quantity]
 
 

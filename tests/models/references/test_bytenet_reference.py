@@ -7,8 +7,8 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config.families.bytenet import ByteNetConfig
 
-from ..contract.cases import CASES, Case, draw_sentences, narrow, parametrize
-from ..contract.traced_model import traced
+from ...contract.cases import CASES, Case, draw_sentences, narrow, parametrize
+from ...contract.traced_model import traced
 
 
 class Reference:

@@ -6,8 +6,8 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config.families.recurrent import RecurrentConfig
 
-from ..contract.cases import draw_sentences, narrow
-from ..contract.traced_model import traced
+from ...contract.cases import draw_sentences, narrow
+from ...contract.traced_model import traced
 
 
 def sigmoid(values):

@@ -1,0 +1,115 @@
+"""The Transformer equals a NumPy network from the equations of Vaswani et al. 2017."""
+
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy
+
+from ...contract.cases import CASES, draw_sentences, parametrize
+from ...contract.traced_model import traced
+
+
+def softmax(scores):
+    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return shares / shares.sum(axis=-1, keepdims=True)
+
+
+class Reference:
+    """One sentence pair at a time, in double precision. It looks up the weights of a model by their paths."""
+
+    def __init__(self, model):
+        self.weights = {
+            weight.path.split("/", 1)[1]: convert_to_numpy(weight).astype("float64") for weight in model.weights
+        }
+        self.config = model.config
+        self.is_pre = model.config.normalization_order == "pre"
+
+    def logits(self, source_ids, target_ids):
+        encoded = self.embed("source", source_ids)
+        for layer in range(self.config.encoder_layers):
+            path = f"encoder/layer_{layer}"
+            encoded = self.sublayer(f"{path}/self_attention", encoded, self.attend)
+            encoded = self.sublayer(f"{path}/feed_forward", encoded, self.feed_forward)
+        encoded = self.on_top("encoder", encoded)
+
+        outputs = self.embed("target", [0, *target_ids[:-1]])
+        later = np.triu(np.ones((len(target_ids), len(target_ids)), bool), k=1)
+        for layer in range(self.config.decoder_layers):
+            path = f"decoder/layer_{layer}"
+            outputs = self.sublayer(f"{path}/self_attention", outputs, self.attend, hidden=later)
+            outputs = self.sublayer(f"{path}/cross_attention", outputs, self.attend, memory=encoded)
+            outputs = self.sublayer(f"{path}/feed_forward", outputs, self.feed_forward)
+        outputs = self.on_top("decoder", outputs)
+        if self.config.tied_embeddings == "none":
+            return self.linear("head", outputs)
+        return outputs @ self.table("target").T + self.weights["head/bias"]
+
+    def table(self, side):
+        """The embeddings of all ids, float `(V, d)`. That of padding is zero."""
+        name = "embedding" if self.config.tied_embeddings == "all" else f"{side}_embedding"
+        table = self.weights[f"{name}/table"]
+        return np.concatenate([np.zeros((1, table.shape[1])), table])
+
+    def embed(self, side, ids):
+        dim, length = self.config.dim, len(ids)
+        scaled = np.sqrt(dim) * self.table(side)[ids]
+        if self.config.positions == "learned":
+            return scaled + self.weights[f"{side}_positions/table"][:length]
+        for position in range(length):
+            for pair in range(dim // 2):
+                halves = self.config.positions == "sinusoidal_halves"
+                angle = position / 10000 ** (pair / (dim / 2 - 1) if halves else 2 * pair / dim)
+                sine, cosine = (pair, dim // 2 + pair) if halves else (2 * pair, 2 * pair + 1)
+                scaled[position, sine] += np.sin(angle)
+                scaled[position, cosine] += np.cos(angle)
+        return scaled
+
+    def sublayer(self, path, x, function, **arguments):
+        if self.is_pre:
+            return x + function(path, self.normalize(f"{path}_normalization", x), **arguments)
+        return self.normalize(f"{path}_normalization", x + function(path, x, **arguments))
+
+    def on_top(self, half, x):
+        return self.normalize(f"{half}/final_normalization", x) if self.is_pre else x
+
+    def normalize(self, path, x):
+        deviation = np.sqrt(x.var(axis=1, keepdims=True) + self.config.norm_epsilon)
+        standardized = (x - x.mean(axis=1, keepdims=True)) / deviation
+        return self.weights[f"{path}/gamma"] * standardized + self.weights[f"{path}/beta"]
+
+    def attend(self, path, x, memory=None, hidden=False):
+        memory = x if memory is None else memory
+        width = self.config.width_of_head
+        queries = self.linear(f"{path}/query", x)
+        keys, values = np.split(self.linear(f"{path}/key_value", memory), 2, axis=1)
+        contexts = []
+        for head in range(self.config.heads):
+            own = slice(head * width, (head + 1) * width)
+            scores = queries[:, own] @ keys[:, own].T / np.sqrt(width)
+            contexts.append(softmax(np.where(hidden, -np.inf, scores)) @ values[:, own])
+        return self.linear(f"{path}/attention_output", np.concatenate(contexts, axis=1))
+
+    def feed_forward(self, path, x):
+        return self.linear(f"{path}/output", np.maximum(self.linear(f"{path}/hidden", x), 0))
+
+    def linear(self, path, x):
+        return x @ self.weights[f"{path}/kernel"] + self.weights[f"{path}/bias"]
+
+
+TRANSFORMERS = [case for case in CASES if case.config.family == "transformer"]
+
+
+def test_cases_have_both_orders_of_normalisation_and_all_positions_and_tables():
+    configs = [case.config for case in TRANSFORMERS]
+    assert {config.normalization_order for config in configs} == {"pre", "post"}
+    assert {config.positions for config in configs} == {"sinusoidal", "sinusoidal_halves", "learned"}
+    assert {config.tied_embeddings for config in configs} == {"all", "softmax", "none"}
+
+
+@parametrize(TRANSFORMERS)
+@pytest.mark.parametrize("lengths", [(9, 12), (1, 7)])
+def test_model_equals_the_network_in_numpy(case, lengths):
+    net = traced(case.config)
+    source, target = draw_sentences(lengths)
+    expected = Reference(net.model).logits(source, target)
+    assert np.std(expected) > 0.1
+    np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=1e-4)

@@ -1,0 +1,76 @@
+"""The contest of the families: the same conditions for all, and verdicts of small tables."""
+
+import pytest
+
+from bytenet.reproduction.figures.contest.decoding_cost import line_at
+from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
+from bytenet.reproduction.registry import find_experiment
+
+
+def test_systems_differ_only_in_their_models_their_steps_and_the_settings_of_their_presets():
+    choice = TRIES[0]
+    configs = {name: training_of(name, "cpu", choice, 10).config(1) for name in SYSTEMS}
+    reference = configs["ByteNet"]
+    own = {f"training.{name}" for name in ("max_steps", "epochs", "beta_2", "label_smoothing")}
+    own.add("evaluation.every_epochs")
+    for config in configs.values():
+        differing = {key for key, _, _ in reference.differences(config)}
+        assert {key for key in differing if not key.startswith("model.")} <= own
+        assert config.model.dropout == choice.dropout
+        assert config.training.learning_rate == choice.learning_rate
+    assert len({config.model.family for config in configs.values()}) == 4
+
+
+def test_steps_are_those_of_the_time():
+    for name, system in SYSTEMS.items():
+        steps = training_of(name, "cpu", CHOSEN[name], 30).config(1).training.max_steps
+        assert steps == round(30 * system.steps_a_minute)
+
+
+def test_line_through_two_lengths():
+    assert line_at(800, {50: 1.0, 200: 1.3, 800: 9.0}) == pytest.approx(2.5)
+
+
+def test_costs_of_decoding_are_compared_with_the_line_and_with_short_texts():
+    rows = [
+        {"system": "ByteNet", "length": length, "milliseconds": cost, "low": cost, "high": cost}
+        for length, cost in ((50, 1.0), (200, 1.3), (800, 3.0), (2000, 4.0))
+    ]
+    over_line, over_short = find_experiment("family-decoding").verdicts(rows, "cpu")
+    assert over_line.measured == pytest.approx(3.0 / 2.5)
+    assert over_short.measured == pytest.approx(4.0)
+    assert over_line.outcome == over_short.outcome == "no claim"
+
+
+def test_best_try_and_another_choice_are_named():
+    tries = [(choice, 40 + place) for place, choice in enumerate(TRIES)]
+    rows = [
+        {"system": "ByteNet", "dropout": choice.dropout, "learning_rate": choice.learning_rate, "trial": 1,
+         "val_chrf": chrf, "val_bleu": 10.0, "minutes": 10.0}
+        for choice, chrf in tries
+    ]  # fmt: skip
+    experiment = find_experiment("family-contest-tuning")
+    [verdict] = experiment.verdicts(rows, "cpu")
+    best = max(tries, key=lambda pair: pair[1])[0]
+    assert verdict.measured == 40 + len(TRIES) - 1
+    assert ("family-contest takes another" in verdict.note) == (best != CHOSEN["ByteNet"])
+    [partial] = experiment.verdicts(rows[:1], "cpu")
+    assert f"{len(TRIES) - 1} to come" in partial.note
+
+
+def test_ablation_confirms_the_paper_only_if_the_interval_leaves_out_zero():
+    def rows(values):
+        return [
+            {"model": model, "trial": trial, "val_bleu": bleu, "val_chrf": 50.0}
+            for model, bleus in values.items() for trial, bleu in enumerate(bleus, start=1)
+        ]  # fmt: skip
+
+    experiment = find_experiment("convs2s-ablations")
+    clear = {"the whole model": (20.0, 20.1, 20.2), "no positions": (17.0, 17.1, 17.2)}
+    [_, shown] = experiment.verdicts(rows(clear), "cpu")
+    assert shown.outcome == "shown"
+    assert shown.measured == pytest.approx(-3.0)
+    better = {"the whole model": (20.0, 20.1, 20.2), "no positions": (23.0, 23.1, 23.2)}
+    assert experiment.verdicts(rows(better), "cpu")[1].outcome == "not shown"
+    wide = {"the whole model": (20.0, 15.0), "no positions": (17.0, 19.0)}
+    assert experiment.verdicts(rows(wide), "cpu")[1].outcome == "no claim"
