@@ -19,7 +19,7 @@ THESIS = [
 ]  # fmt: skip
 OWN = [
     "attention-baseline", "convs2s-ablations", "digits-tuning", "family-contest", "family-contest-tuning",
-    "family-decoding", "family-learning", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
+    "family-decoding", "family-learning", "family-training", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
     "semi-supervised-settings",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()
