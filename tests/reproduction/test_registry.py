@@ -19,8 +19,8 @@ THESIS = [
 ]  # fmt: skip
 OWN = [
     "attention-baseline", "convs2s-ablations", "digits-tuning", "family-contest", "family-contest-tuning",
-    "family-decoding", "family-learning", "family-training", "monolingual-captions", "monolingual-captions-tuning", "selu-language",
-    "semi-supervised-settings",
+    "family-decoding", "family-learning", "family-training", "monolingual-captions", "monolingual-captions-tuning",
+    "selu-language", "semi-supervised-settings",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()
 
