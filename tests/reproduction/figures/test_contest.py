@@ -2,7 +2,7 @@
 
 import pytest
 
-from bytenet.reproduction.figures.contest.decoding_cost import line_at
+from bytenet.reproduction.figures.contest.decoding_cost import on_line
 from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
 from bytenet.reproduction.registry import find_experiment
 
@@ -27,18 +27,18 @@ def test_steps_are_those_of_the_time():
         assert steps == round(30 * system.steps_a_minute)
 
 
-def test_line_through_two_lengths():
-    assert line_at(800, {50: 1.0, 200: 1.3, 800: 9.0}) == pytest.approx(2.5)
+def test_line_through_two_points():
+    assert on_line(800, (50, 1.0), (200, 1.3)) == pytest.approx(2.5)
 
 
-def test_costs_of_decoding_are_compared_with_the_line_and_with_short_texts():
+def test_costs_of_decoding_are_compared_with_short_texts_and_with_a_line():
     rows = [
         {"system": "ByteNet", "length": length, "milliseconds": cost, "low": cost, "high": cost}
-        for length, cost in ((50, 1.0), (200, 1.3), (800, 3.0), (2000, 4.0))
+        for length, cost in ((50, 9.0), (200, 1.0), (800, 3.0), (2000, 4.0))
     ]
-    over_line, over_short = find_experiment("family-decoding").verdicts(rows, "cpu")
-    assert over_line.measured == pytest.approx(3.0 / 2.5)
-    assert over_short.measured == pytest.approx(4.0)
+    over_short, over_line = find_experiment("family-decoding").verdicts(rows, "cpu")
+    assert over_short.measured == pytest.approx(4.0 / 9.0)
+    assert over_line.measured == pytest.approx(3.0 / 2.0)  # the line has 1 at 200 and 4 at 2,000
     assert over_line.outcome == over_short.outcome == "no claim"
 
 

@@ -6,7 +6,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Sca
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
-from bytenet.reproduction.figures.shared.plots import new_figure, save
+from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _LENGTHS: dict[Scale, tuple[int, ...]] = {
     "smoke": (10, 20), "cpu": (50, 200, 800, 2000), "thesis": (50, 200, 800, 2000),
@@ -45,37 +45,35 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         costs = {
             round(number_in(row, "length")): number_in(row, "milliseconds") for row in table if row["system"] == system
         }
-        lengths = list(costs)
+        least, *_, longest = sorted(costs)
         note = "; ".join(f"{length}: {milliseconds:.2f} ms" for length, milliseconds in costs.items())
-        for length in lengths[2:3]:
-            verdicts.append(
-                Verdict(
-                    quantity=f"cost of a character at {length} characters over the line through {lengths[0]} and "
-                    f"{lengths[1]}, {system}",
-                    printed="not measured", measured=costs[length] / line_at(length, costs), note=note,
-                )
-            )  # fmt: skip
-        verdicts.append(
+        quotients = {f"that at {least}": costs[longest] / costs[least]}
+        measured_at = dict.fromkeys(quotients, longest)
+        # The shortest sentences are left out: a fixed cost of each search weighs most there.
+        if len(costs) == 4:
+            _, first, middle, last = sorted(costs)
+            name = f"the line from {first} to {last}"
+            quotients[name] = costs[middle] / on_line(middle, (first, costs[first]), (last, costs[last]))
+            measured_at[name] = middle
+        verdicts += [
             Verdict(
-                quantity=f"cost of a character at {lengths[-1]} characters over that at {lengths[0]}, {system}",
-                printed="not measured", measured=costs[lengths[-1]] / costs[lengths[0]], note=note,
+                quantity=f"cost of a character at {measured_at[name]} characters over {name}, {system}",
+                printed="not measured", measured=quotient, note=note,
             )
-        )  # fmt: skip
+            for name, quotient in quotients.items()
+        ]  # fmt: skip
     return verdicts
 
 
-def line_at(length: int, costs: dict[int, float]) -> float:
-    """The cost of a character at a length if it grew as between the two least lengths.
-
-    Args:
-        length: characters of source and translation.
-        costs: milliseconds a character, by length.
-    """
-    (first, first_cost), (second, second_cost), *_ = sorted(costs.items())
-    return first_cost + (second_cost - first_cost) * (length - first) / (second - first)
+def on_line(x: float, first: tuple[float, float], second: tuple[float, float]) -> float:
+    """The height at x of the line through two points."""
+    (x1, y1), (x2, y2) = first, second
+    return y1 + (y2 - y1) * (x - x1) / (x2 - x1)
 
 
 def _plot(table: Table, path: Path) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     figure = new_figure(4.0, width=6.0)
     axes = figure.subplots()
     for system in texts_in(table, "system"):
@@ -87,10 +85,16 @@ def _plot(table: Table, path: Path) -> None:
         )
     axes.set(
         xscale="log", yscale="log", xlabel="characters of source and translation",
-        ylabel="milliseconds a character, greedy, one sentence",
+        ylabel="ms a character (greedy, one sentence)",
     )  # fmt: skip
-    axes.grid(alpha=0.3, which="both")
-    axes.legend()
+    lengths = sorted({number_in(row, "length") for row in table})
+    axes.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], minor=False)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
+    axes.grid(alpha=0.3)
+    legend_below(figure, handles_of([axes]))
     save(figure, path)
 
 

@@ -6,7 +6,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Sca
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS
 from bytenet.reproduction.figures.shared.cells import number_in, text_in
-from bytenet.reproduction.figures.shared.plots import new_figure, save
+from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _LENGTHS: dict[Scale, tuple[int, ...]] = {"smoke": (10,), "cpu": (64, 160), "thesis": (64, 160)}
 _REPEATS = {"smoke": 1, "cpu": 5, "thesis": 5}
@@ -89,7 +89,7 @@ def _plot(table: Table, path: Path) -> None:
         axes.set_yticks(range(len(systems)), systems)
         axes.grid(alpha=0.3, axis="x")
     axes.invert_yaxis()
-    axes.legend(fontsize="small")
+    legend_below(figure, handles_of([axes]))
     save(figure, path)
 
 
