@@ -25,6 +25,9 @@ def present_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         The same settings for the present `ModelConfig` of the family.
     """
     present = dict(values)
+    if "family" not in values and _LAYERS in values and "head" in values:
+        # The first saved models of the family name neither family nor variant. Their heads are called as the variants.
+        values = {"family": _FAMILY, "variant": values["head"]}
     if values.get("family") == _FAMILY:
         present |= {"family": "recurrent", "variant": _VARIANTS.get(values.get("variant"), values.get("variant"))}
         if _LAYERS in present:
