@@ -25,15 +25,15 @@ def _measure(work: Work) -> Table:
     from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
 
     rows: Table = []
-    for system, one in SYSTEMS.items():
-        work.say(f"family-decoding: {system}")
-        config = load_config(one.preset, [*(one.smoke if work.scale == "smoke" else ()), *one.longer])
+    for name, system in SYSTEMS.items():
+        work.say(f"family-decoding: {name}")
+        config = load_config(system.preset, [*(system.smoke if work.scale == "smoke" else ()), *system.longer])
         model = build_model(config.model, _VOCAB_SIZE)
         cases = [DecodingCase(length, jit_compile=work.scale != "smoke") for length in _LENGTHS[work.scale]]
         for cost in measure_decoding(model, cases, _REPEATS[work.scale]):
             spread = cost.milliseconds
             rows.append(
-                {"system": system, "length": cost.case.length, "milliseconds": spread.median, "low": spread.least,
+                {"system": name, "length": cost.case.length, "milliseconds": spread.median, "low": spread.least,
                  "high": spread.most}
             )  # fmt: skip
     return rows

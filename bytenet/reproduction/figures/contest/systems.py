@@ -92,8 +92,8 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
         choice: the tuned settings.
         minutes: time on two cores of the machine of `System.steps_a_minute`, without compiling.
     """
-    one, smoke = SYSTEMS[system], scale == "smoke"
-    steps = _SMOKE_STEPS if smoke else round(one.steps_a_minute * minutes)
+    model, smoke = SYSTEMS[system], scale == "smoke"
+    steps = _SMOKE_STEPS if smoke else round(model.steps_a_minute * minutes)
     epochs = math.ceil(steps / (3 if smoke else _STEPS_AN_EPOCH))
     settings = (
         f"model.dropout={choice.dropout}", f"training.learning_rate={choice.learning_rate}",
@@ -103,7 +103,7 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
     )  # fmt: skip
     together = f"contest-{system.lower()}-{choice.dropout:g}-{choice.learning_rate:g}"
     return TrainingRun(
-        f"{together}-{minutes}", one.preset, settings + (_SMOKE + one.smoke if smoke else ()),
+        f"{together}-{minutes}", model.preset, settings + (_SMOKE + model.smoke if smoke else ()),
         together=together, cost=minutes,
     )  # fmt: skip
 
