@@ -84,7 +84,8 @@ def translate(
             if output is None or output.suffix != ".gz":  # gzip compresses short pieces badly
                 file.flush()
             num_unended += not translations[0].ended
-    message = f"Translated {number} lines in {time.perf_counter() - began:.1f} s (beam size {beam_size})."
+    count = "1 line" if number == 1 else f"{number} lines"
+    message = f"Translated {count} in {time.perf_counter() - began:.1f} s (beam size {beam_size})."
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     click.echo(message, err=True)

@@ -95,9 +95,10 @@ class RecurrentCell(keras.layers.Layer):
                 added up.
             first: number of the first channel of `inputs`. The projection of channel 0 includes the bias.
         """
-        kernel = self._weight(self.kernel)[first : first + inputs.shape[-1]]
-        projected = ops.matmul(ops.cast(inputs, self.compute_dtype), kernel)
-        return projected if first or self.gain is not None else projected + self._weight(self.bias)
+        with keras.name_scope(self.name):  # for profiles, as in `call`
+            kernel = self._weight(self.kernel)[first : first + inputs.shape[-1]]
+            projected = ops.matmul(ops.cast(inputs, self.compute_dtype), kernel)
+            return projected if first or self.gain is not None else projected + self._weight(self.bias)
 
     def call(self, inputs, states):
         state = states[0]

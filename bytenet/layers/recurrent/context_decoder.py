@@ -55,7 +55,8 @@ class AlignedCell(keras.layers.Layer):
         # The rows of a source attend together.
         queries = ops.reshape(states[0], (batch, -1, self.units))
         weights = self.alignment(queries, {"keys": keys, "offsets": offsets})
-        context = ops.matmul(weights, values)
+        with keras.name_scope("alignment"):  # for profiles
+            context = ops.matmul(weights, values)
         output, states = self.cell(inputs + ops.reshape(context, (-1, values.shape[-1])), states)
         rows_of_weights = ops.reshape(weights, (-1, ops.shape(keys)[1]))
         return ops.concatenate([output, rows_of_weights], axis=-1), [*states, keys, offsets, values]
@@ -157,7 +158,8 @@ class ContextDecoder(keras.layers.Layer):
         if self.has_attention:
             outputs = self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
             states, weights = outputs[..., : self.units], outputs[..., self.units :]
-            context = ops.matmul(weights, memory["encoded"])
+            with keras.name_scope("alignment"):
+                context = ops.matmul(weights, memory["encoded"])
         else:
             states = self.loop(projected + memory["projected"][:, None], initial_state=initial_states)
             context = memory["context"][:, None]

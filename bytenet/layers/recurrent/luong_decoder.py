@@ -51,7 +51,8 @@ class AttentionalStep(keras.layers.Layer):
 
     def remember(self, encoded, source_ids):
         """The memory of the source: keys, offsets, and the encoded symbols mapped by W_c."""
-        values = ops.matmul(encoded, self._kernel()[: self.num_encoded])
+        with keras.name_scope("attentional_state"):  # for profiles
+            values = ops.matmul(encoded, self._kernel()[: self.num_encoded])
         return self.attention.remember(encoded, source_ids) | {"values": values}
 
     def attend(self, outputs, memory, window=None):

@@ -103,8 +103,9 @@ class SourceAttention(keras.layers.Layer):
             encoded: float `(batch, S, channels)`.
             source_ids: int32 `(batch, S)`, 0 at padding.
         """
-        keys = encoded if self.key_map is None else self.key_map(encoded)
-        return {"keys": keys, "offsets": padding_offsets(source_ids, self.compute_dtype)}
+        with keras.name_scope(self.name):  # for profiles, as in `call`
+            keys = encoded if self.key_map is None else self.key_map(encoded)
+            return {"keys": keys, "offsets": padding_offsets(source_ids, self.compute_dtype)}
 
     def window_of(self, positions, memory):
         """The windows of steps, if they depend on nothing else.

@@ -1,6 +1,7 @@
 """Names of operations in TensorFlow, and their groups."""
 
 import pytest
+import tensorflow as tf
 
 from bytenet.config.families import family_configs
 from bytenet.models import build_model
@@ -16,7 +17,7 @@ from bytenet.profiling.traces.grouping import (
 )
 from bytenet.profiling.traces.plots.style import colour_of
 
-from ...contract.cases import CASES, VOCAB_SIZE, parametrize
+from ...contract.cases import CASES, VARIANT_CASES, VOCAB_SIZE, parametrize
 
 _BLOCK = "StatefulPartitionedCall/bytenet_1/encoder_1/set_0_1/block_3_dilation_8_1"
 _TAPE = "StatefulPartitionedCall/gradient_tape"
@@ -121,3 +122,16 @@ def test_every_weight_belongs_to_a_part(case):
     parts = parts_of_layers()
     model = build_model(case.config, VOCAB_SIZE)
     assert [weight.path for weight in model.weights if parts.keys().isdisjoint(weight.path.split("/"))] == []
+
+
+@parametrize(VARIANT_CASES)
+def test_every_product_belongs_to_a_part(case):
+    model = build_model(case.config, VOCAB_SIZE)
+    ids = tf.TensorSpec((None, 5), tf.int32)
+    forward = tf.function(lambda source_ids, target_ids: model({"source_ids": source_ids, "target_ids": target_ids}))
+    graph = forward.get_concrete_function(ids, ids).graph.as_graph_def()
+    nodes = [*graph.node, *(node for function in graph.library.function for node in function.node_def)]
+    products = [node for node in nodes if node.op in ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")]
+    without_part = [node.name for node in products if place_of(node.name, node.op).part == "other"]
+    assert len(products) > len(without_part) > 0
+    assert [name for name in without_part if "/head_1/" not in name] == []
