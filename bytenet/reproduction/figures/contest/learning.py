@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import by_trial, student_t
+from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, student_t
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in
@@ -88,7 +88,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             verdicts.append(
                 Verdict(
                     quantity=f"share of right translations, {task}, {system}", printed="not tried",
-                    measured=fmean(values), interval=student_t(values), seeds=len(values),
+                    measured=fmean(values), interval=clip(student_t(values), RATE),
+                    seeds=len(values),
                     note=f"BLEU {bleu:.1f}; {minutes:.1f} min",
                 )
             )  # fmt: skip
