@@ -158,8 +158,7 @@ class ContextDecoder(keras.layers.Layer):
         if self.has_attention:
             outputs = self.loop(projected, initial_state=[*initial_states, *_attended(memory)])
             states, weights = outputs[..., : self.units], outputs[..., self.units :]
-            with keras.name_scope("alignment"):
-                context = ops.matmul(weights, memory["encoded"])
+            context = self._context(weights, memory)
         else:
             states = self.loop(projected + memory["projected"][:, None], initial_state=initial_states)
             context = memory["context"][:, None]
@@ -175,7 +174,7 @@ class ContextDecoder(keras.layers.Layer):
                 output, states = self.loop.cell(projected, [*previous, *_attended(memory)])
                 output, weights = output[:, : self.units], output[:, self.units :]
                 present = states[: len(previous)]
-                context = ops.matmul(_by_source(weights, batch), memory["encoded"])
+                context = self._context(_by_source(weights, batch), memory)
             else:
                 projected = _by_source(projected, batch) + memory["projected"][:, None]
                 output, present = self.cell(ops.reshape(projected, (-1, projected.shape[-1])), previous)
@@ -183,6 +182,11 @@ class ContextDecoder(keras.layers.Layer):
             read = output if self.reads_current_state else previous[0]
             outputs = self._read_out(_by_source(read, batch), _by_source(embedded, batch), context)
             return ops.reshape(outputs, (-1, self.readout_units)), {"hypotheses": present}
+
+    def _context(self, weights, memory):
+        """The contexts of steps with these weights: float `(batch, T, S)` → `(batch, T, channels)`."""
+        with keras.name_scope("alignment"):  # for profiles
+            return ops.matmul(weights, memory["encoded"])
 
     def _read_out(self, states, embedded, context):
         """float `(batch, T, channels)` each; T of the context may be 1."""

@@ -2,28 +2,21 @@
 
 import numpy as np
 import pytest
-from keras.ops import convert_to_numpy
 
 from bytenet.config.families.convs2s import ConvS2SConfig
 
 from ...contract.cases import CASES, Case, draw_sentences, narrow, parametrize
 from ...contract.traced_model import traced
+from .numpy_weights import softmax, weights_by_path
 
 HALF = np.sqrt(0.5)
-
-
-def softmax(scores):
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return shares / shares.sum(axis=-1, keepdims=True)
 
 
 class Reference:
     """One sentence pair at a time, in double precision. It looks up the weights of a model by their paths."""
 
     def __init__(self, model):
-        self.weights = {
-            weight.path.split("/", 1)[1]: convert_to_numpy(weight).astype("float64") for weight in model.weights
-        }
+        self.weights = weights_by_path(model)
         self.config = model.config
         self.is_code = model.config.equations == "code"
 

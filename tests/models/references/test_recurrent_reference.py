@@ -2,20 +2,16 @@
 
 import numpy as np
 import pytest
-from keras.ops import convert_to_numpy
 
 from bytenet.config.families.recurrent import RecurrentConfig
 
 from ...contract.cases import draw_sentences, narrow
 from ...contract.traced_model import traced
+from .numpy_weights import softmax, weights_by_path
 
 
 def sigmoid(values):
     return 1 / (1 + np.exp(-values))
-
-
-def softmax(scores):
-    return np.exp(scores) / np.exp(scores).sum()
 
 
 class Reference:
@@ -25,9 +21,7 @@ class Reference:
     """
 
     def __init__(self, model):
-        self.weights = {
-            weight.path.split("/", 1)[1]: convert_to_numpy(weight).astype("float64") for weight in model.weights
-        }
+        self.weights = weights_by_path(model)
         self.config = model.config
 
     def logits(self, source_ids, target_ids):

@@ -2,24 +2,17 @@
 
 import numpy as np
 import pytest
-from keras.ops import convert_to_numpy
 
 from ...contract.cases import CASES, draw_sentences, parametrize
 from ...contract.traced_model import traced
-
-
-def softmax(scores):
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return shares / shares.sum(axis=-1, keepdims=True)
+from .numpy_weights import softmax, weights_by_path
 
 
 class Reference:
     """One sentence pair at a time, in double precision. It looks up the weights of a model by their paths."""
 
     def __init__(self, model):
-        self.weights = {
-            weight.path.split("/", 1)[1]: convert_to_numpy(weight).astype("float64") for weight in model.weights
-        }
+        self.weights = weights_by_path(model)
         self.config = model.config
         self.is_pre = model.config.normalization_order == "pre"
 

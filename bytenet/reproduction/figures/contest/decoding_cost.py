@@ -47,20 +47,18 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         }
         least, *_, longest = sorted(costs)
         note = "; ".join(f"{length}: {milliseconds:.2f} ms" for length, milliseconds in costs.items())
-        quotients = {f"that at {least}": costs[longest] / costs[least]}
-        measured_at = dict.fromkeys(quotients, longest)
+        comparisons = [(longest, f"that at {least}", costs[least])]
         # The shortest sentences are left out: a fixed cost of each search weighs most there.
         if len(costs) == 4:
             _, first, middle, last = sorted(costs)
-            name = f"the line from {first} to {last}"
-            quotients[name] = costs[middle] / on_line(middle, (first, costs[first]), (last, costs[last]))
-            measured_at[name] = middle
+            expected = on_line(middle, (first, costs[first]), (last, costs[last]))
+            comparisons.append((middle, f"the line from {first} to {last}", expected))
         verdicts += [
             Verdict(
-                quantity=f"cost of a character at {measured_at[name]} characters over {name}, {system}",
-                printed="not measured", measured=quotient, note=note,
+                quantity=f"cost of a character at {length} characters over {words}, {system}",
+                printed="not measured", measured=costs[length] / reference, note=note,
             )
-            for name, quotient in quotients.items()
+            for length, words, reference in comparisons
         ]  # fmt: skip
     return verdicts
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS
-from bytenet.reproduction.figures.shared.cells import number_in, text_in
+from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _LENGTHS: dict[Scale, tuple[int, ...]] = {"smoke": (10,), "cpu": (64, 160), "thesis": (64, 160)}
@@ -34,7 +34,7 @@ def _measure(work: Work) -> Table:
             TrainingCase(config, max(1, chars // length), length, jit_compile=not is_smoke)
             for length in _LENGTHS[work.scale]
         ]
-        # One case at a time, because the memory of the other models would slow down each.
+        # One case at a time, so that only one model is in memory.
         for case in cases:
             work.say(f"family-training: {name}, {case.length} characters")
             [cost] = measure_training([case], _REPEATS[work.scale])
@@ -74,7 +74,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 def _plot(table: Table, path: Path) -> None:
     """Draw the rate and the memory of each system, with a bar for each length."""
     lengths = list(dict.fromkeys(row["length"] for row in table))
-    systems = list(dict.fromkeys(text_in(row, "system") for row in table))
+    systems = texts_in(table, "system")
     figure = new_figure(3.6)
     panels = {"characters_a_second": "target characters a second", "training_megabytes": "MB for training"}
     for axes, (column, label) in zip(figure.subplots(1, 2, sharey=True), panels.items(), strict=True):
