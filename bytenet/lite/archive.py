@@ -107,7 +107,8 @@ class Archive:
         if not 0 < self._sizes.get(_MANIFEST, 0) <= _MOST_BYTES_OF_MANIFEST:
             raise self._error(f"it has no {_MANIFEST} of reasonable size")
         manifest = self._parsed(_MANIFEST, self._content(_MANIFEST))
-        form, entries = manifest.get("format"), manifest.get("entries")
+        form: Any = manifest.get("format")
+        entries: Any = manifest.get("entries")
         if isinstance(form, str) and form.startswith("bytenet-model-") and form != _FORMAT:
             raise InputError(
                 f"{self.path} has the format {form!r}; this version reads {_FORMAT!r}. Install the version of bytenet "

@@ -63,7 +63,8 @@ class Characters:
         Raises:
             InputError: the content is something else.
         """
-        characters, unknown = content.get("characters"), content.get("unknown")
+        characters: Any = content.get("characters")
+        unknown: Any = content.get("unknown")
         if (
             content.get("format") != VOCABULARY_FORMAT
             or unknown not in get_args(UnknownRule)

@@ -12,7 +12,7 @@ from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters, is_blank
 from bytenet.lite.translation import BLANK, Translation
 
-_LARGEST_BEAM = 10_000
+_LARGEST_NUMBER = 2**16
 
 
 class Translator:
@@ -42,11 +42,8 @@ class Translator:
             )
         search = archive.read_json(SETTINGS).get("lite")
         search = search if isinstance(search, dict) else {}
-        self.beam_size, self.longest = search.get("beam_size"), search.get("longest")
-        for name, value, optional in (("beam_size", self.beam_size, False), ("longest", self.longest, True)):
-            is_number = isinstance(value, int) and value >= 1
-            if not (is_number or (optional and value is None)) or (name == "beam_size" and value > _LARGEST_BEAM):
-                raise InputError(f"{path}: {SETTINGS} has lite.{name} = {value!r}; expected a number. Export it again.")
+        self.beam_size = _number(search, "beam_size", path)
+        self.longest = None if search.get("longest") is None else _number(search, "longest", path)
         self._characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
         self._search = _signature(archive.read(LITE_MODEL), num_threads, str(path))
         self._turn = threading.Lock()
@@ -89,6 +86,13 @@ class Translator:
             for hypothesis, score, log_probability, ended in zip(*rows, strict=True)
             if np.isfinite(log_probability)
         ]
+
+
+def _number(search: dict[str, Any], name: str, path: str | os.PathLike[str]) -> int:
+    value = search.get(name)
+    if not isinstance(value, int) or not 1 <= value <= _LARGEST_NUMBER:
+        raise InputError(f"{path}: {SETTINGS} has lite.{name} = {value!r}; expected a number. Export the model again.")
+    return value
 
 
 def _signature(model: bytes, num_threads: int, where: str) -> Any:

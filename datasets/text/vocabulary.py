@@ -187,7 +187,7 @@ class Vocabulary:
             if content["format"] != VOCABULARY_FORMAT:
                 raise ValueError(f"format {content['format']!r}, expected {VOCABULARY_FORMAT!r}")
             return cls(content["characters"], content["unknown"])
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
                 f"{where} is not a vocabulary written by bytenet ({type(error).__name__}: {error}). "
                 "Use the vocabulary.json of the run folder, unchanged."

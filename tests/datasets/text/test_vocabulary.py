@@ -168,7 +168,16 @@ def test_an_unknown_rule_is_refused():
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"{}", b'{"format": "other", "unknown": "drop", "characters": []}', b"\xff\xfe", b'{"form'],
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"format": "other", "unknown": "drop", "characters": []}',
+        b"\xff\xfe",
+        b'{"form',
+        b"[" * 100_000,
+        b'{"format": "bytenet-vocabulary-1", "unknown": "drop", "characters": [1]}',
+    ],  # fmt: skip
 )
 def test_file_that_is_not_a_vocabulary_is_refused(tmp_path, content):
     path = tmp_path / "vocabulary.json"
