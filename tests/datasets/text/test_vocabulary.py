@@ -177,7 +177,7 @@ def test_an_unknown_rule_is_refused():
         b'{"form',
         b"[" * 100_000,
         b'{"format": "bytenet-vocabulary-1", "unknown": "drop", "characters": [1]}',
-    ],  # fmt: skip
+    ],
 )
 def test_file_that_is_not_a_vocabulary_is_refused(tmp_path, content):
     path = tmp_path / "vocabulary.json"
