@@ -1,6 +1,7 @@
 """`bytenet-lite MODEL [FILE]`, also `python -m bytenet.lite`: translate lines without TensorFlow."""
 
 import argparse
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +33,11 @@ def main(arguments: list[str] | None = None) -> int:
             for number, translations in enumerate(translator.translate(lines, options.n_best), start=1):
                 sys.stdout.buffer.write(formatted(number, translations, options.n_best).encode())
                 sys.stdout.buffer.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except (InputError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1

@@ -4,11 +4,12 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.datasets.text.graph_encoding import decode_graph, encode_graph, is_blank_graph
+from bytenet.decoding.batching import padded_length
 from bytenet.decoding.export.preparation import target_limits
 from bytenet.decoding.search import SearchResult
 from bytenet.decoding.translator import Translator
 
-_SHORTEST = 32
+_SHORTEST = padded_length(1)
 
 
 class TextGraph(tf.Module):
