@@ -11,7 +11,7 @@ from bytenet.run_folder import RunFolder
 
 # These settings change neither the weights of a model nor what it computes with them. The variant and the settings
 # choose values of other settings, which are compared.
-_MAY_DIFFER = ("name", "dtype", "dropout", "variant", "settings")
+_MAY_DIFFER = ("name", "dtype", "dropout", "character_dropout", "variant", "settings")
 
 
 def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:
