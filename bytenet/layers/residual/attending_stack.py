@@ -1,6 +1,7 @@
 """Residual blocks with attention to the source between them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
 from keras import ops
@@ -108,13 +109,16 @@ class AttendingStack(ResidualStack):
         **block_arguments,
     ):
         super().__init__(num_sets, dilations, **block_arguments)
+        self.attention_blocks = list(attention_blocks)
         self.attention_arguments = {
-            "attention_blocks": list(attention_blocks), "heads": heads, "head_dim": head_dim, "memory_dim": memory_dim,
+            "attention_blocks": self.attention_blocks, "heads": heads, "head_dim": head_dim, "memory_dim": memory_dim,
             "radius": radius, "slope": slope,
         }  # fmt: skip
         epsilon, policy = block_arguments.get("epsilon", 1e-5), self.dtype_policy
         self.window = SourceWindow(radius, slope)
-        self.memory_norm = make_normalization("layer", epsilon, scale=True, name="memory_normalization", dtype=policy)
+        self.memory_norm: Any = make_normalization(
+            "layer", epsilon, scale=True, name="memory_normalization", dtype=policy
+        )  # fmt: skip
         self.memory_positions = PositionEncoding("sinusoidal", name="memory_positions", dtype=policy)
         self.attentions = [
             SourceAttention(
@@ -126,8 +130,7 @@ class AttendingStack(ResidualStack):
 
     def attention_after(self, number: int) -> int | None:
         """The place in `attentions` of the attention after a block, whose number counts from 1; None without one."""
-        numbers = self.attention_arguments["attention_blocks"]
-        return numbers.index(number) if number in numbers else None
+        return self.attention_blocks.index(number) if number in self.attention_blocks else None
 
     def build(self, input_shape):
         super().build(input_shape)
