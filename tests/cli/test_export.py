@@ -47,6 +47,7 @@ def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, t
         invoke(export, model_path, tmp_path / "no.bytenet", "--card", tmp_path / "none.md")
 
 
+@pytest.mark.thorough
 def test_saved_model_is_the_format_of_a_folder(run_folder, invoke, tmp_path):
     invoke(export, run_folder.path, tmp_path / "saved", "--beam-size", 1)
     signature = tf.saved_model.load(tmp_path / "saved").signatures["serving_default"]

@@ -21,12 +21,18 @@ LETTERS = "abcdeü☃ "  # as many as VOCAB_SIZE allows
 LINES = ["abc", "", "  ", "abc de ü☃", "a", "u\u0308xu\u0308", "eeeeeeeeeeeeee", "\u200b", "☃ b\0"]
 EXPORTABLE = [case for case in CASES if case.config.mask_padding]
 FIRST_EXPORTABLE = [case for case in FAMILY_CASES if case.config.mask_padding]
+BYTENET = next(case for case in FIRST_EXPORTABLE if case.config.family == "bytenet")
 
-# A family's first case by default, the others in the thorough tests.
+
+def marks_of(case: Case) -> tuple[pytest.MarkDecorator, ...]:
+    """Tracing and converting a search takes seconds. So only one family runs by default."""
+    if case == BYTENET:
+        return ()
+    return (pytest.mark.thorough,) if case in FIRST_EXPORTABLE else (pytest.mark.slow,)
+
+
 every_case = pytest.mark.parametrize(
-    "case",
-    [pytest.param(case, marks=() if case in FIRST_EXPORTABLE else pytest.mark.thorough) for case in EXPORTABLE],
-    ids=lambda case: case.name,
+    "case", [pytest.param(case, marks=marks_of(case), id=case.name) for case in EXPORTABLE]
 )
 
 
@@ -97,14 +103,14 @@ def test_file_has_the_settings_and_the_weights(case, tmp_path):
         np.testing.assert_array_equal(weight, original)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @parametrize(FIRST_EXPORTABLE)
 def test_compiled_graph_gives_the_translations(case):
     graph = TextGraph(translator_of(case), jit_compile=True)
     assert_same(*hypotheses(graph.n_best(tf.constant(LINES), tf.constant(3))), expected_of(case))
 
 
-@parametrize(FIRST_EXPORTABLE)
+@parametrize([BYTENET])
 def test_greedy_search_is_exported(case):
     translator = translator_of(case, beam_size=1)
     result = TextGraph(translator).translate(tf.constant(LINES))

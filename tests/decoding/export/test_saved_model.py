@@ -56,6 +56,7 @@ def texts(result) -> list[str]:
     return [text.decode() for text in result["translation"].numpy()]
 
 
+@pytest.mark.thorough
 def test_saved_model_translates_in_a_process_without_this_package(translator, tmp_path):
     translator.export(tmp_path / "saved")
     assert [path.name for path in tmp_path.iterdir()] == ["saved"]
