@@ -179,7 +179,7 @@ class Translator:
         longest = self.model.length_policy.longest
         batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths, longest))
         for batch, rows, length in batches:
-            self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
+            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:
             batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
             batch_lines = [lines[i] for i in batch]
@@ -194,9 +194,9 @@ class Translator:
         num_fillers = rows - len(encoded)
         # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
-        limits = [self._limit(source_length) for source_length in lengths] + [0] * num_fillers
+        limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
         search = self._search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
-        result = search(source_ids, self._limit(length), np.array(limits, np.int32))
+        result = search(source_ids, self.limit(length), np.array(limits, np.int32))
         arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
         hypotheses = [
             [
@@ -213,7 +213,8 @@ class Translator:
         """The number of hypotheses that the search returns. The coverage ranks all of the beam."""
         return self.beam_size if self.coverage_penalty else n_best
 
-    def _limit(self, source_length: int) -> int:
+    def limit(self, source_length: int) -> int:
+        """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 
