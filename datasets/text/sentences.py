@@ -8,8 +8,8 @@ import sentencex
 
 from bytenet.datasets.text.characters import is_blank
 
-_CLAUSE_END = re.compile(r"[,;:–—)]\s+(?=\S)")
-_WORD_END = re.compile(r"\s+(?=\S)")
+_CLAUSE_END = re.compile(r"[,;:–—)](?=\s)")
+_WORD_END = re.compile(r"\S(?=\s)")
 
 
 class Piece(NamedTuple):
@@ -62,14 +62,12 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
     """Parts of a sentence that have at most `max_chars` characters, blanks at the ends not counted."""
     while max_chars is not None and len(sentence.strip()) > max_chars:
         blanks = len(sentence) - len(sentence.lstrip())
-        end = blanks + max_chars
-        # A part with less than half of the characters would be a bad one. The blank after it may lie beyond the limit.
-        for boundary in (_CLAUSE_END, _WORD_END):
-            ends = [found.end() for found in boundary.finditer(sentence, blanks + max_chars // 2)]
-            fitting = [place for place in ends if len(sentence[:place].strip()) <= max_chars]
-            if fitting:
-                end = fitting[-1]
-                break
+        longest = blanks + max_chars
+        # The end of a clause in the first half would leave a part that is much shorter than it could be.
+        clauses = _CLAUSE_END.finditer(sentence, blanks + max_chars // 2 - 1, longest + 1)
+        words = _WORD_END.finditer(sentence, blanks, longest + 1)
+        ends = [found.end() for found in clauses] or [found.end() for found in words] or [longest]
+        end = ends[-1]
         yield sentence[:end]
         sentence = sentence[end:]
     yield sentence

@@ -16,7 +16,8 @@ def information_routes(service: Service) -> APIRouter:
     router = APIRouter()
     directions, settings = service.directions, service.settings
 
-    @router.api_route("/languages", methods=["GET", "POST"])  # libretranslatepy asks with POST
+    @router.post("/languages", include_in_schema=False)  # libretranslatepy asks with POST
+    @router.get("/languages")
     async def languages() -> list[dict[str, Any]]:
         """All languages that are read or written, with those that each is translated into."""
         return [
