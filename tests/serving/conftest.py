@@ -62,7 +62,7 @@ class ReversingEngine:
         return Alignment(source, target, weights)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def reversing_engine():
     return ReversingEngine
 
@@ -75,7 +75,7 @@ def thread():
     thread.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def serving(free_port, wait_for):
     """A context manager that runs a server for some engines. It gives the address, which ends with a slash."""
     import requests
@@ -102,7 +102,8 @@ def serving(free_port, wait_for):
             yield address
         finally:
             for engine in engines:
-                engine.gate.set()
+                if isinstance(engine, ReversingEngine):
+                    engine.gate.set()
             server.should_exit = True
             running.join()
             thread.close()

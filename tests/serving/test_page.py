@@ -1,8 +1,8 @@
 """The page in headless Chromium: it translates, shows its reasons, and asks for nothing from elsewhere.
 
-The pictures in docs/screenshots were made by
+The pictures in docs/screenshots show a model with attention of German number words. They were made by
 
-    BYTENET_SCREENSHOTS=docs/screenshots pytest -m "" tests/serving/test_page.py
+    BYTENET_SCREENSHOTS=docs/screenshots BYTENET_RUN=RUN pytest tests/serving/test_page.py -k pictures
 """
 
 import base64
@@ -16,25 +16,25 @@ import requests
 from bytenet.serving.page import content_security_policy, read_page
 
 _TEXT = "return document.getElementById(arguments[0]).textContent"
-_LEFT, _RIGHT, _TAB = "\ue012", "\ue014", "\ue004"
+_LEFT, _RIGHT = "\ue012", "\ue014"  # the keys, as WebDriver names them
 
 
 class Page:
     """What a person sees and does on the page."""
 
     def __init__(self, send, wait_for):
-        self._send, self._wait_for = send, wait_for
+        self.send, self._wait_for = send, wait_for
 
     def run(self, script, *arguments):
-        return self._send("execute/sync", script=script, args=list(arguments))
+        return self.send("execute/sync", script=script, args=list(arguments))
 
     def text(self, name):
         return self.run(_TEXT, name)
 
     def type(self, name, keys):
-        found = self._send("element", using="css selector", value=f"#{name}")
+        found = self.send("element", using="css selector", value=f"#{name}")
         (reference,) = found.values()
-        self._send(f"element/{reference}/value", text=keys)
+        self.send(f"element/{reference}/value", text=keys)
 
     def click(self, name):
         self.run("document.getElementById(arguments[0]).click()", name)
@@ -51,7 +51,7 @@ class Page:
     def save_picture(self, name, folder):
         folder = Path(os.environ.get("BYTENET_SCREENSHOTS", folder))
         folder.mkdir(parents=True, exist_ok=True)
-        picture = base64.b64decode(self._send("screenshot"))
+        picture = base64.b64decode(self.send("screenshot"))
         (folder / f"{name}.png").write_bytes(picture)
         assert 10_000 < len(picture) < 300_000
 
@@ -75,6 +75,29 @@ def server(serving, reversing_engine):
         yield address
 
 
+@pytest.fixture
+def pictured_engine(reversing_engine):
+    """The engine for the run folder that BYTENET_RUN names, or one without a model."""
+    run = os.environ.get("BYTENET_RUN")
+    if run is None:
+        return reversing_engine()
+    from bytenet.serving.engines.run_engine import RunEngine
+
+    return RunEngine(run)
+
+
+def test_pictures_of_the_page(serving, pictured_engine, open_page, tmp_path):
+    with serving(pictured_engine) as address:
+        page = open_page(address)
+        page.type("text", "siebenhunderteinundzwanzig\ndreiundvierzigtausend")
+        page.wait_until(lambda: page.text("announcement"), "The translation")
+        page.type("output", _RIGHT * 18)
+        page.save_picture("server-page", tmp_path)
+        page.click("words")
+        page.click("theme")
+        page.save_picture("server-page-dark", tmp_path)
+
+
 def test_the_document_asks_for_nothing_from_elsewhere():
     page = read_page()
     assert not re.search(r"https?:|//[a-z]|@import|url\(", page.replace('"use strict"', ""))
@@ -90,7 +113,7 @@ def test_the_page_comes_with_its_policy(server):
     assert found.headers["Content-Security-Policy"] == content_security_policy(found.text)
 
 
-def test_a_typed_text_is_translated_with_alternatives_and_attention(server, open_page, tmp_path):
+def test_a_typed_text_is_translated_with_alternatives_and_attention(server, open_page):
     page = open_page(server)
     page.type("text", "ein Hund. Zwei Hunde!")
     page.wait_for_text("announcement", ".dnuH nie !ednuH iewZ")
@@ -154,9 +177,9 @@ def test_the_keyboard_reaches_everything_and_everything_has_a_name(server, open_
     )
     assert set(reached) == {"words", "theme", "source", "swap", "target", "text", "output", "copy"}
     for name in reached:
-        found = page._send("element", using="css selector", value=f"#{name}")
+        found = page.send("element", using="css selector", value=f"#{name}")
         (reference,) = found.values()
-        assert page._send(f"element/{reference}/computedlabel"), f"#{name} has no name for a screen reader"
+        assert page.send(f"element/{reference}/computedlabel"), f"#{name} has no name for a screen reader"
 
 
 def test_a_key_is_asked_for_and_errors_are_shown(serving, reversing_engine, open_page):
