@@ -91,7 +91,7 @@ def test_pictures_of_the_page(serving, pictured_engine, open_page, tmp_path):
         page = open_page(address)
         page.type("text", "siebenhunderteinundzwanzig\ndreiundvierzigtausend")
         page.wait_until(lambda: page.text("announcement"), "The translation")
-        page.type("output", _RIGHT * 18)
+        page.type("output", _RIGHT * 20)
         page.save_picture("server-page", tmp_path)
         page.click("words")
         page.click("theme")

@@ -213,6 +213,7 @@ $("copy").addEventListener("click", async () => {
 $("words").addEventListener("click", () => {
   words = words === WORDS.de ? WORDS.en : WORDS.de;
   showWords();
+  if (places.length) moveTo(cursor); // what it shows has words, too
 });
 $("theme").addEventListener("click", () => {
   const root = document.documentElement;
