@@ -32,6 +32,8 @@ class ModelConfig:
     # "default" is good practice. "thesis" is what the code of Madsen (2017) does.
     settings: Literal["default", "thesis"] = "default"
     dropout: Share = 0.0
+    # Share of the target characters that the decoder does not see in training: it must then read the source.
+    character_dropout: Share = 0.0
     # Hides padding from the network, so that a sentence's logits do not depend on its batch.
     mask_padding: bool = True
     # The longest translation for n source symbols. "unfold": ⌈unfold_scale · n + unfold_offset⌉ symbols. "pair": the

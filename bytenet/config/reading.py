@@ -34,6 +34,7 @@ PATH_KEYS = (
     ),
     "semi_supervised.start_forward",
     "semi_supervised.start_backward",
+    "training.start",
 )
 """The settings that are paths."""
 

@@ -7,6 +7,7 @@ from keras import ops
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.layers import DilatedConvolution, ResidualStack, ZeroPaddedEmbedding, initializers_for
+from bytenet.layers.residual.attending_stack import AttendingStack
 from bytenet.models.ring_buffer import RingBuffer
 from bytenet.models.translation_model import ProfilePart, TranslationModel, repeat_for_beams, rows_of_parents
 
@@ -17,7 +18,9 @@ class ByteNet(TranslationModel):
 
     The encoder reads the embedded source. Its output at step t is joined with the embedded target character before t.
     The causal decoder and a linear head turn the result into the logits of character t. Time and memory are linear in
-    the lengths.
+    the lengths. As an extension, the decoder can attend to the source after some of its blocks (`source_attention`).
+    Training then has small products of both lengths. A step of a search takes the same time for every length with
+    "window", and grows with the source with "full".
 
     Masks: with `mask_padding`, the logits of a sentence depend neither on the other sentences of the batch nor on the
     padding. (In training, batch statistics depend on the batch.) The length policy sets the number of real encoder
@@ -41,6 +44,12 @@ class ByteNet(TranslationModel):
         "conv_dilated": ProfilePart("conv-dilated", "convolution"),
         "conv_dilated_normalization": ProfilePart("conv-dilated"),
         "recover_dim": ProfilePart("recover-dim", "dense"),
+        "source_attention": ProfilePart("source-attention", "attention"),
+        "memory_normalization": ProfilePart("source-attention"),
+        "query_normalization": ProfilePart("source-attention"),
+        "query": ProfilePart("attention-projections", "dense"),
+        "key_value": ProfilePart("attention-projections", "dense"),
+        "attention_output": ProfilePart("attention-projections", "dense"),
     }
 
     def __init__(self, config: ByteNetConfig, vocab_size: int, **kwargs):
@@ -63,13 +72,26 @@ class ByteNet(TranslationModel):
             dim=self.dim, kernel_size=config.encoder_kernel_size, causal=False,
             normalization=config.encoder_normalization, name="encoder", **block_arguments,
         )  # fmt: skip
-        self.decoder = ResidualStack(
-            dim=self.decoder_dim, kernel_size=config.decoder_kernel_size, causal=True,
-            normalization=config.decoder_normalization, name="decoder", **block_arguments,
-        )  # fmt: skip
+        block_arguments |= {
+            "dim": self.decoder_dim, "kernel_size": config.decoder_kernel_size, "causal": True,
+            "normalization": config.decoder_normalization, "name": "decoder",
+        }  # fmt: skip
+        if self.has_attention:
+            self.decoder = AttendingStack(
+                attention_blocks=config.attending_blocks, heads=config.attention_heads,
+                head_dim=self.dim // config.attention_heads, memory_dim=self.dim,
+                radius=config.attention_radius if config.source_attention == "window" else None,
+                slope=config.attention_slope, **block_arguments,
+            )  # fmt: skip
+        else:
+            self.decoder = ResidualStack(**block_arguments)
         # Float32 even in mixed precision, because the softmax over the logits needs the digits.
         self.head = DilatedConvolution(vocab_size, 1, kernel_initializer=initial.head(), name="head", dtype="float32")
         self._ring = RingBuffer([*config.dilations] * config.num_sets, config.decoder_kernel_size)
+
+    @property
+    def has_attention(self):
+        return self.config.source_attention != "none"
 
     @property
     def parts(self):
@@ -79,22 +101,48 @@ class ByteNet(TranslationModel):
         }  # fmt: skip
 
     def encode(self, source_ids, training=False):
-        """Encode sources: int32 `(batch, S)` → float `(batch, S', dim)`, zero after the real steps of each sentence."""
+        """Encode sources.
+
+        Args:
+            source_ids: int32 `(batch, S)`.
+            training: as in `call`.
+
+        Returns:
+            `encoded`, float `(batch, S', dim)`, zero after the real steps of each sentence. With attention also the
+            keys and values of the source for each attention, and int32 `source_lengths`.
+        """
+        encoded, source_lengths = self._encode(source_ids, training)
+        if not self.has_attention:
+            return {"encoded": encoded}
+        memories = self.decoder.memories(_fit_length(encoded, ops.shape(source_ids)[1]))
+        return {"encoded": encoded, **memories, "source_lengths": source_lengths}
+
+    def _encode(self, source_ids, training):
+        """The encoded sources, and the number of real symbols of each: int32 `(batch,)`."""
         padded_length = self._read_length(ops.shape(source_ids)[1])
         source_lengths = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1)
         embedded = _fit_length(self.source_embedding(source_ids), padded_length)
         if not self.config.mask_padding:
-            return {"encoded": self.encoder(embedded, training=training)}
+            return self.encoder(embedded, training=training), source_lengths
         # An empty sentence only fills a batch. It has no real steps.
         real_lengths = ops.where(source_lengths > 0, self._read_length(source_lengths), 0)
         mask = ops.arange(padded_length)[None, :] < real_lengths[:, None]  # (batch, padded_length)
         encoded = self.encoder(embedded, mask=mask, training=training)
-        return {"encoded": encoded * ops.cast(mask, encoded.dtype)[..., None]}
+        return encoded * ops.cast(mask, encoded.dtype)[..., None], source_lengths
 
     def decode(self, memory, previous_ids, training=False):
+        return self.head(self._decode(memory, previous_ids, training)[0])
+
+    def attention_weights(self, memory, previous_ids):
+        return self._decode(memory, previous_ids, training=False)[1]
+
+    def _decode(self, memory, previous_ids, training):
+        """The outputs of the decoder, float `(batch, T, decoder_dim)`, and the weights of each attention."""
         encoded = _fit_length(memory["encoded"], ops.shape(previous_ids)[1])  # (batch, T, dim)
         joined = self._join(encoded, self.target_embedding(previous_ids))  # (batch, T, decoder_dim)
-        return self.head(self.decoder(joined, training=training))
+        if not self.has_attention:
+            return self.decoder(joined, training=training), []
+        return self.decoder(joined, memory, training=training)
 
     def initial_state(self, memory, max_length, beam_size=1):
         width = self.decoder.blocks[0].hidden_dim
@@ -132,6 +180,9 @@ class ByteNet(TranslationModel):
                 for index, block in enumerate(blocks):
                     outputs, hidden = block.step(outputs, all_from_past[index], kernels[index])
                     hiddens.append(hidden)
+                    attention = self.decoder.attention_after(index + 1) if self.has_attention else None
+                    if attention is not None:
+                        outputs = self.decoder.attend_in_step(attention, outputs, position, memory)
                 state = self._ring.write(state, position, hiddens)
             return self.head.step(outputs, head_kernel), state
 

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple, Self
 import keras
 
 from bytenet.config import ModelConfig
+from bytenet.layers.fast import make_dropout
 
 
 class ProfilePart(NamedTuple):
@@ -60,6 +61,7 @@ class TranslationModel(keras.Model):
         self.config = config
         self.vocab_size = vocab_size
         self.length_policy = config.length_policy
+        self._character_dropout = make_dropout(config.character_dropout, name="character_dropout", dtype="float32")
 
     @property
     def parts(self) -> Mapping[str, tuple[int, ...]]:
@@ -78,7 +80,8 @@ class TranslationModel(keras.Model):
             inputs: dict of `source_ids`, int32 `(batch, S)`, and `target_ids`, int32 `(batch, T)`. The model shifts the
                 targets by one. There may be k times as many targets as sources, if both numbers are known: then k
                 successive targets belong to one source, which is encoded once.
-            training: whether dropout is on and batch normalisation uses the statistics of the batch.
+            training: whether dropout is on and batch normalisation uses the statistics of the batch. With
+                `character_dropout`, the decoder then reads some of the target characters as 0.
 
         Returns:
             float32 `(batch, T, vocab_size)`, where `batch` is the number of targets.
@@ -86,6 +89,9 @@ class TranslationModel(keras.Model):
         source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
         memory = memory_of_targets(self.encode(source_ids, training=training), source_ids, target_ids)
         previous_ids = keras.ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
+        if self._character_dropout is not None and training:
+            kept = self._character_dropout(keras.ops.ones(keras.ops.shape(previous_ids)), training=True)
+            previous_ids = keras.ops.where(kept > 0, previous_ids, 0)  # the embedding of 0 is zero
         return self.decode(memory, previous_ids, training=training)
 
     @abstractmethod

@@ -19,6 +19,7 @@ from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
+from bytenet.training.tasks.starts import take_over_start
 
 
 def train(
@@ -58,7 +59,8 @@ def train(
     pool = models or ModelPool()
     if not resume:
         RunFolder(run_dir).check_free()
-    task = make_task(config)
+    config, vocabulary = take_over_start(config, run_dir, resume)
+    task = make_task(config, vocabulary)
     return fit(task, task.make_model(pool), run_dir, resume, more_callbacks, pool)
 
 

@@ -53,7 +53,7 @@ class Vocabulary:
         InputError: `unknown` is no rule; or something is not a single NFC character, or is given twice.
 
     Reference:
-        Madsen 2017, section 3.3; `TextEncoder` in its code.
+        The code of Madsen 2017, `TextDataset`. Its text has no rule for unknown characters.
     """
 
     def __init__(self, characters: Sequence[str], unknown: UnknownRule = "symbol"):

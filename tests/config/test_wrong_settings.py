@@ -24,6 +24,14 @@ from bytenet.errors import ConfigError, InputError, MissingFileError
         (["model.readout_dim=2"], "Models of the family 'bytenet' do not have it; those of recurrent have."),
         (["model.family=recurrent", "model.initializer=he"], "model.initializer is 'he', but should be 'auto', 'ortho"),
         (["model.family=lstm"], f"model.family is 'lstm', but should be one of {', '.join(family_configs())}."),
+        (
+            ["model.source_attention=full", "model.attention_blocks=[3, 99]"],
+            "attention_blocks [3, 99] should be different numbers from 1 to 15, in ascending order",
+        ),
+        (
+            ["model.source_attention=window", "model.attention_heads=3"],
+            "dim 20 cannot be divided into 3 heads; change dim or attention_heads",
+        ),
         (["model.decoder_normalization=batch"], "model.decoder_normalization is 'batch', but should be 'layer' or "),
     ],
 )

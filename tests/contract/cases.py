@@ -31,6 +31,11 @@ MORE_CASES = {
         "four taps, pair": {"decoder_kernel_size": 4, "length_rule": "pair"},
         "two sets, unfold half": {"num_sets": 2, "unfold_scale": 0.5, "unfold_offset": 0},
         "any order of dilations": {"dilations": (3, 1, 1, 5)},
+        "window of the source": {"source_attention": "window", "attention_radius": 2, "attention_slope": 0.8},
+        "wide window, one attention of two": {
+            "source_attention": "window", "attention_radius": 30, "attention_blocks": (1,), "attention_slope": 1.3,
+        },
+        "whole source, added": {"source_attention": "full", "attention_heads": 2, "join": "add"},
     },
     "recurrent": {
         "madsen, two layers": {"variant": "madsen", "encoder_layers": 2},

@@ -18,6 +18,17 @@ SYMBOLS, SOURCE_LENGTH, MAX_LENGTH = 100, 80, 96
     [
         # A set of 5 blocks of width 256, and the head. The state has 2 steps for each block and dilation.
         (ByteNetConfig(dim=128, num_sets=1), 5 * (2 * 256 * 128 + 3 * 128**2) + 256 * 100, 5 * 32 * 128),
+        # Attention of 4 heads of 32 channels: queries, 33 symbols in the window or all 80, and the map back.
+        (
+            ByteNetConfig(dim=128, num_sets=1, source_attention="window"),
+            5 * (2 * 256 * 128 + 3 * 128**2) + 256 * 100 + 2 * 256 * 128 + 2 * 33 * 128,
+            5 * 32 * 128,
+        ),
+        (
+            ByteNetConfig(dim=128, num_sets=1, source_attention="full"),
+            5 * (2 * 256 * 128 + 3 * 128**2) + 256 * 100 + 2 * 256 * 128 + 2 * 80 * 128,
+            5 * 32 * 128,
+        ),
         # 6 layers: convolution, two maps of the attention, keys and values; and the maps below and above.
         (ConvS2SConfig(), 6 * (2 * 5 * 128**2 + 2 * 128**2 + 2 * 80 * 128) + 2 * 128**2 + 128 * 100, 3_072),
         # 4 layers: six maps, the feed-forward network, all slots of the own past, and the source.

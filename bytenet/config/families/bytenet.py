@@ -1,6 +1,8 @@
 """ByteNet: dilated convolutions, linear in the length."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
 
 from bytenet.config.checks import Even, Odd, Positive, PositiveFloat, Positives, Share, checked
 from bytenet.config.model import ModelConfig
@@ -51,3 +53,34 @@ class ByteNetConfig(ModelConfig):
     initializer: Literal["auto", "he", "lecun", "thesis_code", "thesis_selu"] = "auto"
     norm_epsilon: PositiveFloat = 1e-5  # added to variances
     batch_norm_momentum: Share = 0.99  # of the old running statistics, kept in a training step
+    # Attention of the decoder to the source: "none" (paper), "window" to the symbols near the decoder's own position,
+    # or "full" to all symbols.
+    source_attention: Literal["none", "window", "full"] = "none"
+    # Blocks of the decoder with attention after them, from 1; None is the last block of each set.
+    attention_blocks: Annotated[tuple[Positive, ...], Field(strict=False, min_length=1)] | None = None
+    attention_heads: Positive = 4  # each has dim / attention_heads channels
+    attention_radius: Positive = 16  # symbols on each side of the centre of a window
+    attention_slope: Annotated[float, Field(ge=0.01)] = 1.0  # source symbols for each target symbol; moves the window
+
+    @property
+    def attending_blocks(self) -> tuple[int, ...]:
+        """The numbers of the blocks of the decoder with attention after them, from 1."""
+        if self.source_attention == "none":
+            return ()
+        if self.attention_blocks is not None:
+            return self.attention_blocks
+        size = len(self.dilations)
+        return tuple(range(size, self.num_sets * size + 1, size))
+
+    @model_validator(mode="after")
+    def _check_attention(self) -> Self:
+        blocks, number = self.attending_blocks, self.num_sets * len(self.dilations)
+        if list(blocks) != sorted(set(blocks)) or max(blocks, default=0) > number:
+            raise ValueError(
+                f"attention_blocks {list(blocks)} should be different numbers from 1 to {number}, in ascending order"
+            )
+        if blocks and self.dim % self.attention_heads:
+            raise ValueError(
+                f"dim {self.dim} cannot be divided into {self.attention_heads} heads; change dim or attention_heads"
+            )
+        return self

@@ -21,15 +21,17 @@ class MultiHeadAttention(keras.layers.Layer):
         heads: number of heads.
         head_dim: width of a head.
         dropout: share of the attention weights that are dropped in training.
+        memory_dim: channels of the memory; None for as many as the queries have.
 
     Reference:
         Vaswani et al. 2017, section 3.2.
     """
 
-    def __init__(self, heads: int, head_dim: int, dropout: float = 0.0, **kwargs):
+    def __init__(self, heads: int, head_dim: int, dropout: float = 0.0, memory_dim: int | None = None, **kwargs):
         super().__init__(**kwargs)
         self.heads = heads
         self.head_dim = head_dim
+        self.memory_dim = memory_dim
         self.dropout_rate = dropout
         width, policy = heads * head_dim, self.dtype_policy
         # Glorot's bound for the three maps side by side, as in fairseq. It does not depend on how many stand together.
@@ -39,10 +41,10 @@ class MultiHeadAttention(keras.layers.Layer):
         self.dropout = make_dropout(dropout, name="dropout", dtype=policy)
 
     def build(self, input_shape):
-        """Make the maps. `input_shape` is the shape of the queries; the memory has as many channels."""
+        """Make the maps. `input_shape` is the shape of the queries."""
         dim = input_shape[-1]
         self.query_map.build(input_shape)
-        self.key_value_map.build(input_shape)
+        self.key_value_map.build((*input_shape[:-1], self.memory_dim or dim))
         self.output_map = keras.layers.Dense(dim, name="attention_output", dtype=self.dtype_policy)
         self.output_map.build((*input_shape[:-1], self.heads * self.head_dim))
 
@@ -78,5 +80,5 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def get_config(self):
         return super().get_config() | {
-            "heads": self.heads, "head_dim": self.head_dim, "dropout": self.dropout_rate,
+            "heads": self.heads, "head_dim": self.head_dim, "dropout": self.dropout_rate, "memory_dim": self.memory_dim,
         }  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import BatchPlan
+from bytenet.datasets import BatchPlan, Vocabulary
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.model_pool import ModelPool
@@ -45,7 +45,7 @@ class SemiSupervisedTask(Task):
     )  # fmt: skip
     texts: list[MonolingualText]
 
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, vocabulary: Vocabulary | None = None):
         if config.training.accumulate_batches > 1:
             raise ConfigError(
                 f"training.accumulate_batches is {config.training.accumulate_batches}, but should be 1 with "
@@ -53,7 +53,7 @@ class SemiSupervisedTask(Task):
                 "of a batch does not give the update of a larger batch. Set a larger data.batch_size and "
                 "semi_supervised.batch_size instead."
             )
-        super().__init__(config)
+        super().__init__(config, vocabulary)
 
     @property
     def directions(self) -> list[Direction]:

@@ -1,17 +1,66 @@
 """Start of a training from the models of finished runs."""
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 import keras
 
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 from bytenet.run_folder import RunFolder
 
 # These settings change neither the weights of a model nor what it computes with them. The variant and the settings
 # choose values of other settings, which are compared.
-_MAY_DIFFER = ("name", "dtype", "dropout", "variant", "settings")
+_MAY_DIFFER = ("name", "dtype", "dropout", "character_dropout", "variant", "settings")
+
+
+def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: bool) -> tuple[Config, Vocabulary | None]:
+    """The configuration and the vocabulary of a run that starts from the model of `training.start`.
+
+    Args:
+        config: of the run.
+        run_dir, resume: as for `bytenet.training.train`. A resumed run keeps its own model and vocabulary.
+
+    Returns:
+        The configuration with the start's model, but with its own rates of dropout; and the start's vocabulary. Without
+        a start, the configuration as it is and None.
+
+    Raises:
+        ConfigError: the run is semi-supervised.
+        MissingFileError: there is no such run.
+        InputError: it translates between other languages.
+    """
+    start = config.training.start
+    if start is None:
+        return config, None
+    if config.semi_supervised.enabled:
+        raise ConfigError(
+            "training.start is for training on pairs alone. With semi_supervised.enabled, set "
+            "semi_supervised.start_forward and start_backward."
+        )
+    own = RunFolder(run_dir)
+    folder = own if resume and not own.missing else RunFolder.open(start)
+    _check_direction(folder, "new", config.data.languages)
+    rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
+    return replace(config, model=replace(folder.config.model, **rates)), folder.vocabulary
+
+
+def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> None:
+    """Give a model the weights of `training.start`, if there is one.
+
+    Args:
+        model: built, with the configuration of `take_over_start`.
+        config: of the run.
+        vocabulary: of the run.
+
+    Raises:
+        MissingFileError: there is no such run, or it has no model yet.
+        InputError: its model does not fit.
+    """
+    if config.training.start is not None:
+        _load_start(model, RunFolder.open(config.training.start), vocabulary)
 
 
 def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import keras
 
+from bytenet.datasets.text.characters import character_counts
+from bytenet.training.tasks.starts import load_start
 from bytenet.training.tasks.task import Direction, Task
 from bytenet.training.trainable_model import make_trainable_model
 
@@ -21,7 +23,19 @@ class SupervisedTask(Task):
     def translators(self, model: keras.Model) -> dict[str, keras.Model]:
         return {"forward": model}
 
+    def load_starts(self, model: keras.Model) -> None:
+        load_start(model, self.config, self.vocabulary)
+
     def messages(self) -> Iterator[str]:
+        if self.config.training.start is not None:
+            known = set(self.vocabulary.characters)
+            counts = character_counts(self.corpus.train.source, self.corpus.train.target)
+            unknown = {character: count for character, count in counts.items() if character not in known}
+            share = sum(unknown.values()) / max(1, sum(counts.values()))
+            yield (
+                f"starts from the model of {self.config.training.start}, with its sizes and its vocabulary, in which "
+                f"{len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of the text)"
+            )
         if (batches := self.config.training.accumulate_batches) > 1:
             yield (
                 f"one update of the weights for {batches} batches: {self.updates_per_epoch:,} updates an epoch, "

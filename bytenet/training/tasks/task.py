@@ -43,12 +43,13 @@ class Task(ABC):
 
     Args:
         config: of the run.
+        vocabulary: see `make_task`.
 
     Attributes:
         config: as given.
         corpus: with the training pairs that are used.
         left_out: number of training pairs that are not used.
-        vocabulary: of the pairs.
+        vocabulary: of the model.
         lengths: by side, int32 `(pairs,)`, number of ids of the training pairs with the end symbol.
         strategy: of the run's devices.
         plan: of the batches of pairs.
@@ -66,10 +67,10 @@ class Task(ABC):
     untraced: ClassVar[tuple[str, ...]] = (
         "data.", "evaluation.", "decoding.", "training.seed", "training.epochs", "training.max_steps",
         "training.keep_model", "training.early_stopping_", "training.checkpoint_every_", "training.keep_checkpoints",
-        "training.plateau_", "training.min_learning_rate",
+        "training.plateau_", "training.min_learning_rate", "training.start",
     )  # fmt: skip
 
-    def __init__(self, config: Config):
+    def __init__(self, config: Config, vocabulary: Vocabulary | None = None):
         check_optimizer(config.training)
         self.config = config
         set_up_keras(config)
@@ -80,7 +81,7 @@ class Task(ABC):
         self.corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
         self.left_out = num_read - len(self.corpus.train)
         self._check_plateau()
-        self.vocabulary = Vocabulary.from_pairs(self.corpus.train, config.data)
+        self.vocabulary = vocabulary or Vocabulary.from_pairs(self.corpus.train, config.data)
         sides: dict[Side, list[str]] = {"source": self.corpus.train.source, "target": self.corpus.train.target}
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
         self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, self.replicas)

@@ -1,7 +1,9 @@
 """The contest of the families: the same conditions for all, and verdicts of small tables."""
 
+import numpy as np
 import pytest
 
+from bytenet.reproduction.figures.contest.attention_offsets import by_offset
 from bytenet.reproduction.figures.contest.decoding_cost import on_line
 from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
 from bytenet.reproduction.registry import find_experiment
@@ -74,3 +76,13 @@ def test_ablation_confirms_the_paper_only_if_the_interval_leaves_out_zero():
     assert experiment.verdicts(rows(better), "cpu")[1].outcome == "not shown"
     wide = {"the whole model": (20.0, 15.0), "no positions": (17.0, 19.0)}
     assert experiment.verdicts(rows(wide), "cpu")[1].outcome == "no claim"
+
+
+def test_attention_is_counted_by_its_offset():
+    weights = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
+    sums = by_offset(weights)
+    # From two symbols before to two symbols after the own position.
+    np.testing.assert_allclose(sums[38:43], [0.0, 0.25, 0.75, 1.0, 0.0])
+    assert sums.sum() == pytest.approx(2.0)
+    far = by_offset(np.eye(1, 100, 99))
+    assert far[-1] == 1.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bytenet.csv_log import read_csv_log
-from bytenet.datasets import Vocabulary
+from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.errors import InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
@@ -140,3 +140,45 @@ def test_missing_start_is_named_in_the_error(semi_config, tmp_path):
     RunFolder.create(tmp_path / "run", config, Vocabulary.from_texts(["1"]))
     with pytest.raises(InputError, match=r"holds a run already\. Resume it with .*--resume"):
         train(config, tmp_path / "run")
+
+
+def test_supervised_run_takes_over_model_and_vocabulary_of_its_start(
+    smallest_config, supervised_run, beginnings, tmp_path, model_weights, assert_equal_weights, capsys
+):
+    start = supervised_run("start", "model.dim=8", "data.min_character_count=40")
+    config = smallest_config(f"training.start={start.path}", "model.dropout=0.3")
+    folder = train(config, tmp_path / "run")
+    assert_equal_weights(beginnings[0].weights, model_weights(start))
+    saved = RunFolder.open(folder.path)
+    assert saved.vocabulary == start.vocabulary
+    assert (saved.config.model.dim, saved.config.model.dropout) == (8, 0.3)
+    own = Vocabulary.from_pairs(load_corpus(config.data).train, config.data)
+    unknown = len(set(own.characters) - set(start.vocabulary.characters))
+    assert unknown > 0
+    message = f"in which {unknown} of the {len(own.characters)} characters of the pairs are unknown"
+    assert message in capsys.readouterr().err
+
+
+def test_resumed_run_does_not_need_its_start(smallest_config, supervised_run, pool, unmeasured, tmp_path):
+    start = supervised_run("start", "model.dim=8")
+    settings = f"training.start={start.path}", "training.max_steps=1"
+    train(smallest_config(*settings), tmp_path / "run", models=pool)
+    shutil.rmtree(start.path)
+    longer = smallest_config(settings[0], "training.max_steps=2")
+    folder = train(longer, tmp_path / "run", resume=True, models=pool)
+    assert read_csv_log(folder.metrics_path)["step"][-1] == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["data.reversed=true"], "translates de to en, but the new translator must translate en to de"),
+        (["semi_supervised.enabled=true"], "training.start is for training on pairs alone"),
+    ],
+)
+def test_start_that_does_not_fit_the_run_is_refused(smallest_config, supervised_run, tmp_path, settings, message):
+    start = supervised_run("start")
+    config = smallest_config(f"training.start={start.path}", *settings)
+    with pytest.raises(InputError, match=message):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()

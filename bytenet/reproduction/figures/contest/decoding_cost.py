@@ -1,10 +1,11 @@
 """Beyond the thesis: what a character costs in a search, by its length, for each family."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import SYSTEMS
+from bytenet.reproduction.figures.contest.systems import SYSTEMS, System
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
@@ -15,7 +16,7 @@ _REPEATS = {"smoke": 1, "cpu": 5, "thesis": 5}
 _VOCAB_SIZE = 105
 
 
-def _measure(work: Work) -> Table:
+def measure(work: Work, systems: Mapping[str, System] = SYSTEMS) -> Table:
     """Rows of `system`, `length`, and `milliseconds` a character: median, `low` and `high` of the turns.
 
     Greedy search for one sentence, compiled with XLA. Sources and translations have `length` characters.
@@ -25,9 +26,11 @@ def _measure(work: Work) -> Table:
     from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
 
     rows: Table = []
-    for name, system in SYSTEMS.items():
-        work.say(f"family-decoding: {name}")
-        config = load_config(system.preset, [*(system.smoke if work.scale == "smoke" else ()), *system.longer])
+    for name, system in systems.items():
+        work.say(f"search: {name}")
+        config = load_config(
+            system.preset, [*(system.smoke if work.scale == "smoke" else ()), *system.settings, *system.longer]
+        )
         model = build_model(config.model, _VOCAB_SIZE)
         cases = [DecodingCase(length, jit_compile=work.scale != "smoke") for length in _LENGTHS[work.scale]]
         for cost in measure_decoding(model, cases, _REPEATS[work.scale]):
@@ -39,8 +42,8 @@ def _measure(work: Work) -> Table:
     return rows
 
 
-def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    verdicts = []
+def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    comparisons_of_all = []
     for system in texts_in(table, "system"):
         costs = {
             round(number_in(row, "length")): number_in(row, "milliseconds") for row in table if row["system"] == system
@@ -53,14 +56,14 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             _, first, middle, last = sorted(costs)
             expected = on_line(middle, (first, costs[first]), (last, costs[last]))
             comparisons.append((middle, f"the line from {first} to {last}", expected))
-        verdicts += [
+        comparisons_of_all += [
             Verdict(
                 quantity=f"cost of a character at {length} characters over {words}, {system}",
                 printed="not measured", measured=costs[length] / reference, note=note,
             )
             for length, words, reference in comparisons
         ]  # fmt: skip
-    return verdicts
+    return comparisons_of_all
 
 
 def on_line(x: float, first: tuple[float, float], second: tuple[float, float]) -> float:
@@ -69,7 +72,7 @@ def on_line(x: float, first: tuple[float, float], second: tuple[float, float]) -
     return y1 + (y2 - y1) * (x - x1) / (x2 - x1)
 
 
-def _plot(table: Table, path: Path) -> None:
+def plot(table: Table, path: Path) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 
     figure = new_figure(4.0, width=6.0)
@@ -104,8 +107,8 @@ EXPERIMENTS = (
         thesis="Not in the thesis.",
         needs=Needs(time={"smoke": "1 min", "cpu": "10 min", "thesis": "as cpu"}),
         basis=Basis("measured, other hardware", "d = 128 to 256, untrained"),
-        measure=_measure,
-        verdicts=_verdicts,
-        plot=_plot,
+        measure=measure,
+        verdicts=verdicts,
+        plot=plot,
     ),
 )

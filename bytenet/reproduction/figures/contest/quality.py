@@ -4,9 +4,12 @@ ByteNet, ConvS2S, the Transformer and three recurrent translators learn Multi30k
 trains for the same time on two cores, with settings chosen on the validation set. The test set is used once.
 """
 
+import itertools
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
@@ -24,25 +27,31 @@ from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
+if TYPE_CHECKING:
+    from bytenet.evaluation import Evaluation
+
 _SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 _BEAM_SIZE = 5
+_LENGTH_GROUPS = 4
 
 
-def _run(system: str, scale: Scale) -> TrainingRun:
-    return training_of(system, scale, CHOSEN[system], MINUTES)
+def run_of(system: str, scale: Scale, minutes: int = MINUTES) -> TrainingRun:
+    """The training of a system for the contest."""
+    return training_of(system, scale, CHOSEN[system], minutes)
 
 
-def _measure(work: Work) -> Table:
+def measure(work: Work, systems: Iterable[str] = SYSTEMS, minutes: int = MINUTES) -> Table:
     """Rows of `system`, `trial`, test scores with bootstrap intervals, speeds, curve, and values of `validation_of`.
 
-    `curve` is a text: after each evaluation "minutes:chrF" of the validation set, translated greedily.
+    `curve` is a text: after each evaluation "minutes:chrF" of the validation set, translated greedily. `by_length` is a
+    text, too: for each quarter of the test set, from short to long sources, "mean characters:chrF".
     """
     from bytenet.evaluation import evaluate_run, pairs_of_split
 
     rows: Table = []
-    for system in SYSTEMS:
-        for trial, folder in work.finished(_run(system, work.scale)):
-            work.say(f"family-contest: translating the test set, {system}, trial {trial}")
+    for system in systems:
+        for trial, folder in work.finished(run_of(system, work.scale, minutes)):
+            work.say(f"translating the test set: {system}, trial {trial}")
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", beam_size=_BEAM_SIZE)
             scores = {score.name: score for score in result.scores}
             row: Row = {"system": system, "trial": trial, **validation_of(folder)}
@@ -50,6 +59,7 @@ def _measure(work: Work) -> Table:
                 low, high = scores[name].interval or ("", "")
                 row |= {key: scores[name].value, f"{key}_low": low, f"{key}_high": high}
             row["length_ratio"] = scores["length-ratio"].value
+            row["by_length"] = " ".join(f"{length:.1f}:{score:.2f}" for length, score in _by_length(result))
             row["written_a_second"] = sum(map(len, result.hypotheses)) / result.seconds
             metrics = read_csv_log(folder.metrics_path)
             evaluated = zip(metrics["seconds"], metrics[SELECTED_BY], strict=True)
@@ -60,15 +70,31 @@ def _measure(work: Work) -> Table:
     return rows
 
 
-def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    verdicts = []
+def _by_length(result: "Evaluation") -> list[tuple[float, float]]:
+    """The mean length of the sources and chrF, for groups of equally many sentences, from short to long sources."""
+    from bytenet.evaluation import chrf
+
+    order = sorted(range(len(result.sources)), key=lambda line: len(result.sources[line]))
+    bounds = [len(order) * part // _LENGTH_GROUPS for part in range(_LENGTH_GROUPS + 1)]
+    lengths_and_scores = []
+    for begin, end in itertools.pairwise(bounds):
+        lines = order[begin:end]
+        hypotheses, references = ([texts[line] for line in lines] for texts in (result.hypotheses, result.references))
+        length = fmean(len(result.sources[line]) for line in lines)
+        lengths_and_scores.append((length, chrf(hypotheses, references, bootstrap=0).value))
+    return lengths_and_scores
+
+
+def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    """BLEU and chrF of each system, with what they cost."""
+    scores = []
     for system in texts_in(table, "system"):
         rows = [row for row in table if row["system"] == system]
         mean = {key: fmean(number_in(row, key) for row in rows) for key in _MEANS}
         for key, name in _SCORES.items():
             values = list(by_trial(table, key, system=system).values())
             intervals = [f"{row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f}" for row in rows]
-            verdicts.append(
+            scores.append(
                 Verdict(
                     quantity=f"{name}, {system}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
@@ -78,7 +104,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                     f"{mean['length_ratio']:.2f} words for one of the references",
                 )
             )  # fmt: skip
-    return verdicts
+    return scores
 
 
 _MEANS = (
@@ -86,23 +112,25 @@ _MEANS = (
 )  # fmt: skip
 
 
-def _plot(table: Table, path: Path) -> None:
-    """Draw validation chrF against time, and test BLEU with intervals."""
+def plot(table: Table, path: Path) -> None:
+    """Draw validation chrF against time, test BLEU with intervals, and test chrF against the length of the source."""
     systems = texts_in(table, "system")
-    figure = new_figure(4.2)
-    left, right = figure.subplots(1, 2)
+    figure = new_figure(4.2, width=12.0)
+    left, right, lengths = figure.subplots(1, 3)
     for row in table:
         system = text_in(row, "system")
         place = systems.index(system)
-        points = [[float(number) for number in point.split(":")] for point in text_in(row, "curve").split()]
-        left.plot(*zip(*points, strict=True), ".-", color=f"C{place}", label=system, alpha=0.8)
+        for axes, column in ((left, "curve"), (lengths, "by_length")):
+            points = [[float(number) for number in point.split(":")] for point in text_in(row, column).split()]
+            axes.plot(*zip(*points, strict=True), ".-", color=f"C{place}", label=system, alpha=0.8)
         if row["bleu_low"] != "":
             right.plot([row["bleu_low"], row["bleu_high"]], [place, place], "-", color=f"C{place}", alpha=0.4)
         right.plot(row["bleu"], place, "o", color=f"C{place}")
     left.set(xlabel="minutes of training on two cores", ylabel="chrF on the validation set, greedy")
     right.set(xlabel="BLEU on the test set, with 95 % intervals over sentences", ylim=(len(systems) - 0.5, -0.5))
     right.set_yticks(range(len(systems)), systems)
-    for axes in (left, right):
+    lengths.set(xlabel="characters of the source, means of quarters of the test set", ylabel="chrF on the test set")
+    for axes in (left, right, lengths):
         axes.grid(alpha=0.3)
     legend_below(figure, handles_of([left]))
     save(figure, path)
@@ -123,10 +151,10 @@ EXPERIMENTS = (
             time={"smoke": "2 min, on Synthetic Digits", "cpu": "13 h for a seed with --jobs 1", "thesis": "as cpu"},
         ),
         basis=Basis("trained, beyond the thesis", f"d = 128 to 256, {MINUTES} minutes of two cores"),
-        runs=lambda scale: [_run(system, scale) for system in SYSTEMS],
-        measure=_measure,
-        verdicts=_verdicts,
-        plot=_plot,
+        runs=lambda scale: [run_of(system, scale) for system in SYSTEMS],
+        measure=measure,
+        verdicts=verdicts,
+        plot=plot,
         labels=lambda scale: [_label(system) for system in SYSTEMS],
     ),
 )

@@ -39,12 +39,14 @@ class System:
             on an Intel Xeon that multiplies matrices at 400 GFLOP/s. A training takes as many steps on every machine,
             so that trainings from several machines can be joined.
         smoke: sizes of the smallest model.
+        settings: what differs from the preset.
         longer: settings for sentences longer than those of the corpus.
     """
 
     preset: str
     steps_a_minute: float
     smoke: tuple[str, ...]
+    settings: tuple[str, ...] = ()
     longer: tuple[str, ...] = ()
 
 
@@ -55,20 +57,29 @@ _GATED_SMOKE = (
 _ATTENTION_SMOKE = (
     "model.dim=8", "model.heads=2", "model.feed_forward_dim=8", "model.encoder_layers=1", "model.decoder_layers=1",
 )  # fmt: skip
+_BYTENET_SMOKE = ("model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]")
 _RECURRENT_SMOKE = ("model.dim=8", "model.encoder_layers=1", "model.decoder_layers=1")
 SYSTEMS = {
-    "ByteNet": System("multi30k", 205, ("model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]")),
+    "ByteNet": System("multi30k", 205, _BYTENET_SMOKE),
     "ConvS2S": System("multi30k-convs2s", 263, _GATED_SMOKE, longer=("model.max_positions=2048",)),
     "Transformer": System("multi30k-transformer", 217, _ATTENTION_SMOKE),
     "Bahdanau": System("multi30k-bahdanau", 77, _RECURRENT_SMOKE),
     "Luong": System("multi30k-luong", 80, _RECURRENT_SMOKE),
     "Sutskever": System("multi30k-sutskever", 130, _RECURRENT_SMOKE),
 }
+#: ByteNet without and with attention to the source.
+ATTENTIONS = {
+    "ByteNet": SYSTEMS["ByteNet"],
+    "ByteNet, window": System(
+        "multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=window", "model.attention_slope=1.15")
+    ),
+    "ByteNet, full": System("multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=full",)),
+}
 
 #: Settings tried on the validation set with seed 1, the same for each system.
 TRIES = (Choice(0.15, 1e-3), Choice(0.3, 1e-3), Choice(0.15, 2e-3))
 #: Settings of the contest. `family-contest-tuning` shows whether they were the best.
-CHOSEN = dict.fromkeys(SYSTEMS, TRIES[0])
+CHOSEN = dict.fromkeys(SYSTEMS | ATTENTIONS, TRIES[0])
 
 MINUTES = 120
 TUNING_MINUTES = 25
@@ -87,21 +98,21 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
     """The training of a system with a choice of settings.
 
     Args:
-        system: a key of `SYSTEMS`.
+        system: a key of `SYSTEMS` or `ATTENTIONS`.
         scale: "smoke" trains a few steps.
         choice: the tuned settings.
         minutes: time on two cores of the machine of `System.steps_a_minute`, without compiling.
     """
-    model, smoke = SYSTEMS[system], scale == "smoke"
+    model, smoke = (SYSTEMS | ATTENTIONS)[system], scale == "smoke"
     steps = _SMOKE_STEPS if smoke else round(model.steps_a_minute * minutes)
     epochs = math.ceil(steps / (3 if smoke else _STEPS_AN_EPOCH))
     settings = (
         f"model.dropout={choice.dropout}", f"training.learning_rate={choice.learning_rate}",
         f"training.max_steps={steps}", f"training.epochs={epochs}",
         f"evaluation.every_epochs={max(1, round(epochs / _EVALUATIONS))}",
-        f"training.early_stopping_metric={SELECTED_BY}", *_WATCHED,
+        f"training.early_stopping_metric={SELECTED_BY}", *_WATCHED, *model.settings,
     )  # fmt: skip
-    together = f"contest-{system.lower()}-{choice.dropout:g}-{choice.learning_rate:g}"
+    together = f"contest-{system.lower().replace(', ', '-')}-{choice.dropout:g}-{choice.learning_rate:g}"
     return TrainingRun(
         f"{together}-{minutes}", model.preset, settings + (_SMOKE + model.smoke if smoke else ()),
         together=together, cost=minutes,

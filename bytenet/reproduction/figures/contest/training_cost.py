@@ -1,10 +1,11 @@
 """Beyond the thesis: what a training step of each family costs, in time and in memory."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import SYSTEMS
+from bytenet.reproduction.figures.contest.systems import SYSTEMS, System
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
@@ -12,7 +13,7 @@ _LENGTHS: dict[Scale, tuple[int, ...]] = {"smoke": (10,), "cpu": (64, 160), "the
 _REPEATS = {"smoke": 1, "cpu": 5, "thesis": 5}
 
 
-def _measure(work: Work) -> Table:
+def measure(work: Work, systems: Mapping[str, System] = SYSTEMS) -> Table:
     """Rows of `system` and `length`, with the cost of a step.
 
     Batches have as many characters as those of the contest. All sentences have `length` characters, end symbol counted.
@@ -27,8 +28,8 @@ def _measure(work: Work) -> Table:
 
     rows: Table = []
     is_smoke = work.scale == "smoke"
-    for name, system in SYSTEMS.items():
-        config = load_config(system.preset, system.smoke if is_smoke else ())
+    for name, system in systems.items():
+        config = load_config(system.preset, (*(system.smoke if is_smoke else ()), *system.settings))
         chars = config.data.batch_chars or 0
         cases = [
             TrainingCase(config, max(1, chars // length), length, jit_compile=not is_smoke)
@@ -36,7 +37,7 @@ def _measure(work: Work) -> Table:
         ]
         # One case at a time, so that only one model is in memory.
         for case in cases:
-            work.say(f"family-training: {name}, {case.length} characters")
+            work.say(f"training steps: {name}, {case.length} characters")
             [cost] = measure_training([case], _REPEATS[work.scale])
             [memory] = measure_memory([case])
             milliseconds = cost.seconds.scaled(1000)
@@ -51,8 +52,8 @@ def _measure(work: Work) -> Table:
     return rows
 
 
-def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    verdicts = []
+def verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    costs = []
     for row in table:
         share = row["share_of_peak"]
         notes = [
@@ -62,16 +63,16 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             f"{row['parameters']:,.0f} trained parameters",
             f"{row['megabytes']:,.0f} MB in all, {row['training_megabytes']:,.0f} MB of them for training",
         ]
-        verdicts.append(
+        costs.append(
             Verdict(
                 quantity=f"target characters a second in training, {row['system']}, {row['length']} characters",
                 printed="not measured", measured=round(number_in(row, "characters_a_second")), note="; ".join(notes),
             )
         )  # fmt: skip
-    return verdicts
+    return costs
 
 
-def _plot(table: Table, path: Path) -> None:
+def plot(table: Table, path: Path) -> None:
     """Draw the rate and the memory of each system, with a bar for each length."""
     lengths = list(dict.fromkeys(row["length"] for row in table))
     systems = texts_in(table, "system")
@@ -101,8 +102,8 @@ EXPERIMENTS = (
         thesis="Not in the thesis.",
         needs=Needs(time={"smoke": "1 min", "cpu": "10 min", "thesis": "as cpu"}),
         basis=Basis("measured, other hardware", "d = 128 to 256, 2,560 characters a batch"),
-        measure=_measure,
-        verdicts=_verdicts,
-        plot=_plot,
+        measure=measure,
+        verdicts=verdicts,
+        plot=plot,
     ),
 )
