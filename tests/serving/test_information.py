@@ -43,6 +43,13 @@ def test_settings_describe_the_limits(serving, reversing_engine):
     assert settings["language"]["source"] == {"code": "de", "name": "German"}
 
 
+def test_health_tells_that_nothing_is_translated_any_more(serving, reversing_engine, thread, monkeypatch):
+    with serving(reversing_engine()) as address:
+        assert get(address, "health").json() == {"status": "ok"}
+        monkeypatch.setattr(type(thread), "is_running", False)
+        assert get(address, "health").status_code == 503
+
+
 def test_the_log_and_the_metrics_have_no_texts_and_no_keys(serving, reversing_engine, caplog):
     caplog.set_level(logging.INFO, logger="bytenet.serving.access")
     with serving(reversing_engine(), api_keys=frozenset({"geheim"})) as address:

@@ -84,6 +84,15 @@ def test_a_bad_sentence_fails_alone(held_up, thread):
     assert texts(thread.translate(held_up, ["later"])) == ["retal"]
 
 
+def test_a_wrong_engine_does_not_end_the_thread(reversing_engine, thread):
+    wrong = reversing_engine()
+    wrong.translate = lambda sentences, num_candidates: []
+    with pytest.raises(ValueError, match="shorter"):
+        thread.translate(wrong, ["a"]).result(PATIENCE_SECONDS)
+    assert texts(thread.translate(reversing_engine(), ["ab"])) == ["ba"]
+    assert thread.is_running
+
+
 def test_a_cancelled_request_frees_its_place_and_is_not_translated(held_up, thread):
     futures = [thread.translate(held_up, [f"request {number}"]) for number in range(7)]
     with pytest.raises(QueueFullError):

@@ -5,6 +5,7 @@ from typing import Any
 
 from babel import Locale, UnknownLocaleError
 from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
 
 from bytenet.serving.http.parameters import DetectParameters, described_parameters, read_parameters
 from bytenet.serving.http.service import Service
@@ -28,6 +29,8 @@ def information_routes(service: Service) -> APIRouter:
     @router.get("/health")
     async def health() -> dict[str, str]:
         """Whether the server translates."""
+        if not service.thread.is_running:
+            raise HTTPException(503, "Nothing is translated any more. Restart the server; its log says why.")
         return {"status": "ok"}
 
     @router.get("/frontend/settings")

@@ -50,12 +50,13 @@ def streaming_routes(service: Service) -> APIRouter:
 
 async def _events(service: Service, engine: Engine, parameters: StreamParameters) -> AsyncIterator[str]:
     """The events of a text. If the client leaves, this is cancelled and so is the work that waits."""
-    deadline = asyncio.get_running_loop().time() + service.settings.timeout_seconds
     try:
         for piece in split_for(engine, parameters.q, service.settings.into_sentences):
             if not piece.is_sentence:
                 yield _event("gap", {"text": piece.text})
                 continue
+            # The reader sees that it goes on, so only a sentence that takes too long ends the stream.
+            deadline = asyncio.get_running_loop().time() + service.settings.timeout_seconds
             parts = engine.draft(piece.text)
             while part := await _in_time(deadline, service.thread.call(partial(next, parts, ""))):
                 for character in part:

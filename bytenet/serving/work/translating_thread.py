@@ -47,6 +47,11 @@ class TranslatingThread:
         """Number of jobs and calls that wait or run."""
         return len(self._unfinished)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread still translates."""
+        return self._thread.is_alive()
+
     def translate(
         self, engine: Engine, sentences: Sequence[str], num_candidates: int = 1
     ) -> Future[list[list[Candidate]]]:
@@ -121,9 +126,10 @@ class TranslatingThread:
                 self._translate(batch)
 
     def _translate(self, batch: Batch) -> None:
-        self._on_batch(batch)
         try:
+            self._on_batch(batch)
             translated = batch.engine.translate(batch.sentences, batch.num_candidates)
+            finished = list(zip(batch.members, translated, strict=True))
         except Exception as error:
             if len(batch.members) == 1:
                 if not isinstance(error, InputError):
@@ -134,7 +140,7 @@ class TranslatingThread:
             for member in batch.members:
                 self._translate(Batch([member]))
             return
-        for (job, index), candidates in zip(batch.members, translated, strict=True):
+        for (job, index), candidates in finished:
             if job.finish(index, candidates):
                 _set_result(job.future, job.candidates)
 
