@@ -49,6 +49,7 @@ class Translator:
             that have enough work for it, see `CompilationChoice`.
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
+        row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
@@ -71,6 +72,7 @@ class Translator:
         forbidden_ids: Sequence[int] | None = None,
         jit_compile: bool | Literal["auto"] = "auto",
         trained_lengths: Sequence[int] | None = None,
+        row_factor: int = 2,
     ):
         self.model = model
         self.vocabulary = vocabulary
@@ -84,6 +86,7 @@ class Translator:
         self.replace_unknown = replace_unknown
         self.jit_compile = jit_compile
         self.trained_lengths = trained_lengths
+        self.row_factor = row_factor
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -105,7 +108,8 @@ class Translator:
             *run_dirs: the run folders. Options that are not given come from the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
-            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration.
+            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
+                `row_factor`, as for `Translator`.
 
         Raises:
             InputError: a folder is not a run folder, its model cannot be loaded, or its vocabulary is another one.
@@ -176,8 +180,8 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
-        longest = self.model.length_policy.longest
-        batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths, longest))
+        limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
+        batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:
             self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:

@@ -7,6 +7,8 @@ from typing import Any
 from bytenet.serving.engines.engine import Alignment, Candidate
 
 _WARM_UP_SENTENCE = "a"
+# A graph takes tens of megabytes. So batches of a server have few sizes, such as 1, 4, 16 and 32.
+_ROW_FACTOR = 4
 
 
 class RunEngine:
@@ -30,7 +32,7 @@ class RunEngine:
         from bytenet.decoding.alignment import Aligner
         from bytenet.decoding.draft import DraftSearch
 
-        self._translator = Translator.from_run(folder, **options)
+        self._translator = Translator.from_run(folder, row_factor=_ROW_FACTOR, **options)
         self._draft = DraftSearch(self._translator)
         model = self._translator.model
         self.batch_size = self._translator.batch_size
