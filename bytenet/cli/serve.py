@@ -37,6 +37,10 @@ _POSITIVE = click.IntRange(min=1)
     "--allow-origin", "allowed_origins", multiple=True,
     help='Website whose scripts may ask this server, such as https://example.org, or "*". May be given several times.',
 )  # fmt: skip
+@click.option(
+    "--engine", "engine_name", type=click.Choice(["full", "lite"]), default="full", show_default=True,
+    help="What computes: TensorFlow (full), or for .bytenet files LiteRT (lite), which starts at once.",
+)  # fmt: skip
 @click.option("--split/--no-split", default=True, help="Split lines into sentences or not.  [default: split]")
 @search_options
 def serve(
@@ -49,13 +53,17 @@ def serve(
     timeout: float,
     api_keys: Path | None,
     allowed_origins: tuple[str, ...],
+    engine_name: str,
     split: bool,
     **options: Any,
 ) -> None:
-    """Answer requests for translations with the models in the run folders MODEL, one for each pair of languages.
+    """Answer requests for translations with the models MODEL, one for each pair of languages.
+
+    MODEL is the folder of a run, or a .bytenet file that `bytenet export` wrote.
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
-    the search that are not given come from the section `decoding` of each model's configuration.
+    the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
+    they are those of the export.
     """
     from bytenet.errors import InputError
 
@@ -64,8 +72,6 @@ def serve(
         from bytenet.serving.server import serve as run_server
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed. The server needs it: pip install 'bytenet[serve]'.") from None
-    from bytenet.serving.engines.run_engine import RunEngine
-
     settings = ServerSettings(
         max_chars=max_chars,
         max_texts=max_texts,
@@ -77,11 +83,25 @@ def serve(
     )
     engines = []
     for model in models:
-        engine = RunEngine(model, **options)
+        engine = _load(engine_name, model, options)
         engine.warm_up()
         engines.append(engine)
         click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
     run_server(engines, settings, host, port)
+
+
+def _load(engine_name: str, model: Path, options: dict[str, Any]) -> Any:
+    """The engine of a name for a model."""
+    from bytenet.serving.engines.lite_engine import LiteEngine
+    from bytenet.serving.engines.run_engine import RunEngine
+
+    if engine_name == "full":
+        return RunEngine(model, **options)
+    if model.is_dir():
+        raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
+    if any(value is not None for value in options.values()):
+        raise click.UsageError("With --engine lite, the options of the search are those of the export.")
+    return LiteEngine(model)
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

@@ -15,11 +15,12 @@ from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.search import LengthPenaltyRule
-from bytenet.decoding.translation import BLANK, Hypothesis, Translation, end_of, forbidden_symbols
+from bytenet.decoding.translation import Hypothesis, end_of, forbidden_symbols
 from bytenet.errors import InputError
+from bytenet.lite.translation import BLANK, Translation
+from bytenet.model_file import open_model
 from bytenet.models import Ensemble
 from bytenet.models.translation_model import TranslationModel
-from bytenet.run_folder import RunFolder
 
 _BATCHES_IN_WINDOW = 16
 
@@ -105,17 +106,19 @@ class Translator:
         """Make a translator from a finished run, or from several runs with the same vocabulary as an `Ensemble`.
 
         Args:
-            *run_dirs: the run folders. Options that are not given come from the first one's configuration.
+            *run_dirs: the run folders, or `.bytenet` files that `export` wrote. Options that are not given come from
+                the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
             **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
                 `row_factor`, as for `Translator`.
 
         Raises:
-            InputError: a folder is not a run folder, its model cannot be loaded, or its vocabulary is another one.
+            InputError: a folder is not a run folder, or a file not a model; its model cannot be loaded, or its
+                vocabulary is another one.
             TypeError: there is no such option.
         """
-        folders = [RunFolder.open(run_dir) for run_dir in run_dirs]
+        folders = [open_model(run_dir) for run_dir in run_dirs]
         folder = folders[0]
         for other in folders[1:]:
             if other.vocabulary != folder.vocabulary:
@@ -134,6 +137,12 @@ class Translator:
             jit_compile="auto" if jit_compile is None else jit_compile,
             trained_lengths=folder.trained_lengths,
         )
+
+    def export(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Save the translator for other programs. For the arguments and errors see `bytenet.decoding.export.export`."""
+        from bytenet.decoding.export import export
+
+        export(self, path, **options)
 
     def translate(
         self,
@@ -199,7 +208,7 @@ class Translator:
         # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
         limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
-        search = self._search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
+        search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
         result = search(source_ids, self.limit(length), np.array(limits, np.int32))
         arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
         hypotheses = [
@@ -222,7 +231,8 @@ class Translator:
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 
-    def _search(self, n_best: int, jit_compile: bool) -> CompiledSearch:
+    def search(self, n_best: int = 1, jit_compile: bool = False) -> CompiledSearch:
+        """The search with these settings, which returns `n_best` hypotheses for each sentence."""
         if (n_best, jit_compile) not in self._searches:
             self._searches[n_best, jit_compile] = CompiledSearch(
                 self.model,

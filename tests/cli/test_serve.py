@@ -1,13 +1,47 @@
 """`bytenet serve`: its arguments, and the engine for run folders."""
 
+import subprocess
+import sys
+
 import pytest
 
 from bytenet.cli.serve import serve
 from bytenet.cli.translate import translate
 from bytenet.errors import InputError, MissingFileError
+from bytenet.serving.engines.lite_engine import LiteEngine
 from bytenet.serving.engines.run_engine import RunEngine
 
 LINES = ["ein Hund", "zwei", "x", "ein unbekanntes ☃ und ein langer Satz, der über die Grenze geht"]
+
+
+# Serves one sentence where TensorFlow cannot be imported.
+_WITHOUT_TENSORFLOW = """
+import sys
+sys.modules.update(dict.fromkeys(["tensorflow", "keras", "tensorflow_text"]))
+from fastapi.testclient import TestClient
+from bytenet.serving.engines.directions import Directions
+from bytenet.serving.engines.lite_engine import LiteEngine
+from bytenet.serving.http.app import make_app
+from bytenet.serving.http.observation import Metrics
+from bytenet.serving.http.settings import ServerSettings
+from bytenet.serving.work.translating_thread import TranslatingThread
+
+engine = LiteEngine(sys.argv[1])
+thread = TranslatingThread(8)
+client = TestClient(make_app(Directions([engine]), thread, ServerSettings(), Metrics()))
+print(client.post("/translate", json={"q": "ein Hund", "source": "de", "target": "en"}).json()["translatedText"])
+thread.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def model_path(run_folder, tmp_path_factory):
+    """The model of the run folder as a file."""
+    from bytenet.decoding import Translator
+
+    path = tmp_path_factory.mktemp("model") / "de-en.bytenet"
+    Translator.from_run(run_folder.path).export(path, languages=("de", "en"), card="# A model\n")
+    return path
 
 
 @pytest.fixture
@@ -45,6 +79,32 @@ def test_alignments_come_from_models_with_attention(run_folder, attentive_run_fo
     for row in weights:
         assert len(row) == len(source)
         assert sum(row) == pytest.approx(1.0, abs=0.05)  # rounded to hundredths
+
+
+def test_both_engines_translate_a_model_file_as_the_run_folder(run_folder, model_path):
+    run, full, lite = RunEngine(run_folder.path), RunEngine(model_path), LiteEngine(model_path)
+    assert run.languages == full.languages == lite.languages
+    assert run.max_candidates == full.max_candidates == lite.max_candidates
+    for num_candidates in (1, run.max_candidates):
+        expected = [[text for text, _ in candidates] for candidates in run.translate(LINES, num_candidates)]
+        for engine in (full, lite):
+            candidates_of_lines = engine.translate(LINES, num_candidates)
+            assert [[text for text, _ in candidates] for candidates in candidates_of_lines] == expected
+    assert list(lite.draft("ein Hund")) == []
+
+
+def test_the_lite_engine_serves_without_tensorflow(run_folder, model_path):
+    done = subprocess.run([sys.executable, "-c", _WITHOUT_TENSORFLOW, model_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{LiteEngine(model_path).translate(['ein Hund'], 1)[0][0].text}\n"
+
+
+def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, model_path, invoke, started):
+    assert "takes .bytenet files" in invoke(serve, run_folder.path, "--engine", "lite").stderr
+    assert "those of the export" in invoke(serve, model_path, "--engine", "lite", "--beam-size", 2).stderr
+    invoke(serve, model_path, "--engine", "lite")
+    (engine,) = started[0]
+    assert isinstance(engine, LiteEngine)
 
 
 def test_options_become_settings(run_folder, invoke, started, tmp_path):

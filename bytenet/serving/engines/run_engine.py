@@ -1,10 +1,10 @@
-"""The engine for run folders: a `Translator`, with TensorFlow."""
+"""The engine with TensorFlow, for run folders and model files: a `Translator`."""
 
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bytenet.serving.engines.engine import Alignment, Candidate
+from bytenet.serving.engines.engine import Alignment, Candidate, longest_sentence
 
 _WARM_UP_SENTENCE = "a"
 # A graph takes tens of megabytes. So batches of a server have few sizes, such as 1, 4, 16 and 32.
@@ -12,20 +12,20 @@ _ROW_FACTOR = 4
 
 
 class RunEngine:
-    """Translates with the model of a run folder, exactly as `bytenet translate` does.
+    """Translates with a model exactly as `bytenet translate` does.
 
     Args:
-        run_dir: the folder of a finished run.
+        path: the folder of a finished run, or a `.bytenet` file.
         **options: options of the search, as for `Translator.from_run`.
 
     Raises:
-        InputError: it is not a run folder, or its model cannot be loaded.
+        InputError: it is neither, or its model cannot be loaded.
     """
 
-    def __init__(self, run_dir: str | os.PathLike[str], **options: Any):
-        from bytenet.run_folder import RunFolder
+    def __init__(self, path: str | os.PathLike[str], **options: Any):
+        from bytenet.model_file import open_model
 
-        folder = RunFolder.open(run_dir)
+        folder = open_model(path)
         self.languages = folder.config.data.languages
 
         from bytenet.decoding import Translator
@@ -37,9 +37,7 @@ class RunEngine:
         model = self._translator.model
         self.batch_size = self._translator.batch_size
         self.max_candidates = self._translator.beam_size
-        longest = model.length_policy.longest  # in symbols, with the end symbol
-        trained = folder.config.data.max_length
-        self.max_sentence_chars = trained if longest is None else min(trained, longest - 1)
+        self.max_sentence_chars = longest_sentence(folder.config.data.max_length, model.length_policy.longest)
         self.has_attention = model.has_attention
         self._aligner = Aligner(model, batch_size=1) if model.has_attention else None
 
