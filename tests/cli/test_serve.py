@@ -14,23 +14,14 @@ from bytenet.serving.engines.run_engine import RunEngine
 LINES = ["ein Hund", "zwei", "x", "ein unbekanntes ☃ und ein langer Satz, der über die Grenze geht"]
 
 
-# Serves one sentence where TensorFlow cannot be imported.
+# Imports the server and translates where TensorFlow cannot be imported.
 _WITHOUT_TENSORFLOW = """
 import sys
 sys.modules.update(dict.fromkeys(["tensorflow", "keras", "tensorflow_text"]))
-from fastapi.testclient import TestClient
-from bytenet.serving.engines.directions import Directions
+import bytenet.serving.server
 from bytenet.serving.engines.lite_engine import LiteEngine
-from bytenet.serving.http.app import make_app
-from bytenet.serving.http.observation import Metrics
-from bytenet.serving.http.settings import ServerSettings
-from bytenet.serving.work.translating_thread import TranslatingThread
 
-engine = LiteEngine(sys.argv[1])
-thread = TranslatingThread(8)
-client = TestClient(make_app(Directions([engine]), thread, ServerSettings(), Metrics()))
-print(client.post("/translate", json={"q": "ein Hund", "source": "de", "target": "en"}).json()["translatedText"])
-thread.close()
+print(LiteEngine(sys.argv[1]).translate(["ein Hund"], 1)[0][0].text)
 """
 
 
@@ -93,7 +84,7 @@ def test_both_engines_translate_a_model_file_as_the_run_folder(run_folder, model
     assert list(lite.draft("ein Hund")) == []
 
 
-def test_the_lite_engine_serves_without_tensorflow(run_folder, model_path):
+def test_the_server_and_the_lite_engine_need_no_tensorflow(model_path):
     done = subprocess.run([sys.executable, "-c", _WITHOUT_TENSORFLOW, model_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{LiteEngine(model_path).translate(['ein Hund'], 1)[0][0].text}\n"
