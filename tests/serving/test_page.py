@@ -89,7 +89,7 @@ def pictured_engine(reversing_engine):
 def test_pictures_of_the_page(serving, pictured_engine, open_page, tmp_path):
     with serving(pictured_engine) as address:
         page = open_page(address)
-        page.type("text", "siebenhunderteinundzwanzig\ndreiundvierzigtausend")
+        page.type("text", "siebenhunderteinundzwanzig\nachtundneunzig")
         page.wait_until(lambda: page.text("announcement"), "The translation")
         page.type("output", _RIGHT * 20)
         page.save_picture("server-page", tmp_path)
