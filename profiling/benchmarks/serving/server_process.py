@@ -15,7 +15,7 @@ from typing import Self
 from bytenet.errors import InputError
 from bytenet.profiling.benchmarks.serving.clients import translate
 
-_PATIENCE_SECONDS = 120
+_PATIENCE_SECONDS = 600
 _BETWEEN_TRIES_SECONDS = 0.02
 
 
@@ -56,7 +56,7 @@ class ServerProcess:
         """Seconds from the start of the process to its first answer.
 
         Raises:
-            InputError: the process ended, or did not answer for two minutes. The message has its last lines.
+            InputError: the process ended, or did not answer for ten minutes. The message has its last lines.
         """
         while time.monotonic() - self._began < _PATIENCE_SECONDS and self._process.poll() is None:
             connection = HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE_SECONDS)
