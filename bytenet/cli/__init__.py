@@ -26,6 +26,7 @@ _VERBS = {
     "benchmark": "Measure how fast things are on this machine.",
     "profile": "Show where the time of training or decoding goes.",
     "reproduce": "Regenerate the thesis's figures and tables.",
+    "serve": "Translate for programs and browsers, over HTTP.",
     "report": "Write what a run did and how good it is, with curves.",
 }
 

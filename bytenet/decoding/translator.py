@@ -50,6 +50,7 @@ class Translator:
             that have enough work for it, see `CompilationChoice`.
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
+        row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
@@ -72,6 +73,7 @@ class Translator:
         forbidden_ids: Sequence[int] | None = None,
         jit_compile: bool | Literal["auto"] = "auto",
         trained_lengths: Sequence[int] | None = None,
+        row_factor: int = 2,
     ):
         self.model = model
         self.vocabulary = vocabulary
@@ -85,6 +87,7 @@ class Translator:
         self.replace_unknown = replace_unknown
         self.jit_compile = jit_compile
         self.trained_lengths = trained_lengths
+        self.row_factor = row_factor
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -107,7 +110,8 @@ class Translator:
                 the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
-            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration.
+            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
+                `row_factor`, as for `Translator`.
 
         Raises:
             InputError: a folder is not a run folder, or a file not a model; its model cannot be loaded, or its
@@ -185,10 +189,10 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
-        longest = self.model.length_policy.longest
-        batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths, longest))
+        limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
+        batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:
-            self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
+            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:
             batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
             batch_lines = [lines[i] for i in batch]
@@ -203,9 +207,9 @@ class Translator:
         num_fillers = rows - len(encoded)
         # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
-        limits = [self._limit(source_length) for source_length in lengths] + [0] * num_fillers
+        limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
         search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
-        result = search(source_ids, self._limit(length), np.array(limits, np.int32))
+        result = search(source_ids, self.limit(length), np.array(limits, np.int32))
         arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
         hypotheses = [
             [
@@ -222,7 +226,8 @@ class Translator:
         """The number of hypotheses that the search returns. The coverage ranks all of the beam."""
         return self.beam_size if self.coverage_penalty else n_best
 
-    def _limit(self, source_length: int) -> int:
+    def limit(self, source_length: int) -> int:
+        """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 

@@ -12,6 +12,7 @@ _MEASURED = {
     "pipeline": "Input pipeline: pairs a second, and padding by bucketing method.",
     "startup": "Time from the command to the first training step.",
     "memory": "Peak memory of training.",
+    "serving": "Requests to a translation server: rate, time, memory, right answers.",
 }
 
 
