@@ -12,7 +12,7 @@ import io
 import os
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pydantic
 
@@ -107,6 +107,10 @@ def parse_json(content: bytes | str, kind: type[_Valid], where: str, expected: s
     raise InputError(f"{where} is damaged ({shortened(problem, MOST_SHOWN_CHARS)}); expected {expected}.")
 
 
+class _Readable(Protocol):
+    def read(self, size: int = ..., /) -> bytes: ...
+
+
 class LimitedStream(io.RawIOBase):
     """What a compressed stream holds, up to a limit: reading more raises an InputError.
 
@@ -117,7 +121,7 @@ class LimitedStream(io.RawIOBase):
         most_bytes: the limit. Less if `MOST_EXPANSION` times the compressed size is less.
     """
 
-    def __init__(self, stream: BinaryIO, compressed_bytes: int, path: Path, most_bytes: int = MOST_TEXT_BYTES):
+    def __init__(self, stream: _Readable, compressed_bytes: int, path: Path, most_bytes: int = MOST_TEXT_BYTES):
         super().__init__()
         self._stream = stream
         self._path = path

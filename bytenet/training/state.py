@@ -1,7 +1,7 @@
 """The state of a run, apart from its tensors."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import pydantic
 
@@ -72,7 +72,7 @@ class TrainingState:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, saved: dict[str, Any]) -> Self:
+    def from_dict(cls, saved: dict[str, Any]) -> "TrainingState":
         """A saved state. Older versions saved only the best score of the forward translator.
 
         Raises:

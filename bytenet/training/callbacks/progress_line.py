@@ -21,7 +21,8 @@ _WIDE, _NARROW = 100, 60
 class ProgressLine(keras.callbacks.Callback):
     """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
 
-    On a terminal, it is a bar that is redrawn, one line that fits the window. Elsewhere, for example in a log file, it is a line every half minute.
+    On a terminal, it is a bar that is redrawn, one line that fits the window. Elsewhere, for example in a log file, it
+    is a line every half minute.
     New batch shapes are shown too, because XLA compiles the step for each of them, which takes much longer than a step.
 
     Args:

@@ -58,8 +58,8 @@ def _read_zip(path: Path, members: Sequence[str]) -> dict[str, bytes]:
 def _read_tar(path: Path, members: Sequence[str]) -> dict[str, bytes]:
     contents = {}
     # When tarfile itself reads gzip, it does not check the checksum.
-    with gzip.open(path) as file:
-        decompressed = LimitedStream(file, path.stat().st_size, path)
+    with gzip.open(path) as whole:
+        decompressed = LimitedStream(whole, path.stat().st_size, path)
         with tarfile.open(fileobj=decompressed, mode="r|") as archive:
             for member in archive:
                 name = posixpath.normpath(member.name)
