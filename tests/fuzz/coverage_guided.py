@@ -37,7 +37,10 @@ def main() -> None:
             target.read()
 
     os.chdir(folder)
-    atheris.Setup([sys.argv[0], str(corpus), "-timeout=5", "-rss_limit_mb=2048", "-max_len=4096", *options], read)
+    for seed in target.seeds:
+        read(seed)  # the first calls import modules
+    # The timeout is of the clock on the wall: other work on the machine counts.
+    atheris.Setup([sys.argv[0], str(corpus), "-timeout=30", "-rss_limit_mb=2048", "-max_len=4096", *options], read)
     atheris.Fuzz()
 
 
