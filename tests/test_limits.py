@@ -91,7 +91,10 @@ def test_line_beyond_the_limit_is_named(tmp_path):
 
 
 def test_alphabet_beyond_the_limit_is_refused():
-    characters = [chr(0xF0000 + number) if number < 60_000 else chr(0x100000 + number - 60_000) for number in range(MOST_CHARACTERS + 1)]
+    characters = [
+        chr(0xF0000 + number) if number < 60_000 else chr(0x100000 + number - 60_000)
+        for number in range(MOST_CHARACTERS + 1)
+    ]
     with pytest.raises(
         InputError, match=r"100,001 different characters; expected at most 100,000.*min_character_count"
     ):
