@@ -209,7 +209,7 @@ class RunFolder:
                 f"{self.model_path} is missing: training has not saved a model yet. Resume it with "
                 f"`bytenet train --resume --run {self.trained_in}`."
             )
-        from bytenet.model_file import load_model_file
+        from bytenet.saved.model_file import load_model_file
 
         model = load_model_file(self.model_path)
         if model.vocab_size != self.vocabulary.size:

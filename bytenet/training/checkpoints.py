@@ -16,10 +16,10 @@ import keras
 import numpy as np
 import pydantic
 
-from bytenet.array_file import ArrayDescription, open_arrays
 from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
 from bytenet.files import atomic_path
 from bytenet.limits import parse_json
+from bytenet.saved.array_file import ArrayDescription, open_arrays
 from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")

@@ -11,8 +11,8 @@ import numpy as np
 
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError
-from bytenet.model_file import load_model_file
 from bytenet.models import ByteNet
+from bytenet.saved.model_file import load_model_file
 from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, save_model, training_variables
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam

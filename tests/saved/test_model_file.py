@@ -11,8 +11,8 @@ import pytest
 from bytenet.config.families import family_configs
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError
-from bytenet.model_file import check_size, load_model_file
 from bytenet.models import build_model
+from bytenet.saved.model_file import check_size, load_model_file
 from bytenet.training.checkpoints import save_model
 
 

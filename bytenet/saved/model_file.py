@@ -28,8 +28,6 @@ from bytenet.models import TranslationModel, build_model
 
 _CONFIG, _WEIGHTS = "config.json", "model.weights.h5"
 _LARGEST_FLOAT_BYTES = 8
-
-
 _POLICIES = ("float16", "bfloat16", "float32", "float64", "mixed_bfloat16", "mixed_float16")
 
 
