@@ -13,13 +13,14 @@ BACKENDS_INSTALLED := $(BACKENDS_VENV)/.installed
 PARALLEL := -n 2 --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-backends fuzz-server lint
+.PHONY: help demo test test-all test-backends fuzz fuzz-server lint
 
 help:
 	@echo "make demo           train ByteNet on number words, score it on held-out numbers, show its translations"
 	@echo "make test           run the tests"
 	@echo "make test-all       run the thorough and the slow tests, too"
 	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
+	@echo "make fuzz           try every reader of a file with 10,000 damaged files (CASES=..., SEED=...)"
 	@echo "make fuzz-server    send 10,000 bad and odd requests to a translation server"
 	@echo "make lint           check the style and the types of the code"
 
@@ -37,6 +38,16 @@ test-all: $(INSTALLED)
 # JAX and PyTorch compute the numbers in an environment of their own, which has no TensorFlow.
 test-backends: $(INSTALLED) $(BACKENDS_INSTALLED)
 	BACKENDS_PYTHON=$(BACKENDS_VENV)/bin/python $(VENV)/bin/pytest tests/contract/backends/test_backends.py
+
+# The fuzzers of tests/fuzz; their figures are in docs/reliability.md. Coverage-guided fuzzing needs atheris, which has
+# wheels for some machines only: it is tried, and left out where it cannot be installed.
+fuzz: $(INSTALLED)
+	CUDA_VISIBLE_DEVICES= $(VENV)/bin/python -m tests.fuzz --cases $(or $(CASES),10000) --seed $(or $(SEED),1)
+	if $(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fuzz]'; then \
+		for target in configurations overrides measurements; do \
+			$(VENV)/bin/python -m tests.fuzz.coverage_guided $$target -runs=20000 -max_total_time=60 -seed=1 || exit 1; \
+		done; \
+	else echo "atheris cannot be installed here: no coverage-guided fuzzing" >&2; fi
 
 # Nine tests send this many requests, three send one.
 fuzz-server: $(INSTALLED)

@@ -4,7 +4,9 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bytenet.errors import InputError
 from bytenet.files import append_text, write_text_atomic
+from bytenet.limits import MOST_JSON_BYTES, read_limited
 
 
 class CsvLog:
@@ -33,10 +35,17 @@ class CsvLog:
             self._write([*self._lines(), line])
 
     def drop_after(self, step: int) -> None:
-        """Remove the rows after `step`. A run that resumes at this step measures them again."""
+        """Remove the rows after `step`. A run that resumes at this step measures them again.
+
+        Raises:
+            InputError: the file is damaged.
+        """
         column = self.columns.index("step")
         lines = self._lines()
-        kept = [line for line in lines if int(line.split(",")[column]) <= step]
+        try:
+            kept = [line for line in lines if int(line.split(",")[column]) <= step]
+        except (ValueError, IndexError) as error:
+            raise _damaged(self.path, error) from None
         if len(kept) < len(lines):
             self._write(kept)
 
@@ -44,11 +53,14 @@ class CsvLog:
         """The rows of the file without the header, in the columns of this log. An earlier run may have had others."""
         if not self.path.exists():
             return []
-        header, *lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
-        if header == ",".join(self.columns):
-            return lines
-        rows = (dict(zip(header.split(","), line.split(","), strict=True)) for line in lines)
-        return [",".join(row.get(name, "") for name in self.columns) for row in rows]
+        try:
+            header, *lines = _text(self.path).split("\n")[:-1]
+            if header == ",".join(self.columns):
+                return lines
+            rows = (dict(zip(header.split(","), line.split(","), strict=True)) for line in lines)
+            return [",".join(row.get(name, "") for name in self.columns) for row in rows]
+        except ValueError as error:
+            raise _damaged(self.path, error) from None
 
     def _write(self, lines: list[str]) -> None:
         write_text_atomic(self.path, "".join(f"{line}\n" for line in [",".join(self.columns), *lines]))
@@ -56,12 +68,28 @@ class CsvLog:
 
 
 def read_csv_log(path: Path) -> dict[str, list[float]]:
-    """The columns of a `CsvLog`, with NaN for empty cells; no columns if the file does not exist."""
+    """The columns of a `CsvLog`, with NaN for empty cells; no columns if the file does not exist.
+
+    Raises:
+        InputError: the file is damaged.
+    """
     if not path.exists():
         return {}
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
+    try:
+        rows = list(csv.DictReader(_text(path).split("\n"), strict=True))
+        return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
+    except (csv.Error, ValueError, TypeError) as error:
+        raise _damaged(path, error) from None
+
+
+def _text(path: Path) -> str:
+    return read_limited(path, MOST_JSON_BYTES, "measurements").decode("utf-8")
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    if isinstance(error, InputError):
+        return error
+    return InputError(f"{path} is damaged ({error}); expected lines of numbers. Delete the file, or bring it back.")
 
 
 def _shorten(value: float | None) -> str:

@@ -1,12 +1,38 @@
 """Errors that users can correct: the commands print them without a traceback."""
 
+MOST_MESSAGE_CHARS = 2000
+"""Longest message. A longer one, such as an error with a whole file in it, would hide what it says."""
+
+MOST_SHOWN_CHARS = 200
+"""Longest value that a message quotes."""
+
+
+def shortened(text: str, most: int = MOST_MESSAGE_CHARS) -> str:
+    """A text of at most `most` characters: its beginning and its end, if it is longer."""
+    if len(text) <= most:
+        return text
+    gap = f" [... {len(text):,} characters ...] "
+    kept = most - len(gap)
+    return text[: kept - kept // 3] + gap + text[-(kept // 3) :]
+
+
+def shown(value: object) -> str:
+    """`repr(value)` for a message, at most `MOST_SHOWN_CHARS` long."""
+    return shortened(repr(value), MOST_SHOWN_CHARS)
+
 
 class InputError(ValueError):
     """A value, file or setting that cannot be used.
 
     The message says what was found, what was expected, where, and what to do. The command prints it without a
     traceback and exits with 1.
+
+    Args:
+        message: is shortened to `MOST_MESSAGE_CHARS`.
     """
+
+    def __init__(self, message: str):
+        super().__init__(shortened(message))
 
 
 class ConfigError(InputError):

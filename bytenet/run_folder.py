@@ -1,19 +1,36 @@
 """The folder of a run: everything that training leaves behind and that every later command needs."""
 
-import json
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.config import PATH_KEYS, Config, forbidden_changes, load_config
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
+from bytenet.limits import MOST_LINE_CHARS, read_json
 
 if TYPE_CHECKING:
     import keras
 
     from bytenet.datasets import Vocabulary
+
+
+@with_config(extra="allow")
+class Environment(TypedDict, total=False):
+    """What `environment.json` holds, as far as it is read. Older versions did not write all of it."""
+
+    commands: list[str]
+    versions: dict[str, str | None]
+    git_commit: str | None
+    machine: dict[str, Any]
+    seed: int
+    vocabulary: str
+    trainable_parameters: int
+    trained_lengths: list[Annotated[int, Field(ge=1, le=MOST_LINE_CHARS)]]
 
 
 class RunFolder:
@@ -111,10 +128,8 @@ class RunFolder:
         folder = cls(path)
         if not folder.path.is_dir():
             kind = "is a file" if folder.path.exists() else "does not exist"
-            raise MissingFileError(
-                f"{folder.path} {kind}; expected the folder of a run, which "
-                f"`bytenet train PRESET --run {folder.path}` makes."
-            )
+            made = f"which `bytenet train PRESET --run {folder.path}` makes"
+            raise MissingFileError(f"{folder.path} {kind}; expected the folder of a run, {made}.")
         if folder.missing:
             raise MissingFileError(
                 f"{folder.path} is not a run folder: {' and '.join(folder.missing)} missing. Give the folder that "
@@ -158,19 +173,18 @@ class RunFolder:
                 )
         return vocabulary
 
-    def environment(self) -> dict[str, Any]:
+    def environment(self) -> Environment:
         """The commands, versions and machine of the training.
 
         Raises:
             InputError: the file is damaged.
         """
         try:
-            return json.loads(self.environment_path.read_text(encoding="utf-8"))
-        except ValueError as error:
+            return read_json(self.environment_path, Environment, "the environment of a training")
+        except InputError as error:
             raise InputError(
-                f"{self.environment_path} is damaged ({error}). Bring back the file. Without it, there are no reports, "
-                "the vocabulary is not checked, and a model that reads padding (thesis) translates a little "
-                "differently, because the padded lengths of its training are not known."
+                f"{error} Bring it back. Without it, there are no reports, the vocabulary is not checked, and a model "
+                "that reads padding (thesis) translates a little differently without the lengths of its training."
             ) from None
 
     @property
@@ -195,17 +209,9 @@ class RunFolder:
                 f"{self.model_path} is missing: training has not saved a model yet. Resume it with "
                 f"`bytenet train --resume --run {self.trained_in}`."
             )
-        import keras
+        from bytenet.saved.model_file import load_model_file
 
-        import bytenet.models  # noqa: F401 - registers the classes of all models
-
-        try:
-            model = keras.models.load_model(self.model_path, compile=False)
-        except Exception as error:  # what Keras raises depends on the damaged part: errors of zipfile, h5py or json
-            raise InputError(
-                f"{self.model_path} cannot be loaded: {str(error).strip()[:300] or type(error).__name__}. It was "
-                "damaged, or saved by another version of this package. Copy it again, or train again."
-            ) from error
+        model = load_model_file(self.model_path)
         if model.vocab_size != self.vocabulary.size:
             raise InputError(
                 f"{self.model_path} was trained with a vocabulary of {model.vocab_size} symbols, but "

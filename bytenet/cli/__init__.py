@@ -11,7 +11,8 @@ import click
 
 from bytenet import __version__, compile_cache
 from bytenet.cli.common.lazy_group import LazyGroup
-from bytenet.errors import ConfigError, InputError
+from bytenet.cli.common.native_messages import drop_remarks
+from bytenet.errors import ConfigError, InputError, shortened
 from bytenet.memory_allocator import keep_freed_memory
 
 _VERBS = {
@@ -46,13 +47,16 @@ class _Commands(LazyGroup):
         except KeyboardInterrupt as interrupt:
             click.echo(str(interrupt) or "Interrupted.", err=True)
             ctx.exit(130)
+        except click.ClickException as error:
+            error.message = shortened(error.message)  # type: ignore[misc]  # final for type checkers only
+            raise
         except BrokenPipeError:
             raise  # click ends quietly when the reader of a pipe (`| head`) is gone
         except (InputError, OSError) as error:
             if ctx.params["traceback"]:
                 traceback.print_exc()
             failure = _WrongSetting if isinstance(error, ConfigError) else click.ClickException
-            raise failure(str(error)) from error
+            raise failure(shortened(str(error))) from error
 
 
 @click.group(cls=_Commands, package=__name__, verbs=_VERBS, context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,8 +73,10 @@ def _group(traceback: bool) -> None:
 
 def main() -> None:
     """Run the command with the arguments of this process, and exit."""
-    # TensorFlow's remarks on the machine would hide the messages. A value set by the user stays.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # TensorFlow's remarks on the machine would hide the messages. Users who set the variable see what they ask for.
+    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
+        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+        drop_remarks()
     compile_cache.turn_on()
     keep_freed_memory()
     _group(prog_name="bytenet")

@@ -29,16 +29,22 @@ def _not_empty(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-Positive = Annotated[int, Field(ge=1)]
-NonNegative = Annotated[int, Field(ge=0)]
+# NumPy's seeds and most sizes are 32-bit numbers.
+_LARGEST = 2**32 - 1
+# More layers or list items take minutes to build. The deepest published variant has 30 blocks in each half.
+_MOST_LAYERS = 1000
+
+Positive = Annotated[int, Field(ge=1, le=_LARGEST)]
+NonNegative = Annotated[int, Field(ge=0, le=_LARGEST)]
+Layers = Annotated[int, Field(ge=1, le=_MOST_LAYERS)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
-Even = Annotated[int, Field(ge=2, multiple_of=2)]
-Odd = Annotated[int, Field(ge=1), AfterValidator(_odd)]
+Even = Annotated[int, Field(ge=2, le=_LARGEST, multiple_of=2)]
+Odd = Annotated[int, Field(ge=1, le=_LARGEST), AfterValidator(_odd)]
 Name = Annotated[str, Field(min_length=1)]
 # YAML and Python callers pass lists. The configuration has tuples, which cannot change.
-Positives = Annotated[tuple[Positive, ...], Field(strict=False), AfterValidator(_not_empty)]
+Positives = Annotated[tuple[Positive, ...], Field(strict=False, max_length=_MOST_LAYERS), AfterValidator(_not_empty)]
 Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
 Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
 

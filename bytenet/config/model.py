@@ -69,7 +69,8 @@ class ModelConfig:
     def _complete(cls, arguments: ArgsKwargs) -> ArgsKwargs:
         values = {key: value for key, value in (arguments.kwargs or {}).items() if value is not None}
         thesis = cls.THESIS if values.get("settings") == "thesis" else {}
-        variant = cls.VARIANTS.get({"variant": cls.variant, **thesis, **values}["variant"], {})
+        name = {"variant": cls.variant, **thesis, **values}["variant"]
+        variant = cls.VARIANTS.get(name, {}) if isinstance(name, str) else {}  # other types are refused later
         return ArgsKwargs(arguments.args, {**variant, **thesis, **values})
 
     @field_validator("variant")

@@ -29,7 +29,10 @@ def present_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         # The first saved models of the family name neither family nor variant. Their heads are called as the variants.
         values = {"family": _FAMILY, "variant": values["head"]}
     if values.get("family") == _FAMILY:
-        present |= {"family": "recurrent", "variant": _VARIANTS.get(values.get("variant"), values.get("variant"))}
+        variant = values.get("variant")
+        if variant is None or isinstance(variant, str):
+            variant = _VARIANTS.get(variant, variant)
+        present |= {"family": "recurrent", "variant": variant}
         if _LAYERS in present:
             present["encoder_layers"] = present.pop(_LAYERS)
     elif values.get(_LAYERS) in (None, _DEFAULT_LAYERS):

@@ -24,7 +24,8 @@ from bytenet.config.keys import Keys, nearest, owners
 from bytenet.config.model import ModelConfig
 from bytenet.config.old_names import present_settings
 from bytenet.config.settings_text import Setting, parse_override, read_settings
-from bytenet.errors import ConfigError, MissingFileError
+from bytenet.errors import ConfigError, MissingFileError, shown
+from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 
 PATH_KEYS = (
     *(
@@ -37,6 +38,8 @@ PATH_KEYS = (
     "training.start",
 )
 """The settings that are paths."""
+
+_CHOICES = ("model.family", "model.variant", "model.settings")
 
 
 def preset_names() -> list[str]:
@@ -62,31 +65,49 @@ def load_config(preset_or_file: str | os.PathLike[str], overrides: Iterable[str]
         MissingFileError: the file does not exist.
     """
     name = os.fspath(preset_or_file)
+    changes = [parse_override(override) for override in overrides]
     if name in preset_names():
-        settings = _preset(name, place="")
-    elif Path(name).is_file():
-        settings = _with_preset(_read_file(name), place=name)
-    elif os.sep in name or name.endswith((".yaml", ".yml")):
+        return _build(_changed(_preset(name, place=""), changes))
+    if _is_file(name):
+        preset, settings = read_settings(_read_file(name), name)
+        settings = _changed(_on_preset(preset, settings, name), changes)
+        return _build(settings if preset else _with_usual_size(settings))
+    if os.sep in name or name.endswith((".yaml", ".yml")):
         raise MissingFileError(
             f"There is no configuration file {name}. Give the path of a YAML file, or one of the presets "
             f"{', '.join(preset_names())}."
         )
-    else:
-        raise ConfigError(_unknown_preset(name, place=""))
-    return _build(_changed(settings, [parse_override(override) for override in overrides]))
+    raise ConfigError(_unknown_preset(name, place=""))
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError as error:
+        raise ConfigError(f"{shown(name)} is no name of a preset or a file: {error.strerror}.") from None
 
 
 def _read_file(name: str) -> str:
     try:
-        return Path(name).read_text(encoding="utf-8")
+        return read_limited(name, MOST_CONFIG_BYTES, "a configuration").decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name}: not UTF-8 at byte {error.start}. Save the file as UTF-8.") from None
 
 
-def _with_preset(text: str, place: str) -> list[Setting]:
-    preset, settings = read_settings(text, place)
+def _on_preset(preset: str | None, settings: list[Setting], place: str) -> list[Setting]:
+    """The settings of a file, and below them those of its preset, if it names one."""
     settings = _with_present_names(settings)
     return _without_implied(settings) if preset is None else _changed(_preset(preset, place), settings)
+
+
+def _with_usual_size(settings: list[Setting]) -> list[Setting]:
+    """Add a width that two CPU cores can train, if nothing says how large the model is.
+
+    The default of ByteNet's configuration is the thesis's 400, for GPUs.
+    """
+    if any(setting.key in ("model.dim", *_CHOICES) for setting in settings):
+        return settings
+    return [*settings, Setting("model.dim", 128, "the default")]
 
 
 def _changed(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
@@ -130,16 +151,15 @@ def _without_implied(settings: list[Setting]) -> list[Setting]:
     keys = [f"model.{field.name}" for field in fields(family)]
     if not all(key in by_key for key in keys):
         return settings
-    choices = [f"model.{name}" for name in ("family", "variant", "settings")]
     try:
-        implied = asdict(family(**{key.partition(".")[2]: by_key[key].value for key in choices}))
+        implied = asdict(family(**{key.partition(".")[2]: by_key[key].value for key in _CHOICES}))
     except ValidationError:  # reported later, with all other mistakes
         return settings
     return [
         setting
         for setting in settings
         if setting.key not in keys
-        or setting.key in choices
+        or setting.key in _CHOICES
         or setting.value != _as_yaml(implied[setting.key.partition(".")[2]])
     ]
 
@@ -151,13 +171,14 @@ def _as_yaml(value: Any) -> Any:
 def _preset(name: str, place: str) -> list[Setting]:
     if (file := _preset_files().get(name)) is None:
         raise ConfigError(_unknown_preset(name, place))
-    return _with_preset(file.read_text(encoding="utf-8"), place=f"preset {name}")
+    place = f"preset {name}"
+    return _on_preset(*read_settings(file.read_text(encoding="utf-8"), place), place)
 
 
 def _unknown_preset(name: str, place: str) -> str:
     where = f"{place}: " if place else ""
     return (
-        f"{where}{name!r} is neither a preset nor a file.{nearest(name, preset_names())} Give one of the presets "
+        f"{where}{shown(name)} is neither a preset nor a file.{nearest(name, preset_names())} Give one of the presets "
         f"{', '.join(preset_names())}, or the path of a YAML file."
     )
 
@@ -166,10 +187,10 @@ def _family(by_key: Mapping[str, Setting]) -> type[ModelConfig]:
     setting = by_key.get("model.family")
     if setting is None or setting.value is None:
         return family_configs()[DEFAULT_FAMILY]
-    if setting.value not in family_configs():
+    if not isinstance(setting.value, str) or setting.value not in family_configs():
         families = list(family_configs())
         raise ConfigError(
-            f"{setting.place}: model.family is {setting.value!r}, but should be one of {', '.join(families)}."
+            f"{setting.place}: model.family is {shown(setting.value)}, but should be one of {', '.join(families)}."
             f"{nearest(str(setting.value), families)}"
         )
     return family_configs()[setting.value]
@@ -221,7 +242,7 @@ def _describe(error: ValidationError, section: str, by_key: Mapping[str, Setting
             problems[section] = f"{section}: {message}."
             continue
         setting = by_key[f"{section}.{item['loc'][0]}"]
-        start = f"{setting.place}: {setting.key} is {setting.value!r}, but "
+        start = f"{setting.place}: {setting.key} is {shown(setting.value)}, but "
         # For a union, each member has a message. They go into one line.
         problems[setting.key] = (
             f"{problems[setting.key][:-1]}, or {message}." if setting.key in problems else f"{start}{message}."

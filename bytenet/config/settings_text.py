@@ -2,7 +2,8 @@
 
 PyYAML follows YAML 1.1: `no` (the language code of Norwegian) is false, `1e-3` is text, `010` is eight, and of a
 repeated key only the last value is kept, without a message. Here the core schema of YAML 1.2 is used for reading and
-writing, and a repeated key is an error.
+writing, and a repeated key is an error. Tags of other types, deep nesting, and aliases that expand to very much are
+errors, too.
 """
 
 import re
@@ -11,10 +12,17 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from bytenet.errors import ConfigError
+from bytenet.errors import MOST_SHOWN_CHARS, ConfigError, shortened, shown
+from bytenet.limits import MOST_CONFIG_BYTES
 
 _INTEGER = r"[-+]?[0-9]+"
 _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+
+
+# Settings are numbers, words, lists and small mappings in a section: at most 4 levels.
+_MOST_DEPTH = 20
+# Values, keys and sections, those that an alias repeats counted again. A run's configuration has 150.
+_MOST_NODES = 10_000
 
 
 class Setting(NamedTuple):
@@ -32,6 +40,18 @@ class _Core:
 
 
 class _Loader(_Core, yaml.SafeLoader):
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > _MOST_DEPTH:
+            raise yaml.composer.ComposerError(
+                problem=f"values are nested deeper than {_MOST_DEPTH} levels", problem_mark=self.peek_event().start_mark
+            )
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         return int(self.construct_scalar(node))
 
@@ -45,6 +65,13 @@ class _Dumper(_Core, yaml.SafeDumper):
         return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if data.isprintable() else '"')
 
 
+# Only the types of the core schema. SafeLoader's others, such as !!timestamp, also fail in ways of their own.
+_CORE_TAGS = ("null", "bool", "int", "float", "str", "seq", "map")
+_Loader.yaml_constructors = {
+    tag: constructor
+    for tag, constructor in yaml.SafeLoader.yaml_constructors.items()
+    if tag is None or tag.rpartition(":")[2] in _CORE_TAGS
+}
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 _Dumper.add_representer(str, _Dumper.represent_str)
 _Dumper.add_representer(tuple, yaml.representer.SafeRepresenter.represent_list)
@@ -62,34 +89,70 @@ def _mapping(node: yaml.Node, expected: str, place: str) -> Iterator[tuple[str, 
     """The keys and values of a mapping node; a ConfigError if it is no mapping or repeats a key."""
     where = f"{place}:{node.start_mark.line + 1}"
     if not isinstance(node, yaml.MappingNode):
-        actual = repr(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
+        actual = shown(node.value) if isinstance(node, yaml.ScalarNode) else "a list"
         raise ConfigError(f"{where}: expected {expected} as lines of `key: value`, but found {actual}.")
     earlier: set[str] = set()
     for key_node, value_node in node.value:
         key = str(key_node.value)
         if key in earlier:
-            raise ConfigError(f"{place}:{key_node.start_mark.line + 1}: {key!r} is given twice. Remove one of the two.")
+            raise ConfigError(
+                f"{place}:{key_node.start_mark.line + 1}: {shown(key)} is given twice. Remove one of the two."
+            )
         earlier.add(key)
         yield key, value_node
 
 
 def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
+    if len(text) > MOST_CONFIG_BYTES:
+        raise ConfigError(
+            f"{place}: this has {len(text):,} characters; expected settings, at most {MOST_CONFIG_BYTES:,}."
+        )
     try:
         loader = _Loader(text)
-        return loader.get_single_node(), loader
+        node = loader.get_single_node()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{place}:{mark.line + 1}" if mark and not place.startswith("--set") else place
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         hint = "Put values with special characters in quotes."
         raise ConfigError(f"{where}: this is not valid YAML: {problem}. {hint}") from None
+    if node is not None:
+        _check_nodes(node, place)
+    return node, loader
+
+
+def _check_nodes(root: yaml.Node, place: str) -> None:
+    """Raise a ConfigError if aliases repeat very much or lead in a circle, or if a text has characters of no file name.
+
+    A few lines of aliases of aliases can stand for billions of values.
+    """
+    waiting, count = [root], 0
+    while waiting:
+        node = waiting.pop()
+        count += 1
+        if count > _MOST_NODES:
+            raise ConfigError(
+                f"{place}: there are more than {_MOST_NODES:,} values. Does an alias (*name) repeat many?"
+            )
+        if isinstance(node, yaml.ScalarNode):
+            if "\0" in node.value or any("\ud800" <= character <= "\udfff" for character in node.value):
+                where = f"{place}:{node.start_mark.line + 1}"
+                raise ConfigError(f"{where}: {shown(node.value)} has a NUL or half a surrogate pair. Remove it.")
+        elif isinstance(node, yaml.MappingNode):
+            waiting.extend(child for pair in node.value for child in pair)
+        else:
+            waiting.extend(node.value)
 
 
 def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:
     try:
         return loader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: an integer of thousands of digits
-        raise ConfigError(f"{place}: {getattr(error, 'problem', None) or error}.") from None
+    # Beside YAMLError, what the constructors raise for explicit tags: `!!bool x`, `!!float x`, an integer of thousands
+    # of digits.
+    except (yaml.YAMLError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        text = str(error) if isinstance(error, ValueError) else f"a value does not fit its type ({error!r})"
+        problem = shortened(getattr(error, "problem", None) or text, MOST_SHOWN_CHARS)
+        raise ConfigError(f"{place}: {problem}.") from None
 
 
 def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
@@ -129,7 +192,7 @@ def parse_override(text: str) -> Setting:
         ConfigError: there is no `=`, or the value is not valid YAML.
     """
     key, equals, value = text.partition("=")
-    place = f"--set {text}"
+    place = f"--set {shortened(text, MOST_SHOWN_CHARS)}"
     if not equals or not key.strip():
         raise ConfigError(f"{place}: expected section.key=value, for example --set training.epochs=5.")
     node, loader = _parse(value, place)

@@ -1,16 +1,38 @@
 """A page of Markdown about a run: what it did, its scores, and its curves."""
 
-import json
 import math
 import os
 from pathlib import Path
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.csv_log import read_csv_log
-from bytenet.errors import MissingFileError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
+from bytenet.limits import MOST_JSON_BYTES, read_json, read_limited
 from bytenet.markdown import cell, code, table
 from bytenet.run_folder import RunFolder
+
+
+class _SavedScore(TypedDict):
+    name: str
+    value: float
+    interval: tuple[float, float] | None
+    settings: str
+    digits: NotRequired[int]
+
+
+class _SavedEvaluation(TypedDict):
+    """What `Evaluation.to_dict` gives."""
+
+    name: str
+    num_sentences: int
+    scores: list[_SavedScore]
+    settings: dict[str, Any]
+    seconds: float
+    characters_per_second: float
 
 
 def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
@@ -23,6 +45,7 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
 
     Raises:
         MissingFileError: the folder is not a run, or is not trained or evaluated yet.
+        InputError: a file in it is damaged.
     """
     folder = RunFolder.open(run_dir)
     evaluations = sorted(folder.evaluation.glob("*.json"))
@@ -35,8 +58,13 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
     curves = path.with_name(f"{path.stem}-curves.png")
-    plot_curves(folder, curves)
-    sections = [f"# {title}", _training(folder), f"![Curves of the training]({curves.name})", _epochs(folder)]
+    try:
+        plot_curves(folder, curves)
+        sections = [f"# {title}", _training(folder), f"![Curves of the training]({curves.name})", _epochs(folder)]
+    except KeyError as error:
+        raise InputError(
+            f"{folder.environment_path} or {folder.metrics_path} is damaged: {error} is missing. Bring back the file."
+        ) from None
     sections += [_evaluation(file) for file in evaluations]
     write_text_atomic(path, "\n\n".join(section.strip() for section in sections) + "\n")
 
@@ -81,7 +109,7 @@ def _number(name: str, value: float) -> str:
 
 
 def _evaluation(file: Path) -> str:
-    evaluation = json.loads(file.read_text(encoding="utf-8"))
+    evaluation = read_json(file, _SavedEvaluation, "the scores that `bytenet evaluate` wrote")
     scores = []
     for score in evaluation["scores"]:
         digits = score.get("digits", 2 if score["value"] > 2 else 4)  # older versions did not save them
@@ -90,7 +118,8 @@ def _evaluation(file: Path) -> str:
         scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))
     search = evaluation["settings"]
     settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
-    samples = file.with_name(f"{file.name.removesuffix('.json')}.samples.md").read_text(encoding="utf-8")
+    samples_path = file.with_name(f"{file.name.removesuffix('.json')}.samples.md")
+    samples = read_limited(samples_path, MOST_JSON_BYTES, "translations in Markdown").decode("utf-8", "replace")
     return "\n\n".join(
         [
             f"## Scores on {evaluation['name']}",

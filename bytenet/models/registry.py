@@ -25,13 +25,14 @@ def profile_parts() -> dict[str, Mapping[str, ProfilePart]]:
     return {family: model_class(config).profile_parts for family, config in family_configs().items()}
 
 
-def build_model(config: ModelConfig, vocab_size: int) -> TranslationModel:
+def build_model(config: ModelConfig, vocab_size: int, dtype: str | None = None) -> TranslationModel:
     """Build a model with all its weights, drawn from Keras's global seed.
 
     Args:
         config: the model's configuration; its type determines the family.
         vocab_size: number of ids, with padding, end and unknown symbols.
+        dtype: name of Keras's dtype policy; None is the global one.
     """
-    model = model_class(type(config))(config, vocab_size, name=config.model_name)
+    model = model_class(type(config))(config, vocab_size, name=config.model_name, dtype=dtype)
     model.build({"source_ids": (None, None), "target_ids": (None, None)})
     return model

@@ -8,19 +8,23 @@ that a model holds in Python lists.
 import json
 import os
 import re
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
+import pydantic
 
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
 from bytenet.files import atomic_path
+from bytenet.limits import parse_json
+from bytenet.saved.array_file import ArrayDescription, open_arrays
 from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
+_MOST_STATE_BYTES = 1 << 20  # it has about 500
 # Keras numbers seed generators and variables without a name through the whole process.
 _PROCESS_WIDE_NUMBER = re.compile(r"(seed_generator|^variable)_\d+(/|$)")
 
@@ -81,40 +85,75 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
 
 
-def restore_checkpoint(path: Path, model: keras.Model, translators: Sequence[keras.Model]) -> TrainingState:
+def restore_checkpoint(
+    path: Path,
+    model: keras.Model,
+    translators: Sequence[keras.Model],
+    check: Callable[[TrainingState], None] = lambda state: None,
+) -> TrainingState:
     """Put the values of a checkpoint into the model, its optimisers and metrics, and return the state.
+
+    Everything is read and checked before anything is restored. What the file says of an array is compared with the
+    variable before memory for it is allocated.
 
     Args:
         path: of the checkpoint.
         model, translators: as for `training_variables`.
+        check: raises an InputError if the run cannot go on from this state.
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: the file is damaged, or was made for another model; the model is unchanged.
+        InputError: the file is damaged, or was made for another model, or `check` fails; the model is unchanged.
     """
     if not path.exists():
         raise MissingFileError(f"There is no checkpoint {path}.")
     variables = training_variables(model, translators)
     try:
-        with np.load(path) as saved:
-            arrays = {name: saved[name] for name in saved.files}
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+        with open_arrays(path) as saved:
+            _check_fit(path, saved.descriptions, variables)
+            arrays = {name: saved.read(name) for name in variables}
+            state = TrainingState.from_dict(
+                parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON")
+            )
+    except (InputError, pydantic.ValidationError) as error:
+        if isinstance(error, _MisfitError):
+            raise
         raise InputError(
-            f"The checkpoint {path} is damaged ({error}). Delete it; the run then resumes from the one before it."
+            f"The checkpoint {path} is damaged ({shortened(str(error), MOST_SHOWN_CHARS)}). Delete it; the run then "
+            "resumes from the one before it."
         ) from error
-    state = arrays.pop(_STATE_KEY, None)
-    differing = sorted(set(arrays) ^ set(variables)) or [
-        name for name, variable in variables.items() if arrays[name].shape != tuple(variable.shape)
-    ]
-    if differing or state is None:
-        raise InputError(
-            f"The checkpoint {path} does not fit this model: {len(differing)} variables differ; the first is "
-            f"{differing[0] if differing else _STATE_KEY}. It was saved with another configuration or by another "
-            "version. Resume with the unchanged configuration in its run folder."
-        )
+    check(state)
     for name, variable in variables.items():
         variable.assign(arrays[name])
-    return TrainingState.from_dict(json.loads(state.tobytes()))
+    return state
+
+
+class _MisfitError(InputError):
+    """A complete checkpoint of another model."""
+
+
+def _check_fit(path: Path, saved: Mapping[str, ArrayDescription], variables: Mapping[str, keras.Variable]) -> None:
+    """Raise an InputError if a checkpoint has other arrays than a model has variables, or no state."""
+    names = set(saved) - {_STATE_KEY}
+    differing = sorted(names ^ set(variables)) or [
+        name
+        for name, variable in variables.items()
+        if (saved[name].shape, saved[name].dtype) != (tuple(variable.shape), _dtype(variable))
+    ]
+    state = saved.get(_STATE_KEY)
+    if state is None or state.dtype != np.uint8 or len(state.shape) != 1 or state.shape[0] > _MOST_STATE_BYTES:
+        differing.append(_STATE_KEY)
+    if differing:
+        raise _MisfitError(
+            f"The checkpoint {path} does not fit this model: {len(differing)} variables differ; the first is "
+            f"{shortened(differing[0], MOST_SHOWN_CHARS)}. It was saved with another configuration or by another "
+            "version. Resume with the unchanged configuration in its run folder."
+        )
+
+
+def _dtype(variable: keras.Variable) -> np.dtype:
+    """The type of a variable's values as a NumPy array."""
+    return keras.ops.convert_to_numpy(keras.ops.zeros((), variable.dtype)).dtype
 
 
 def latest_checkpoint(folder: Path) -> Path | None:

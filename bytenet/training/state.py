@@ -1,7 +1,9 @@
 """The state of a run, apart from its tensors."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any
+
+import pydantic
 
 
 def is_better(metric: str, score: float, earlier: float | None) -> bool:
@@ -16,6 +18,10 @@ def is_better(metric: str, score: float, earlier: float | None) -> bool:
     return score < earlier if metric == "val_loss" else score > earlier
 
 
+_Count = Annotated[int, pydantic.Field(ge=0, lt=2**62)]
+
+
+@pydantic.with_config(extra="forbid")
 @dataclass
 class Plateau:
     """What the schedule "plateau" remembers of a translator.
@@ -26,11 +32,12 @@ class Plateau:
         epoch: number of completed epochs at the best score or at the latest cut, whichever is later.
     """
 
-    cuts: int = 0
+    cuts: _Count = 0
     score: float | None = None
-    epoch: int = 0
+    epoch: _Count = 0
 
 
+@pydantic.with_config(extra="forbid")
 @dataclass
 class TrainingState:
     """The place of a run in its data, and its best scores so far. Every checkpoint contains it.
@@ -49,14 +56,14 @@ class TrainingState:
         validation: fingerprint of the validation pairs, likewise. Empty if an older version saved the state.
     """
 
-    epoch: int = 0
-    batch: int = 0
-    step: int = 0
+    epoch: _Count = 0
+    batch: _Count = 0
+    step: _Count = 0
     best_scores: dict[str, float] = field(default_factory=dict)
-    best_epoch: int = 0
+    best_epoch: _Count = 0
     plateaus: dict[str, Plateau] = field(default_factory=dict)
     seconds: float = 0.0
-    characters: int = 0
+    characters: _Count = 0
     data: str = ""
     validation: str = ""
 
@@ -65,11 +72,17 @@ class TrainingState:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, saved: dict[str, Any]) -> Self:
-        """A saved state. Older versions saved only the best score of the forward translator."""
+    def from_dict(cls, saved: dict[str, Any]) -> "TrainingState":
+        """A saved state. Older versions saved only the best score of the forward translator.
+
+        Raises:
+            pydantic.ValidationError: it is something else.
+        """
         saved = dict(saved)
         if "best_score" in saved:
             best = saved.pop("best_score")
             saved["best_scores"] = {} if best is None else {"forward": best}
-        saved["plateaus"] = {name: Plateau(**plateau) for name, plateau in saved.get("plateaus", {}).items()}
-        return cls(**saved)
+        return _STATE.validate_python(saved)
+
+
+_STATE = pydantic.TypeAdapter(TrainingState)

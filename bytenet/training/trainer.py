@@ -10,6 +10,7 @@ import keras
 from bytenet.config import Config
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
+from bytenet.saved.model_file import check_size
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
@@ -61,6 +62,7 @@ def train(
         RunFolder(run_dir).check_free()
     config, vocabulary = take_over_start(config, run_dir, resume)
     task = make_task(config, vocabulary)
+    check_size(config.model, task.vocabulary.size)
     return fit(task, task.make_model(pool), run_dir, resume, more_callbacks, pool)
 
 
@@ -97,12 +99,12 @@ def fit(
     state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())
     begun = config
     if checkpoint is not None:
-        state = _restored_state(checkpoint, model, [*translators.values()], state)
+        state = _restored_state(checkpoint, model, [*translators.values()], state, task.plan.num_batches)
         begun = folder.config
     if resume:
         for direction in task.directions:
             folders[direction.name].go_on_with(task.resumed_config(direction.config, begun))
-    progress = ProgressLine(state, task.epochs, task.plan.num_batches, compiles=task.jit_compile)
+    progress = ProgressLine(state, task.plan.num_batches, task.total_steps, compiles=task.jit_compile)
     say_what_is_trained(progress, task, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
@@ -131,7 +133,7 @@ def _stopped_early(state: TrainingState, config: Config) -> bool:
 
 
 def _restored_state(
-    checkpoint: Path, model: keras.Model, translators: Sequence[keras.Model], fresh: TrainingState
+    checkpoint: Path, model: keras.Model, translators: Sequence[keras.Model], fresh: TrainingState, num_batches: int
 ) -> TrainingState:
     """Put the values of a checkpoint into the model, and return its state.
 
@@ -139,11 +141,19 @@ def _restored_state(
         checkpoint: of the run.
         model, translators: as for `restore_checkpoint`.
         fresh: state with the fingerprints of the present data.
+        num_batches: in an epoch.
 
     Raises:
-        InputError: the checkpoint cannot be used, or belongs to other data.
+        InputError: the checkpoint cannot be used, or belongs to other data; the model is unchanged.
     """
-    state = restore_checkpoint(checkpoint, model, translators)
+    state = restore_checkpoint(
+        checkpoint, model, translators, lambda state: _check_state(state, checkpoint, fresh, num_batches)
+    )
+    return replace(state, validation=fresh.validation)
+
+
+def _check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, num_batches: int) -> None:
+    """Raise an InputError if a run on the present data cannot go on from a state."""
     if state.data != fresh.data:
         raise InputError(
             f"The training data or its batches are not those that the run of {checkpoint} began with, so the place in "
@@ -155,4 +165,8 @@ def _restored_state(
             f"The validation pairs are not those that the run of {checkpoint} was measured on, so its best score means "
             "nothing. Bring them back, or start a new run in another folder."
         )
-    return replace(state, validation=fresh.validation)
+    if state.step != state.epoch * num_batches + state.batch or state.batch >= num_batches:
+        raise InputError(
+            f"The checkpoint {checkpoint} is damaged: step {state.step} is not batch {state.batch} of epoch "
+            f"{state.epoch + 1} with {num_batches} batches. Delete it; the run then resumes from the one before it."
+        )

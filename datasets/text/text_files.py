@@ -1,7 +1,7 @@
 """Text files of one sentence a line. No character is changed or lost without a message.
 
 Errors, as these always mean a wrong or broken file: a missing or empty file, bytes that are not UTF-8, a NUL, a broken
-gzip stream, sides with different numbers of lines.
+gzip stream, a line or a text beyond the limits of `bytenet.limits`, sides with different numbers of lines.
 
 Kept, with a warning: characters at which other programs break a line (U+2028, U+0085, a `\\r` within a line and
 others). They do not end a line here, so a corpus that was aligned with them stays aligned. If they are damage, the
@@ -11,14 +11,13 @@ Removed, with a warning: a byte order mark, and the `\\r` of a file in which all
 """
 
 import codecs
-import gzip
 import logging
 import os
-import zlib
 from pathlib import Path
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import InputError
+from bytenet.limits import MOST_LINE_CHARS, read_text_bytes
 
 logger = logging.getLogger("bytenet.datasets")
 
@@ -42,13 +41,13 @@ def read_lines(path: str | os.PathLike[str], allow_empty: bool = False) -> list[
     Raises:
         MissingFileError: there is no such file.
         InputError: the path is a folder; or the file is empty, not UTF-8 (the message names file, line and byte), has
-            a NUL, or is a broken gzip file.
+            a NUL, is a broken gzip file, or is beyond a limit of `bytenet.limits`.
     """
     path = Path(path)
-    return split_lines(_read_bytes(path), path, allow_empty)
+    return split_lines(read_text_bytes(path), path, allow_empty)
 
 
-def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
+def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow_empty: bool = False) -> list[str]:
     """Split the bytes of a text into lines, as `read_lines` does.
 
     Args:
@@ -57,7 +56,7 @@ def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool
         allow_empty: return no lines for an empty text instead of raising an error.
 
     Raises:
-        InputError: the text is empty, not UTF-8, or has a NUL.
+        InputError: the text is empty, not UTF-8, or has a NUL or a line of more than `MOST_LINE_CHARS`.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{where} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
@@ -79,6 +78,7 @@ def split_lines(content: bytes, where: str | os.PathLike[str], allow_empty: bool
         lines, rest = [line[:-1] for line in lines], rest.removesuffix("\r")
     if rest:  # a last line without an end
         lines.append(rest)
+    _check_lengths(lines, where)
     _warn_of_line_breaks(text, lines, where)
     return lines
 
@@ -100,23 +100,7 @@ def read_parallel(source: str | os.PathLike[str], target: str | os.PathLike[str]
     return Pairs(source_lines, target_lines)
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        if path.suffix == ".gz":
-            with gzip.open(path) as file:
-                return file.read()
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise MissingFileError(f"There is no file {path}. Check the name and the working folder.") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; expected a text file.") from error
-    except PermissionError as error:
-        raise InputError(f"{path} cannot be read: permission denied.") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path} is not a complete gzip file ({error}). Fetch or compress it again.") from error
-
-
-def _decode(content: bytes, where: str | os.PathLike[str]) -> str:
+def _decode(content: bytes | bytearray, where: str | os.PathLike[str]) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -127,6 +111,15 @@ def _decode(content: bytes, where: str | os.PathLike[str]) -> str:
             f"0x{content[error.start]:02x}, which is not valid UTF-8 there. Convert the file, for example "
             f"with iconv -f ISO-8859-1 -t UTF-8, or correct the line."
         ) from error
+
+
+def _check_lengths(lines: list[str], where: str | os.PathLike[str]) -> None:
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MOST_LINE_CHARS:
+            raise InputError(
+                f"{where}:{number}: the line has {len(line):,} characters; expected a sentence, at most "
+                f"{MOST_LINE_CHARS:,}. Only \\n ends a line. Is this text, with one sentence a line?"
+            )
 
 
 def _warn_of_line_breaks(text: str, lines: list[str], where: str | os.PathLike[str]) -> None:

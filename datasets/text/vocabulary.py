@@ -6,20 +6,27 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.characters import character_counts, code_points
 from bytenet.datasets.text.normalisation import normalise
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import InputError, shown
 from bytenet.files import write_text_atomic
+from bytenet.limits import MOST_CHARACTERS, MOST_JSON_BYTES, parse_json, read_limited
 from bytenet.lite.characters import EOS_ID, UNKNOWN_ID, VOCABULARY_FORMAT, UnknownRule, decoded, symbols_by_id
 
 if TYPE_CHECKING:
     from bytenet.config import DataConfig
+
+
+class _SavedVocabulary(TypedDict):
+    format: Literal["bytenet-vocabulary-1"]
+    unknown: UnknownRule
+    characters: list[str]
 
 
 class Vocabulary:
@@ -52,13 +59,18 @@ class Vocabulary:
     def __init__(self, characters: Sequence[str], unknown: UnknownRule = "symbol"):
         if unknown not in get_args(UnknownRule):
             raise InputError(f'unknown = {unknown!r} is not a rule; expected "symbol", "drop" or "error".')
+        if len(characters) > MOST_CHARACTERS:
+            raise InputError(
+                f"The text has {len(characters):,} different characters; expected at most {MOST_CHARACTERS:,}. Is it "
+                "text? If rare characters may be unknown, set data.min_character_count."
+            )
         characters = sorted(characters)
         for character, normalised in zip(characters, normalise(characters), strict=True):
             if len(character) != 1 or "\ud800" <= character <= "\udfff" or normalised != character:
-                raise InputError(f"A vocabulary has single characters in NFC; found {character!r}.")
+                raise InputError(f"A vocabulary has single characters in NFC; found {shown(character)}.")
         if len(set(characters)) != len(characters):
             repeated = [character for character, count in Counter(characters).items() if count > 1]
-            raise InputError(f"A vocabulary has each character once; found more than once: {repeated}.")
+            raise InputError(f"A vocabulary has each character once; found more than once: {shown(repeated)}.")
         self.unknown: UnknownRule = unknown
         self.characters: tuple[str, ...] = tuple(characters)
         self.code_points = np.array([ord(character) for character in characters], np.int32)
@@ -133,7 +145,7 @@ class Vocabulary:
             character = chr(points[unknown[0]])
             text = texts[np.searchsorted(ends, unknown[0], side="right")]
             raise InputError(
-                f"The character {character!r} (U+{ord(character):04X}) of {text!r} is not in the vocabulary. "
+                f"The character {character!r} (U+{ord(character):04X}) of {shown(text)} is not in the vocabulary. "
                 'Remove it from the text, or set data.unknown to "symbol" or "drop".'
             )
         return np.insert(ids, ends, EOS_ID), np.diff(ends, prepend=0) + 1
@@ -182,16 +194,12 @@ class Vocabulary:
         Raises:
             InputError: the text is something else.
         """
+        expected = "a vocabulary.json that bytenet wrote, unchanged"
+        content = parse_json(text, _SavedVocabulary, where, expected)
         try:
-            content = json.loads(text)
-            if content["format"] != VOCABULARY_FORMAT:
-                raise ValueError(f"format {content['format']!r}, expected {VOCABULARY_FORMAT!r}")
             return cls(content["characters"], content["unknown"])
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(
-                f"{where} is not a vocabulary written by bytenet ({type(error).__name__}: {error}). "
-                "Use the vocabulary.json of the run folder, unchanged."
-            ) from error
+        except InputError as error:
+            raise InputError(f"{where} is damaged ({error}); expected {expected}.") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the vocabulary as JSON to `path`, completely or not at all."""
@@ -205,11 +213,7 @@ class Vocabulary:
             MissingFileError: there is no such file.
             InputError: the file is not a vocabulary.
         """
-        try:
-            content = Path(path).read_bytes()
-        except FileNotFoundError as error:
-            raise MissingFileError(f"There is no vocabulary at {path}.") from error
-        return cls.from_json(content, where=str(path))
+        return cls.from_json(read_limited(path, MOST_JSON_BYTES, "a vocabulary"), where=str(path))
 
     def fingerprint(self) -> str:
         """A digest (SHA-256, hexadecimal) that differs if the characters or the rule differ."""

@@ -1,6 +1,8 @@
 """Checkpoints hold all variables. They are written completely or not at all."""
 
 import errno
+import io
+import zipfile
 
 import keras
 import numpy as np
@@ -104,6 +106,76 @@ def test_a_damaged_checkpoint_is_refused_with_advice(model, tmp_path, share):
     path.write_bytes(content[: int(len(content) * share)])
     with pytest.raises(InputError, match=r"damaged.*Delete it"):
         restore_checkpoint(path, model, [model])
+
+
+def _rewrite(path, name, content):
+    """Give a checkpoint another member."""
+    with zipfile.ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, kept in (members | {name: content}).items():
+            archive.writestr(member, kept)
+
+
+def _npy(array):
+    content = io.BytesIO()
+    np.save(content, array)
+    return content.getvalue()
+
+
+def _header(shape, dtype="<f4"):
+    content = io.BytesIO()
+    np.lib.format.write_array_header_1_0(content, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return content.getvalue()
+
+
+def _state(text):
+    return _npy(np.frombuffer(text.encode(), "uint8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("first", _header((100_000, 1_000_000)), r"damaged \(.* claims 400,000,000,\d+ bytes and has"),
+        ("first", _npy(np.array(["text"])), "does not fit this model: 1 variables differ; the first is model/0000"),
+        ("first", _header((2**62, 2**62)), "damaged"),
+        ("first", _header((1,), "|O"), "damaged"),
+        ("first", b"no array", "damaged"),
+        ("first", b"\x93NUMPY\x01\x00v\x00{'descr': (((", "damaged"),
+        ("more.npy", _npy(np.zeros(3)), "does not fit this model: 1 variables differ; the first is more"),
+        ("training_state.npy", _npy(np.zeros(3)), "does not fit this model.*training_state"),
+        ("training_state.npy", _state("{"), "damaged"),
+        ("training_state.npy", _state("[" * 100_000), "damaged"),
+        ("training_state.npy", _state('{"step": -1}'), "damaged"),
+        ("training_state.npy", _state('{"stepp": 1}'), "damaged"),
+        ("training_state.npy", _state('{"plateaus": {"forward": {"cuts": "x"}}}'), "damaged"),
+    ],
+)
+def test_a_checkpoint_with_other_content_is_refused_and_changes_nothing(model, tmp_path, name, content, message):
+    other = trained_model(seed=2)
+    path = save_checkpoint(tmp_path, other, [other], TrainingState(step=5), keep=1)
+    first = f"{next(iter(training_variables(model, [model])))}.npy"
+    _rewrite(path, first if name == "first" else name, content)
+    before = values_of(model)
+    with pytest.raises(InputError, match=rf"(?s){message}"):
+        restore_checkpoint(path, model, [model])
+    for variable, value in values_of(model).items():
+        np.testing.assert_array_equal(value, before[variable])
+
+
+def test_nothing_is_restored_if_the_run_cannot_go_on_from_the_state(model, tmp_path):
+    other = trained_model(seed=2)
+    path = save_checkpoint(tmp_path, other, [other], TrainingState(step=5), keep=1)
+    before = values_of(model)
+
+    def refuse(state):
+        assert state == TrainingState(step=5)
+        raise InputError("another corpus")
+
+    with pytest.raises(InputError, match="another corpus"):
+        restore_checkpoint(path, model, [model], refuse)
+    for name, value in values_of(model).items():
+        np.testing.assert_array_equal(value, before[name])
 
 
 def test_a_missing_checkpoint_is_named(model, tmp_path):

@@ -1,6 +1,7 @@
 """The progress line, on a terminal and in a log file."""
 
 import io
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -17,10 +18,10 @@ def clock(monkeypatch):
     return now
 
 
-def make_progress(clock, is_terminal=False, compiles=True):
+def make_progress(clock, is_terminal=False, compiles=True, width=150, total_steps=20):
     state = TrainingState()
-    progress = ProgressLine(state, epochs=2, steps_per_epoch=10, compiles=compiles)
-    progress._console = Console(file=io.StringIO(), force_terminal=is_terminal, width=150, highlight=False)
+    progress = ProgressLine(state, steps_per_epoch=10, total_steps=total_steps, compiles=compiles)
+    progress._console = Console(file=io.StringIO(), force_terminal=is_terminal, width=width, highlight=False)
     progress.set_model(SimpleNamespace(optimizer=SimpleNamespace(learning_rate=0.001)))
     progress.on_epoch_begin(0)
     return progress, state
@@ -95,3 +96,46 @@ def test_message_at_the_end_of_an_epoch_lists_the_metrics(clock):
     state.seconds = 3725.0
     progress.on_epoch_end(0, {"loss": 1.25, "val_bleu": 18.126, "val_chrf": None})
     assert "epoch 1/2 (1:02:05): loss 1.25, val_bleu 18.13\n" in progress._console.file.getvalue()
+
+
+def lines_of_bar(progress):
+    """What the bar shows last, without the codes that move the cursor."""
+    console = Console(file=io.StringIO(), width=progress._console.width)
+    console.print(progress._bar.get_renderable())
+    return console.file.getvalue().rstrip("\n").split("\n")
+
+
+@pytest.mark.parametrize("total_steps", [20, 13])
+def test_bar_ends_where_the_run_ends(clock, total_steps):
+    progress, state = make_progress(clock, is_terminal=True, compiles=False, total_steps=total_steps)
+    with progress.shown():
+        for step in range(total_steps):
+            one_step(progress, state, clock, 1.0)
+            if step % 10 == 9:
+                state.epoch += 1
+                state.batch = 0
+        progress.on_epoch_end(1, {"loss": 1.25})
+        assert progress._bar.finished
+        assert lines_of_bar(progress)[0].startswith("epoch 2/2 ")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 99, 100, 200])
+def test_bar_is_one_line_with_the_time_left_in_every_window(clock, width):
+    progress, state = make_progress(clock, is_terminal=True, compiles=False, width=width, total_steps=20_000)
+    with progress.shown():
+        for _ in range(2):
+            one_step(progress, state, clock, 1.0)
+        [line] = lines_of_bar(progress)
+    assert len(line) <= width
+    assert line.startswith("epoch 1/2000 ")
+    assert " 2/20000 " in line
+    assert re.search(r" (\d+|-):(\d\d|--):(\d\d|--) ", line)  # the time left
+    assert "loss" in line
+
+
+def test_every_message_is_one_line_in_a_log_file(clock):
+    progress, state = make_progress(clock, width=40)
+    one_step(progress, state, clock, 60.0, source=(4, 9), target=(4, 9))
+    one_step(progress, state, clock, 60.0)
+    progress.on_epoch_end(0, {f"measure_{number}": 0.5 for number in range(20)})
+    assert len(progress._console.file.getvalue().strip().split("\n")) == 4

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import Even, Odd, Positive, PositiveFloat, Positives, Share, checked
+from bytenet.config.checks import Even, Layers, Odd, Positive, PositiveFloat, Positives, Share, checked
 from bytenet.config.model import ModelConfig
 
 _NO_NORM = {"encoder_normalization": "none", "decoder_normalization": "none"}
@@ -38,7 +38,7 @@ class ByteNetConfig(ModelConfig):
     variant: str = "bytenet"
     # Width d of the encoder. The decoder is 2d wide after concatenation, d after addition. Blocks halve it.
     dim: Even = 400
-    num_sets: Positive = 3  # sets of blocks in each half
+    num_sets: Layers = 3  # sets of blocks in each half
     dilations: Positives = (1, 2, 4, 8, 16)  # of the blocks in one set
     encoder_kernel_size: Odd = 5  # taps; an even kernel would have no centre
     decoder_kernel_size: Positive = 3  # taps, those that see the past and the present

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from bytenet.config.checks import Positive, checked
+from bytenet.config.checks import Layers, Positive, checked
 from bytenet.config.model import ModelConfig
 
 _LSTM = {"embedding_dim": 128}
@@ -49,8 +49,8 @@ class RecurrentConfig(ModelConfig):
     encoder_dim: Positive | None = None  # width in each direction; None is what the decoder needs
     encoder_cell: Literal["rnn", "lstm", "gru"] = "lstm"
     decoder_cell: Literal["rnn", "lstm", "gru"] = "lstm"
-    encoder_layers: Positive = 2
-    decoder_layers: Positive = 2
+    encoder_layers: Layers = 2
+    decoder_layers: Layers = 2
     cell_activation: Literal["tanh", "relu"] = "tanh"  # of the cells "rnn"
     cell_normalization: Literal["none", "layer"] = "none"
     directions: Literal["forward", "both"] = "forward"  # in which the encoder reads

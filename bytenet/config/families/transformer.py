@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from bytenet.config.checks import Positive, PositiveFloat, Share, checked
+from bytenet.config.checks import Layers, Positive, PositiveFloat, Share, checked
 from bytenet.config.model import ModelConfig
 
 
@@ -35,8 +35,8 @@ class TransformerConfig(ModelConfig):
     mask_padding: Literal[True] = True
     length_rule: Literal["unfold"] = "unfold"
     dim: Positive = 128  # width d of embeddings and layers
-    encoder_layers: Positive = 4
-    decoder_layers: Positive = 4
+    encoder_layers: Layers = 4
+    decoder_layers: Layers = 4
     heads: Positive = 4
     head_dim: Positive | None = None  # None is dim / heads
     feed_forward_dim: Positive = 512

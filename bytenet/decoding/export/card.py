@@ -21,7 +21,7 @@ def model_card(model: RunFolder | ModelFile) -> str:
         f"- alphabet: {len(model.vocabulary.characters)} characters",
     ]
     if model.environment_path.is_file():
-        environment = model.environment()
+        environment: dict[str, object] = {**model.environment()}
         names = {"trainable_parameters": "trainable parameters", "git_commit": "commit of the training"}
         lines += [f"- {words}: {environment[name]}" for name, words in names.items() if environment.get(name)]
     for path in sorted(model.evaluation.glob("*.json")):

@@ -7,35 +7,40 @@ from contextlib import contextmanager
 
 import keras
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Column
 
 from bytenet.training.state import TrainingState
 
 _SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_BETWEEN_REDRAWS = 0.1
+# Columns of a window that has room for the whole bar, and for a bar at all.
+_WIDE, _NARROW = 100, 60
 
 
 class ProgressLine(keras.callbacks.Callback):
     """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
 
-    On a terminal, it is a bar that is redrawn. Elsewhere, for example in a log file, it is a line every half minute.
+    On a terminal, it is a bar that is redrawn, one line that fits the window. Elsewhere, for example in a log file, it
+    is a line every half minute.
     New batch shapes are shown too, because XLA compiles the step for each of them, which takes much longer than a step.
 
     Args:
         state: kept up to date by `StateKeeper`, which must be an earlier callback.
-        epochs: number of epochs of the run.
         steps_per_epoch: batches in an epoch.
+        total_steps: of the run; the last epoch may end early.
         compiles: whether a new shape means a new compilation.
 
     Attributes:
         compile_seconds: time of all steps with a new shape.
     """
 
-    def __init__(self, state: TrainingState, epochs: int, steps_per_epoch: int, compiles: bool):
+    def __init__(self, state: TrainingState, steps_per_epoch: int, total_steps: int, compiles: bool):
         super().__init__()
         self._state = state
-        self._epochs = epochs
+        self._epochs = -(-total_steps // steps_per_epoch)
         self._steps_per_epoch = steps_per_epoch
+        self._total_steps = total_steps
         self._compiles = compiles
         self._shapes: set[tuple[str, tuple[int, int]]] = set()
         self._is_new = False
@@ -73,14 +78,25 @@ class ProgressLine(keras.callbacks.Callback):
         if not self._console.is_terminal:
             yield
             return
-        columns = (
-            TextColumn("{task.description}"), BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.fields[text]}"),
-        )  # fmt: skip
-        with Progress(*columns, console=self._console) as self._bar:
-            self._task = self._bar.add_task("", total=self._epochs * self._steps_per_epoch, text="")
+        with Progress(*self._columns(), console=self._console, expand=True) as self._bar:
+            self._task = self._bar.add_task("", total=self._total_steps, text="")
             yield
         self._bar = None
+
+    def _columns(self) -> list[ProgressColumn]:
+        """What fits into one line of the window. If it is narrow, the measurements are cut first, never the time."""
+
+        def fixed() -> Column:
+            return Column(no_wrap=True)
+
+        bar_width = 20 if self._console.width >= _WIDE else 8
+        return [
+            TextColumn("{task.description}", table_column=fixed()),
+            *([BarColumn(bar_width)] if self._console.width >= _NARROW else []),
+            MofNCompleteColumn(table_column=fixed()),
+            TimeRemainingColumn(table_column=fixed()),
+            TextColumn("{task.fields[text]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        ]
 
     def on_epoch_begin(self, epoch, logs=None):
         self._recent = [(time.monotonic(), self._state.characters)]
@@ -122,13 +138,11 @@ class ProgressLine(keras.callbacks.Callback):
     def _show(self, text: str) -> None:
         self._shown_at = time.monotonic()
         state = self._state
+        epoch = f"epoch {min(state.epoch + 1, self._epochs)}/{self._epochs}"  # after the last epoch, still the last
         if self._bar is not None:
-            self._bar.update(
-                self._task, completed=state.step, description=f"epoch {state.epoch + 1}/{self._epochs}", text=text
-            )
+            self._bar.update(self._task, completed=state.step, description=epoch, text=text)
             return
-        place = f"epoch {state.epoch + 1}/{self._epochs}, step {state.batch}/{self._steps_per_epoch}"
-        self.say(f"[{_clock(state.seconds)}] {place}: {text}")
+        self.say(f"[{_clock(state.seconds)}] {epoch}, step {state.batch}/{self._steps_per_epoch}: {text}")
 
 
 def _clock(seconds: float) -> str:

@@ -1,7 +1,9 @@
 """Reading the archives in which corpora are published."""
 
 import gzip
+import lzma
 import posixpath
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -9,8 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bytenet.errors import InputError
+from bytenet.limits import LimitedStream
 
 _CHUNK_BYTES = 1 << 20
+# What the readers of the standard library raise for an archive that is cut off or damaged.
+_BROKEN = (
+    tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, NotImplementedError,
+    RuntimeError, KeyError, ValueError, OverflowError, OSError, struct.error,
+)  # fmt: skip
 
 
 def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
@@ -20,11 +28,13 @@ def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
         Their contents, in the order of `members`.
 
     Raises:
-        InputError: the archive is broken, or does not have a member.
+        InputError: the archive is broken, does not have a member, or holds more than a text may have.
     """
     try:
         contents = _read_zip(path, members) if path.suffix == ".zip" else _read_tar(path, members)
-    except (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except InputError:
+        raise
+    except _BROKEN as error:
         raise InputError(f"{path} is not a complete archive ({error}). Delete it and run the command again.") from error
     missing = [name for name in members if name not in contents]
     if missing:
@@ -36,14 +46,20 @@ def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
 
 
 def _read_zip(path: Path, members: Sequence[str]) -> dict[str, bytes]:
+    contents = {}
     with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if name in members}
+        for name in archive.namelist():
+            if name in members:
+                with archive.open(name) as file:
+                    contents[name] = LimitedStream(file, archive.getinfo(name).compress_size, path).read()
+    return contents
 
 
 def _read_tar(path: Path, members: Sequence[str]) -> dict[str, bytes]:
     contents = {}
     # When tarfile itself reads gzip, it does not check the checksum.
-    with gzip.open(path) as decompressed:
+    with gzip.open(path) as whole:
+        decompressed = LimitedStream(whole, path.stat().st_size, path)
         with tarfile.open(fileobj=decompressed, mode="r|") as archive:
             for member in archive:
                 name = posixpath.normpath(member.name)

@@ -182,10 +182,12 @@ def test_an_unknown_rule_is_refused():
 def test_file_that_is_not_a_vocabulary_is_refused(tmp_path, content):
     path = tmp_path / "vocabulary.json"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"vocabulary\.json is not a vocabulary"):
+    with pytest.raises(
+        InputError, match=r"vocabulary\.json is damaged .*; expected a vocabulary\.json that bytenet wrote"
+    ):
         Vocabulary.load(path)
 
 
 def test_missing_vocabulary_error_names_the_path(tmp_path):
-    with pytest.raises(MissingFileError, match=r"no vocabulary at .*gone.json"):
+    with pytest.raises(MissingFileError, match=r"There is no file .*gone\.json; expected a vocabulary"):
         Vocabulary.load(tmp_path / "gone.json")

@@ -1,0 +1,75 @@
+"""Reading of `.npz` files whose arrays are described before they are read.
+
+`numpy.load` allocates what the header of an array claims, which may be more than any memory has.
+"""
+
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bytenet.errors import InputError
+
+_SUFFIX = ".npy"
+
+
+@dataclass(frozen=True)
+class ArrayDescription:
+    """What the header of a saved array says, and what the size of the file confirms."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+class ArrayFile:
+    """An open `.npz` file. `open_arrays` makes one.
+
+    Attributes:
+        descriptions: of each array, by name.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile):
+        self._archive = archive
+        self.descriptions = {
+            member.filename.removesuffix(_SUFFIX): self._describe(member) for member in archive.infolist()
+        }
+
+    def read(self, name: str) -> np.ndarray:
+        """Read an array, as large as its description says. The checksum of the archive is checked."""
+        with self._archive.open(name + _SUFFIX) as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+
+    def _describe(self, member: zipfile.ZipInfo) -> ArrayDescription:
+        with self._archive.open(member) as file:
+            version = np.lib.format.read_magic(file)
+            read_header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, _, dtype = read_header(file)  # NumPy limits the length of the header
+            claimed = file.tell() + math.prod(shape) * dtype.itemsize
+        if member.compress_type != zipfile.ZIP_STORED or claimed != member.file_size:
+            raise InputError(f"{member.filename} claims {claimed:,} bytes and has {member.file_size:,}")
+        if dtype.hasobject or any(length < 0 for length in shape):
+            raise InputError(f"{member.filename} has no numbers, but {dtype}")
+        return ArrayDescription(shape, dtype)
+
+
+@contextmanager
+def open_arrays(path: Path) -> Iterator[ArrayFile]:
+    """Open an `.npz` file, and check the header of every array.
+
+    Raises:
+        InputError: the file, or an array that is read, is damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield ArrayFile(archive)
+    except InputError:
+        raise
+    except Exception as error:  # zipfile and NumPy raise errors of many types for damaged bytes, even SyntaxError
+        raise InputError(f"{type(error).__name__}: {error}") from error

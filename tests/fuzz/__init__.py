@@ -1,0 +1,1 @@
+"""Fuzzers of everything that reads a file: `python -m tests.fuzz`, or `make fuzz`."""

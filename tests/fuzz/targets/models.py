@@ -1,0 +1,118 @@
+"""Checkpoints and saved models."""
+
+import io
+import json
+import zipfile
+from random import Random
+
+import h5py
+import keras
+import numpy as np
+
+from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.errors import InputError
+from bytenet.models import ByteNet
+from bytenet.saved.model_file import load_model_file
+from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, save_model, training_variables
+from bytenet.training.losses import SentenceCrossEntropy
+from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.state import Plateau, TrainingState
+from tests.fuzz.mutations import mutate_zip
+from tests.fuzz.targets.target import Target
+
+_TOKENS = (
+    b"(100000, 1000000)", b"'<U8'", b"'|O'", b"'descr'", b"True", b"NUMPY", b"null", b"[" * 3000, b'"keras"', b'"os"',
+    b'"dim": 400000', b'"num_sets": 1000', b'"mixed_bfloat16"', b"\xff" * 8, b"\0" * 8, b"eval()",
+)  # fmt: skip
+
+
+def _model() -> keras.Model:
+    keras.utils.set_random_seed(1)
+    model = ByteNet(ByteNetConfig(dim=2, num_sets=1, dilations=(1,), dropout=0.5), vocab_size=5, name="bytenet")
+    model.build({"source_ids": (None, None), "target_ids": (None, None)})
+    return model
+
+
+class Checkpoints(Target):
+    """The checkpoints of a training."""
+
+    name, suffix, tokens = "checkpoints", ".npz", _TOKENS
+
+    def make_seeds(self) -> list[bytes]:
+        self._model = _model()
+        self._model.compile(FlatAdam(1e-2), SentenceCrossEntropy(), run_eagerly=True)
+        self._model.optimizer.build(self._model.trainable_variables)
+        state = TrainingState(2, 3, 17, {"forward": 1.5}, 2, {"forward": Plateau(1, 1.5, 2)}, 9.5, 99, "ab", "cd")
+        seeds = [save_checkpoint(self.folder, self._model, [self._model], state, keep=1).read_bytes()]
+        self._before = self._values()
+        return seeds
+
+    def mutated(self, random: Random) -> bytes:
+        return mutate_zip(random.choice(self.seeds), random, self.tokens)
+
+    def _values(self) -> dict[str, np.ndarray]:
+        variables = training_variables(self._model, [self._model])
+        return {name: np.array(variable) for name, variable in variables.items()}
+
+    def read(self) -> None:
+        try:
+            restore_checkpoint(self.path, self._model, [self._model])
+        except InputError:
+            expected = self._before
+            raise
+        else:
+            with np.load(self.path) as saved:
+                expected = {name: saved[name] for name in self._before}
+        finally:
+            values = self._values()
+            for name, value in expected.items():
+                np.testing.assert_array_equal(values[name], value, err_msg="a checkpoint was restored in part")
+            self._before = values
+
+
+class Models(Target):
+    """`model.keras`."""
+
+    name, suffix, tokens = "models", ".keras", _TOKENS
+
+    def make_seeds(self) -> list[bytes]:
+        model = _model()
+        save_model(model, self.path)
+        return [self.path.read_bytes()]
+
+    def mutated(self, random: Random) -> bytes:
+        content = random.choice(self.seeds)
+        if random.random() < 0.5:
+            return mutate_zip(content, random, self.tokens)
+        return _with_other_setting(content, random)
+
+    def read(self) -> None:
+        model = load_model_file(self.path)
+        saved: list[bytes] = []
+
+        def add(_, item):
+            if isinstance(item, h5py.Dataset):
+                saved.append(np.asarray(item).tobytes())
+
+        with zipfile.ZipFile(self.path) as archive, h5py.File(io.BytesIO(archive.read("model.weights.h5"))) as file:
+            file.visititems(add)
+        loaded = {np.array(weight).tobytes() for weight in model.weights}
+        assert loaded <= set(saved), "a model has other weights than its file"
+
+
+def _with_other_setting(content: bytes, random: Random) -> bytes:
+    """A model file whose configuration has another value somewhere."""
+    code = {"module": "builtins", "class_name": "eval", "config": {}}
+    numbers = (-1, 0, 3, 2**31, 2**70, 0.5, 1e300, float("nan"))
+    values = (None, True, *numbers, "x", "recurrent", "thesis", [], [1], ["x"], {}, code)
+    output = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(output, "w") as damaged:
+        for name in archive.namelist():
+            member = archive.read(name)
+            if name == "config.json":
+                saved = json.loads(member)
+                place = random.choice((saved, saved["config"], saved["config"], saved["config"]["dtype"]))
+                place[random.choice(list(place))] = random.choice(values)
+                member = json.dumps(saved).encode()
+            damaged.writestr(zipfile.ZipInfo(name), member)
+    return output.getvalue()

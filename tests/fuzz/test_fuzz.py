@@ -1,0 +1,55 @@
+"""A short campaign of every fuzzer with a fixed seed, and every case that once went wrong. `make fuzz` runs more."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.campaign import Campaign
+from tests.fuzz.targets import TARGETS, target_class
+
+_CASES = {"models": 15, "checkpoints": 40, "configurations": 60, "overrides": 60}
+_FINDINGS = Path(__file__).with_name("findings")
+
+
+@pytest.fixture(scope="module", params=TARGETS)
+def target(request, tmp_path_factory):
+    return target_class(request.param)(tmp_path_factory.mktemp("fuzz"))
+
+
+@pytest.fixture(autouse=True)
+def in_the_folder(target, monkeypatch):
+    monkeypatch.chdir(target.folder)
+
+
+def failures(report):
+    """What must not happen."""
+    return report.unexpected, report.wrong, report.hangs, report.too_long
+
+
+def test_no_damaged_file_gives_more_than_an_input_error(target, tmp_path):
+    report = Campaign(target, tmp_path / "findings").run(_CASES.get(target.name, 80), seed=1)
+    assert failures(report) == ({}, 0, 0, 0), report.findings
+    assert report.accepted > 0
+    assert report.refused
+
+
+def test_no_earlier_finding_comes_back(target, tmp_path):
+    campaign = Campaign(target, tmp_path / "findings")
+    for path in sorted((_FINDINGS / target.name.replace(" ", "-")).glob("*")):
+        campaign.try_case(path.read_bytes())
+    assert failures(campaign.report) == ({}, 0, 0, 0), campaign.report.findings
+
+
+def test_a_reader_that_fails_is_seen(target, tmp_path, monkeypatch):
+    """The campaign counts what must not happen, and keeps its files."""
+    campaign = Campaign(target, tmp_path)
+    errors = iter([KeyError("x"), AssertionError("wrong"), RecursionError()])
+
+    def fail():
+        raise next(errors)
+
+    monkeypatch.setattr(target, "read", fail)
+    for content in (b"a", b"b", b"c"):
+        campaign.try_case(content)
+    assert failures(campaign.report) == ({"KeyError": 1, "RecursionError": 1}, 1, 0, 0)
+    assert [Path(path).read_bytes() for path in campaign.report.findings] == [b"a", b"b", b"c"]
