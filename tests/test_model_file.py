@@ -109,7 +109,8 @@ def test_weights_that_do_not_fit_the_settings_make_no_array(changes, model_path,
 
     file = ModelFile(changed(model_settings(model_path, **changes)))
     monkeypatch.setattr("keras.src.backend.tensorflow.core.Variable._initialize", fail)
-    with pytest.raises(InputError, match=r"weights\.safetensors of .* its weights are not those of a bytenet"):
+    # Sizes that no model has are refused with the settings, others when they are compared with the arrays.
+    with pytest.raises(InputError, match=r"its weights are not those of a bytenet|settings\.json of .* cannot be used"):
         file.load_model()
 
 
@@ -131,7 +132,7 @@ def test_vocabulary_of_another_size_is_refused(changed):
     with pytest.raises(InputError, match="its weights are not those"):
         ModelFile(changed(vocabulary_json=Vocabulary("ab").to_json().encode())).load_model()
     for wrong in (b"{}", b'{"format": "bytenet-vocabulary-1", "characters": [1], "unknown": "symbol"}'):
-        with pytest.raises(InputError, match="is not a vocabulary"):
+        with pytest.raises(InputError, match="is damaged"):
             _ = ModelFile(changed(vocabulary_json=wrong)).vocabulary
 
 
