@@ -63,7 +63,7 @@ def run_steps(
     learning = [direction.name for direction in task.learning]
     callbacks = [
         *_gradient_accumulation(task, model, state, pool),
-        StateKeeper(state, models, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics),
+        StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
         *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
         EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
         *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
@@ -99,7 +99,7 @@ def _gradient_accumulation(
     if config.accumulate_batches == 1:
         return []
     update = pool.keep(("update", id(model)), partial(make_update, model))
-    return [GradientAccumulation(state, task.streams["pairs"], task.lengths["target"], config, update)]
+    return [GradientAccumulation(state, task.streams["pairs"], config, update)]
 
 
 def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelPool) -> dict[str, Validator]:
