@@ -194,7 +194,8 @@ def _histogram(lengths: LengthCounts, least: int, most: int) -> np.ndarray:
 def _batches(histograms: np.ndarray, bucket: Bucket, workers: int) -> np.ndarray:
     """int64 `(groups,)`: number of batches that a bucket has in each group, as the fullest of its shards needs."""
     pairs = histograms[:, bucket.lower : bucket.upper + 1].sum(axis=1)
-    return -(-pairs // (bucket.batch_size // workers)).reshape(-1, workers).max(axis=1)
+    batches = -(-pairs // (bucket.batch_size // workers))
+    return batches.reshape(-1, workers).max(axis=1)
 
 
 def _with_batches(bucket: Bucket, count: int, histogram: np.ndarray) -> Bucket:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 import numpy as np
-from isal import igzip, isal_zlib
+from isal import igzip
+from isal.igzip_lib import IsalError
 
 from bytenet.errors import InputError, MissingFileError
 
@@ -33,7 +34,7 @@ class LineBlock:
     """Successive lines of both sides of an input, in UTF-8 if the input is what it should be.
 
     Attributes:
-        place: name of the input.
+        place: name of the input; of two text files, that of the sources.
         first_line: number of the first line in the input, from 1.
         source, target: lines of the same number belong together.
         incomplete: bool `(lines,)`, whether a line of tab-separated text has only one column. Its target is empty.
@@ -59,13 +60,17 @@ def read_inputs(paths: Sequence[str], languages: tuple[str, str]) -> Iterator[Li
         MissingFileError: a file does not exist.
         InputError: an input cannot be read, or its sides have different numbers of lines.
     """
-    for source, target in _grouped(paths):
+    return _read_groups(_grouped(paths), languages)  # the paths are checked at once, before anything is read
+
+
+def _read_groups(groups: Sequence[tuple[str, str | None]], languages: tuple[str, str]) -> Iterator[LineBlock]:
+    for source, target in groups:
         if target is not None:
             with _opened(source) as source_file, _opened(target) as target_file:
-                yield from _aligned(f"{source} and {target}", source_file, target_file)
+                yield from _aligned((source, target), source_file, target_file)
         elif source.endswith(".zip"):
             with _members(source, languages) as (source_file, target_file):
-                yield from _aligned(source, source_file, target_file)
+                yield from _aligned((source, source), source_file, target_file)
         else:
             with _opened(source) as file:
                 yield from _columns("standard input" if source == STANDARD_INPUT else source, file)
@@ -172,7 +177,7 @@ class _Lines:
     def _read(self) -> None:
         try:
             data = self._file.read(_READ_BYTES)
-        except (EOFError, igzip.BadGzipFile, zipfile.BadZipFile, zlib.error, isal_zlib.IsalError) as error:
+        except (EOFError, igzip.BadGzipFile, zipfile.BadZipFile, zlib.error, IsalError) as error:  # type: ignore[misc]
             raise InputError(f"{self._place} is not a complete compressed file ({error}). Fetch it again.") from error
         if not data:
             self._ended = True
@@ -189,18 +194,20 @@ class _Lines:
             )
 
 
-def _aligned(place: str, source_file: BinaryIO, target_file: BinaryIO) -> Iterator[LineBlock]:
-    """The blocks of two files."""
-    sides = _Lines(place, source_file), _Lines(place, target_file)
+def _aligned(places: tuple[str, str], source_file: BinaryIO, target_file: BinaryIO) -> Iterator[LineBlock]:
+    """The blocks of two files, or of two members of an archive."""
+    place, other = places
+    sides = _Lines(place, source_file), _Lines(other, target_file)
     number = 1
     while True:
         source, target = (side.take(LINES_IN_BLOCK) for side in sides)
         if len(source) != len(target):
             ended = number + min(len(source), len(target)) - 1
             raise InputError(
-                f"{place}: one side ends after {ended:,} lines, but the other goes on; expected the same number of "
-                "lines, as line n of one side translates line n of the other. Look for a file that is cut short, or "
-                "for lines that were split or joined on one side (only \\n ends a line; U+2028, U+0085 and \\r do not)."
+                f"{' and '.join(dict.fromkeys(places))}: one side ends after {ended:,} lines, but the other goes on; "
+                "expected the same number of lines, as line n of one side translates line n of the other. Look for a "
+                "file that is cut short, or for lines that were split or joined on one side (only \\n ends a line; "
+                "U+2028, U+0085 and \\r do not)."
             )
         if not source:
             return

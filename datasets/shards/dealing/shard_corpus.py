@@ -3,12 +3,13 @@
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
+from bytenet.datasets.shards.dealing.dealing_report import DealingReport
 from bytenet.datasets.shards.dealing.duplicates import SeenHashes
 from bytenet.datasets.shards.dealing.filters import CAME_BEFORE, FilterSettings, LeftOut
 from bytenet.datasets.shards.dealing.inputs import LineBlock, read_inputs
@@ -18,25 +19,6 @@ from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import FOLDER_FORMAT, index_path
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
-
-
-@dataclass(frozen=True)
-class DealingReport:
-    """What became of a corpus.
-
-    Attributes:
-        read: pairs of all inputs.
-        kept: pairs in the shards.
-        pairs_by_shard: of each shard.
-        left_out: for each reason, also if nothing was left out for it.
-        not_remembered: pairs that came when the table of duplicates was full. Later duplicates of them were kept.
-    """
-
-    read: int
-    kept: int
-    pairs_by_shard: list[int]
-    left_out: list[LeftOut]
-    not_remembered: int
 
 
 def shard_corpus(
@@ -69,16 +51,17 @@ def shard_corpus(
         MissingFileError: an input does not exist.
         InputError: an input cannot be read, the folder is not empty, the disk is full, or no pair is left.
     """
-    path = _empty_folder(folder)
-    settings = settings or FilterSettings()
     if shards < 1:
         raise InputError(f"shards is {shards}; expected at least 1.")
+    settings = settings or FilterSettings()
+    blocks = read_inputs(inputs, languages)
+    path = _empty_folder(folder)
     seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
     left_out: dict[str, LeftOut] = {}
     random = np.random.default_rng(seed)
     read = 0
     with ShardWriters(path, shards, processes) as writers:
-        for block in read_inputs(inputs, languages):
+        for block in blocks:
             writers.write(_deal(block, settings, seen, left_out, shards, random))
             read += len(block.source)
             progress(read)

@@ -85,7 +85,9 @@ def test_what_is_left_out_is_counted_by_its_first_reason_and_shown(tmp_path, rea
     assert (report.read, report.kept) == (21, 1)
     assert read_pairs(tmp_path / "out" / "shard-00000.tfrecord.gz") == [("schön", "nice")]
     for number, entry in enumerate(report.left_out):
-        assert [place for place, _, _ in entry.examples] == [f"{tmp_path / 'a.tsv'}:{number + line}" for line in (2, 12)]
+        assert [place for place, _, _ in entry.examples] == [
+            f"{tmp_path / 'a.tsv'}:{number + line}" for line in (2, 12)
+        ]
     saved = json.loads(index_path(tmp_path / "out").read_text())
     assert saved["report"]["left_out"][7] == {
         "reason": "both sides are equal",

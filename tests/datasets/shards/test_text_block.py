@@ -1,6 +1,7 @@
 """Lengths, kinds of characters and the normal form of many texts at once."""
 
 import unicodedata
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -28,7 +29,7 @@ def test_texts_are_measured_in_nfc(texts):
 def test_the_normal_form_is_that_of_training():
     # The letters and marks of many scripts, one after the other, so that they combine.
     points = [*range(0x250), *range(0x300, 0x370), *range(0x900, 0xE00), *range(0x1100, 0x1200), *range(0xAC00, 0xAC40)]
-    texts = ["".join(map(chr, pair)) for pair in zip(points, points[1:], strict=False) if 10 not in pair]
+    texts = ["".join(map(chr, pair)) for pair in pairwise(points) if 10 not in pair]
     texts += ["u\u0308", "\u1100\u1161\u11a8", "\u0958", "a\u0323\u0307", "\u2126"]
     known = [text for text in texts if all(unicodedata.category(character) != "Cn" for character in text)]
     block = TextBlock.of([text.encode() for text in known])
