@@ -1,8 +1,10 @@
 """`bytenet benchmark sharding`: corpora larger than memory."""
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,7 +39,7 @@ _RATES: Columns = {
 )
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each training.")
 @click.option("--work", type=click.Path(path_type=Path), help="Keep text and shards in this folder, which must be new.")
-@click.option("--json", "as_json", is_flag=True, help='Print a JSON object of two lists, "sizes" and "training".')
+@click.option("--json", "as_json", is_flag=True, help='Print a JSON object of the lists "sizes" and "training".')
 def sharding(
     preset_or_file: str,
     overrides: tuple[str, ...],
@@ -81,4 +83,7 @@ def sharding(
 
             click.echo("training ...", err=True)
             rates = compare_training(pairs, config, folder, steps, repeats)
-    print_tables({"sizes": (costs, _COSTS), "training": (rates, _RATES)}, as_json)
+    tables: dict[str, tuple[Sequence[Any], Columns]] = {"sizes": (costs, _COSTS)}
+    if rates:
+        tables["training"] = rates, _RATES
+    print_tables(tables, as_json)

@@ -1,6 +1,5 @@
 """Dealing and reading of shards, measured in processes of their own."""
 
-import resource
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -14,7 +13,7 @@ from bytenet.config import DataConfig
 from bytenet.datasets import Pairs
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
-from bytenet.profiling.benchmarks.memory import peak_resident_bytes
+from bytenet.profiling.benchmarks.resident_memory import peak_of_children, peak_resident_bytes
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
 
 _Result = TypeVar("_Result")
@@ -97,10 +96,15 @@ def _in_own_process(function: Callable[..., _Result], *arguments: object) -> _Re
 def _deal(paths: Sequence[str], folder: Path, shards: int, processes: int) -> tuple[int, dict[str, int], float, int]:
     from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 
+    of_writers = 0
+
+    def look_at_writers(pairs: int) -> None:
+        nonlocal of_writers
+        of_writers = max(of_writers, peak_of_children())
+
     began = time.perf_counter()
-    report = shard_corpus(paths, folder, shards=shards, processes=processes)
+    report = shard_corpus(paths, folder, shards=shards, processes=processes, progress=look_at_writers)
     seconds = time.perf_counter() - began
-    of_writers = processes * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     left_out = {entry.reason: entry.pairs for entry in report.left_out if entry.pairs}
     return report.kept, left_out, seconds, peak_resident_bytes() + of_writers
 
