@@ -74,7 +74,7 @@ class ShardWriters:
         """
         if not self._links:
             return {shard: files.close() for shard, files in self._own.items()}
-        self.write_end()
+        self._say_end()
         counts: dict[int, int] = {}
         for link in self._links:
             part, problem = self._answer(link)
@@ -83,7 +83,7 @@ class ShardWriters:
             counts |= part
         return dict(sorted(counts.items()))
 
-    def write_end(self) -> None:
+    def _say_end(self) -> None:
         """Tell the processes that nothing follows."""
         for link in self._links:
             try:
