@@ -29,7 +29,7 @@ def shard_corpus(
     shards: int = 64,
     seed: int = 1,
     duplicates_megabytes: int = 256,
-    processes: int = 1,
+    processes: int = 0,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> DealingReport:
     """Deal the pairs of some inputs at random into shards, in one pass and in bounded memory.
@@ -44,7 +44,8 @@ def shard_corpus(
         shards: number of shards. A training holds two or three of them in memory.
         seed: of the dealing.
         duplicates_megabytes: memory of the table that finds duplicates, see `SeenHashes`.
-        processes: number of processes that write, beside this one that reads.
+        processes: number of processes that write, beside this one that reads; 0 does all in this one. With others, a
+            script needs `if __name__ == "__main__":`, as always with `multiprocessing`.
         progress: called with the number of pairs read so far.
 
     Raises:

@@ -61,10 +61,7 @@ class ShardWriters:
         if not self._links:
             _write(self._own, dealt)
         for number, link in enumerate(self._links):
-            try:
-                link.send([part for part in dealt if part.shard % len(self._links) == number])
-            except (BrokenPipeError, ConnectionResetError):
-                raise InputError(self._answer(link)[1]) from None
+            self._send(link, [part for part in dealt if part.shard % len(self._links) == number])
 
     def close(self) -> dict[int, int]:
         """Complete all shards. Returns the number of pairs of each.
@@ -74,7 +71,8 @@ class ShardWriters:
         """
         if not self._links:
             return {shard: files.close() for shard, files in self._own.items()}
-        self._say_end()
+        for link in self._links:
+            self._send(link, None)
         counts: dict[int, int] = {}
         for link in self._links:
             part, problem = self._answer(link)
@@ -83,13 +81,12 @@ class ShardWriters:
             counts |= part
         return dict(sorted(counts.items()))
 
-    def _say_end(self) -> None:
-        """Tell the processes that nothing follows."""
-        for link in self._links:
-            try:
-                link.send(None)
-            except (BrokenPipeError, ConnectionResetError):
-                raise InputError(self._answer(link)[1]) from None
+    def _send(self, link: Connection, dealt: Sequence[Dealt] | None) -> None:
+        """Send pairs to a process; None tells it that nothing follows."""
+        try:
+            link.send(dealt)
+        except (BrokenPipeError, ConnectionResetError):  # the process has ended, and says why
+            raise InputError(self._answer(link)[1]) from None
 
     @staticmethod
     def _answer(link: Connection) -> tuple[dict[int, int], str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from multiprocessing import active_children
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from bytenet.datasets import Vocabulary
 from bytenet.datasets.shards.dealing.filters import FilterSettings
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.dealing.shard_files import Dealt
+from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import ShardFolder, index_path
 from bytenet.datasets.shards.side_file import SideFile
 from bytenet.errors import InputError, MissingFileError
@@ -140,3 +143,20 @@ def test_changed_files_are_found(text_files, tmp_path):
     path.unlink()
     with pytest.raises(MissingFileError):
         folder.check()
+
+
+def test_a_process_that_cannot_write_says_why(tmp_path):
+    dealt = Dealt(0, [b"ja\nyes" * 10_000], np.array([[2, 3]], np.uint16))
+    with ShardWriters(tmp_path / "nowhere", shards=2, processes=1) as writers:
+        active_children()[0].join()
+        with pytest.raises(InputError, match="could not be written: No such file or directory"):
+            writers.write([dealt])
+
+
+def test_a_process_that_is_killed_is_explained(tmp_path):
+    with ShardWriters(tmp_path, shards=2, processes=1) as writers:
+        (process,) = active_children()
+        process.kill()
+        process.join()
+        with pytest.raises(InputError, match="A process that writes shards was killed"):
+            writers.close()
