@@ -121,8 +121,9 @@ def test_paths_are_made_absolute(yaml_file, tmp_path):
 def test_every_path_key_is_a_setting():
     keys = {f"data.{key.name}" for key in dataclasses.fields(DataConfig)}
     keys |= {f"semi_supervised.{key.name}" for key in dataclasses.fields(SemiSupervisedConfig)}
+    keys |= {f"training.{key.name}" for key in dataclasses.fields(TrainingConfig)}
     assert set(PATH_KEYS) <= keys
-    assert len(PATH_KEYS) == 10
+    assert len(PATH_KEYS) == 12
 
 
 def test_values_from_python_are_converted_or_refused():
