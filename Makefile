@@ -13,13 +13,14 @@ BACKENDS_INSTALLED := $(BACKENDS_VENV)/.installed
 PARALLEL := -n 2 --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-backends lint
+.PHONY: help demo test test-all test-backends fuzz-server lint
 
 help:
 	@echo "make demo           train ByteNet on number words, score it on held-out numbers, show its translations"
 	@echo "make test           run the tests"
 	@echo "make test-all       run the thorough and the slow tests, too"
 	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
+	@echo "make fuzz-server    send 10,000 bad and odd requests to a translation server"
 	@echo "make lint           check the style and the types of the code"
 
 # A demo that was interrupted goes on, and a finished one is not trained again: --resume.
@@ -36,6 +37,10 @@ test-all: $(INSTALLED)
 # JAX and PyTorch compute the numbers in an environment of their own, which has no TensorFlow.
 test-backends: $(INSTALLED) $(BACKENDS_INSTALLED)
 	BACKENDS_PYTHON=$(BACKENDS_VENV)/bin/python $(VENV)/bin/pytest tests/contract/backends/test_backends.py
+
+# Nine tests send this many requests, three send one.
+fuzz-server: $(INSTALLED)
+	BYTENET_FUZZ_REQUESTS=1150 $(VENV)/bin/pytest --timeout 3600 tests/serving/test_fuzzing.py
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .

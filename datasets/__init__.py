@@ -20,7 +20,8 @@ from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.selection import SelectedTexts, select_monolingual, select_training_pairs
 from bytenet.datasets.text.normalisation import normalise
 from bytenet.datasets.text.text_files import read_lines, read_parallel
-from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
+from bytenet.lite.characters import EOS_ID, PAD_ID, UNKNOWN_ID
 
 _PIPELINE_NAMES = ("evaluation_dataset", "loss_weights", "monolingual_dataset", "training_dataset")
 

@@ -1,11 +1,16 @@
-"""Shared by all tests: few threads, a quiet TensorFlow, and the conditions of the marks."""
+"""Shared by all tests: few threads, a quiet TensorFlow, the conditions of the marks, and a browser."""
 
 import gc
 import os
+import shutil
+import socket
+import subprocess
+import time
 from pathlib import Path
 
 import hypothesis
 import pytest
+import requests
 
 # Set these before anything imports TensorFlow. Tests are small, so more threads only wait for each other. With several
 # processes (pytest -n 2), each has one thread.
@@ -38,3 +43,74 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(no_gpu)
         if "network" in item.keywords and os.environ.get("BYTENET_NETWORK") != "1":
             item.add_marker(no_network)
+
+
+_PATIENCE_SECONDS = 90
+_CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_DRIVER = shutil.which("chromedriver")
+_BROWSER_ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--window-size=1400,900", "--disable-dev-shm-usage",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def free_port():
+    """A function that gives the number of a free port."""
+
+    def find() -> int:
+        with socket.socket() as found:
+            found.bind(("localhost", 0))
+            return found.getsockname()[1]
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def wait_for():
+    """A function that calls `answer` until its result is true, and returns it."""
+
+    def wait(answer, what: str):
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if value := answer():
+                    return value
+            except requests.ConnectionError:
+                pass  # not ready yet
+            time.sleep(0.05)
+        raise TimeoutError(f"{what} did not come in {_PATIENCE_SECONDS} seconds.")
+
+    return wait
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory, free_port, wait_for):
+    """A function that sends a command to headless Chromium with the WebDriver protocol.
+
+    Without Chromium and its ChromeDriver (Debian: apt-get install chromium chromium-driver), tests with it are skipped.
+    """
+    if not (_CHROMIUM and _DRIVER):
+        pytest.skip("there is no Chromium with ChromeDriver: apt-get install chromium chromium-driver")
+    port = free_port()
+    address = f"http://localhost:{port}"
+    arguments = [*_BROWSER_ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]
+    options = {"browserName": "chrome", "goog:chromeOptions": {"binary": _CHROMIUM, "args": arguments}}
+    with subprocess.Popen([_DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
+        try:
+            wait_for(lambda: requests.get(f"{address}/status", timeout=30).json()["value"]["ready"], "ChromeDriver")
+            capabilities = {"capabilities": {"alwaysMatch": options}}
+            session = requests.post(f"{address}/session", json=capabilities, timeout=60).json()["value"]["sessionId"]
+
+            def send(command: str, **parameters):
+                url = f"{address}/session/{session}/{command}"
+                answer = (
+                    requests.post(url, json=parameters, timeout=60) if parameters else requests.get(url, timeout=60)
+                )
+                answer.raise_for_status()
+                return answer.json()["value"]
+
+            yield send
+            requests.delete(f"{address}/session/{session}", timeout=60)
+        finally:
+            driver.terminate()

@@ -15,7 +15,7 @@ from packaging.version import Version
 import bytenet
 
 ROOT = Path(__file__).parents[1]
-PINNED_EXTRAS = ("profiling", "notebooks", "test")
+PINNED_EXTRAS = ("lite", "profiling", "notebooks", "serve", "test")
 
 
 def requirements(extra: str | None = None) -> list[Requirement]:
@@ -58,8 +58,9 @@ def test_an_install_is_complete(wheel_names):
     data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "reproduction" / "data").glob(f"*.{kind}")]
     tables = {f"bytenet/reproduction/data/{path.name}" for path in data}
     assert len(tables) >= 3
+    page = {f"bytenet/serving/page/{name}" for name in ("page.html", "script.js", "style.css")}
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (
-        modules | presets | tables
+        modules | presets | tables | page
     )
 
 

@@ -20,11 +20,13 @@ _VERBS = {
     "translate": "Translate lines of text.",
     "attention": "Draw what each symbol of a translation attends to.",
     "score": "Give the log-probability of translations.",
+    "export": "Save a model for other programs, in one folder or file.",
     "evaluate": "Translate a test set and score it.",
     "compare": "Show good and bad translations of one or two systems.",
     "benchmark": "Measure how fast things are on this machine.",
     "profile": "Show where the time of training or decoding goes.",
     "reproduce": "Regenerate the thesis's figures and tables.",
+    "serve": "Translate for programs and browsers, over HTTP.",
     "report": "Write what a run did and how good it is, with curves.",
 }
 

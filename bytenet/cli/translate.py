@@ -3,17 +3,19 @@
 import gzip
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
 from bytenet.cli.common.search_options import read_dictionary, search_options
+from bytenet.lite.archive import SUFFIX
+from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.translation import Translation
 
-if TYPE_CHECKING:
-    from bytenet.decoding import Translation
+_Translate = Callable[[Iterable[str]], Iterator[list[Translation]]]
 
 
 @click.command(short_help="Translate lines of text.")
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     help="Write to this file (plain or .gz). It appears when everything is translated.",
 )
 @click.option("--n-best", type=click.IntRange(min=1), default=1, help="Number of translations of each line.")
+@click.option(
+    "--engine", type=click.Choice(["full", "lite"]), default="full", show_default=True,
+    help="What computes: TensorFlow (full), or for a .bytenet file LiteRT (lite), which starts at once.",
+)  # fmt: skip
 @search_options
 @click.option(
     "--dictionary", type=click.Path(path_type=Path, dir_okay=False),
@@ -38,49 +44,36 @@ def translate(
     paths: tuple[Path, ...],
     output: Path | None,
     n_best: int,
+    engine: str,
     dictionary: Path | None,
     window: int | None,
     **options: Any,
 ) -> None:
-    """Translate the lines of FILE (plain or .gz), or of stdin, with the model in the folder RUN.
+    """Translate the lines of FILE (plain or .gz), or of stdin, with the model in RUN.
 
-    Several folders RUN translate together, as an ensemble: the probabilities of their models are averaged. The models
-    may be of different families, but need the same vocabulary.
+    RUN is the folder of a run, or a .bytenet file that `bytenet export` wrote. Several RUN translate together, as an
+    ensemble: the probabilities of their models are averaged. The models may be of different families, but need the
+    same vocabulary.
 
     Each line gives one line, and a blank line gives a blank line. With --n-best above 1, each line gives up to that
     many lines of number, score and translation, separated by tabs. Options that are not given come from the section
-    `decoding` of the configuration of the first RUN.
+    `decoding` of the configuration of the first RUN. With --engine lite, they are those of the export.
     """
-    from bytenet.datasets import read_lines
-    from bytenet.run_folder import RunFolder
-
     runs, input_path = _runs_and_file(paths)
-    folders = [RunFolder.open(run) for run in runs]
-    beam_size = options["beam_size"] or folders[0].config.decoding.beam_size
-    if n_best > beam_size:
-        raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
-    lines: Iterable[str]
-    if input_path is not None:
-        lines = read_lines(input_path, allow_empty=True)
+    stdin = sys.stdin.buffer
+    if input_path is None and stdin.isatty():
+        window = window or 1
+    lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path)
+    if engine == "lite":
+        if dictionary or window not in (None, 1) or any(value is not None for value in options.values()):
+            raise click.UsageError("With --engine lite, the options of the search are those of the export.")
+        translate_lines, beam_size = _lite_translator(runs, n_best)
     else:
-        stdin = sys.stdin.buffer
-        lines = _decoded_lines(stdin)
-        if stdin.isatty():
-            window = window or 1
-    entries = read_dictionary(dictionary)
-    replaces_unknown = options["replace_unknown"]
-    if replaces_unknown is None:
-        replaces_unknown = folders[0].config.decoding.replace_unknown
-    if entries and not replaces_unknown:
-        raise click.UsageError("--dictionary needs --replace-unknown.")
-
-    from bytenet.decoding import Translator
-
-    translator = Translator.from_run(*folders, dictionary=entries, **options)
+        translate_lines, beam_size = _full_translator(runs, n_best, dictionary, window, options)
     began, number, num_unended = time.perf_counter(), 0, 0
     with _open_output(output) as file:
-        for number, translations in enumerate(translator.translate(lines, n_best, window), start=1):
-            file.write(_formatted(number, translations, n_best).encode())
+        for number, translations in enumerate(translate_lines(lines), start=1):
+            file.write(formatted(number, translations, n_best).encode())
             if output is None or output.suffix != ".gz":  # gzip compresses short pieces badly
                 file.flush()
             num_unended += not translations[0].ended
@@ -92,33 +85,54 @@ def translate(
 
 
 def _runs_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
-    """Split the arguments. The last one is a file if there are others and it is not a folder."""
-    if len(paths) > 1 and not paths[-1].is_dir():
+    """Split the arguments. The last one is a file if there are others and it is no folder and no model file."""
+    if len(paths) > 1 and not paths[-1].is_dir() and paths[-1].suffix != SUFFIX:
         return paths[:-1], paths[-1]
     return paths, None
 
 
-def _decoded_lines(stream: BinaryIO) -> Iterator[str]:
-    """Read lines of a UTF-8 stream one by one, without "\\n" or "\\r\\n", and without a byte order mark at the start.
+def _full_translator(
+    runs: tuple[Path, ...], n_best: int, dictionary: Path | None, window: int | None, options: dict[str, Any]
+) -> tuple[_Translate, int]:
+    """The translation of lines with TensorFlow, and the beam size."""
+    from bytenet.model_file import open_model
 
-    In a file, "\\r" is removed only if all lines end with it. In a stream the later lines are not known yet.
+    models = [open_model(run) for run in runs]
+    beam_size = options["beam_size"] or models[0].config.decoding.beam_size
+    _check_n_best(n_best, beam_size)
+    entries = read_dictionary(dictionary)
+    replaces_unknown = options["replace_unknown"]
+    if replaces_unknown is None:
+        replaces_unknown = models[0].config.decoding.replace_unknown
+    if entries and not replaces_unknown:
+        raise click.UsageError("--dictionary needs --replace-unknown.")
 
-    Raises:
-        InputError: a line is not UTF-8 or has a NUL.
-    """
-    from bytenet.errors import InputError
+    from bytenet.decoding import Translator
 
-    for number, line in enumerate(stream, start=1):
-        if b"\0" in line:
-            raise InputError(f"stdin:{number}: found a NUL character; expected text. Convert it to UTF-8 first.")
-        try:
-            text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-            yield text.removeprefix("\ufeff") if number == 1 else text
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"stdin:{number}: byte {error.start + 1} of the line is 0x{line[error.start]:02x}; expected UTF-8. "
-                "Convert the text first, for example with iconv -f ISO-8859-1 -t UTF-8."
-            ) from error
+    translator = Translator.from_run(*models, dictionary=entries, **options)
+    return lambda lines: translator.translate(lines, n_best, window), beam_size
+
+
+def _lite_translator(runs: tuple[Path, ...], n_best: int) -> tuple[_Translate, int]:
+    """The translation of lines with LiteRT, and the beam size."""
+    from bytenet.lite import Translator
+
+    if len(runs) > 1 or runs[0].is_dir():
+        raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
+    translator = Translator(runs[0])
+    _check_n_best(n_best, translator.beam_size)
+    return lambda lines: translator.translate(lines, n_best), translator.beam_size
+
+
+def _check_n_best(n_best: int, beam_size: int) -> None:
+    if n_best > beam_size:
+        raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
+
+
+def _lines_of_file(path: Path) -> Iterable[str]:
+    from bytenet.datasets import read_lines
+
+    return read_lines(path, allow_empty=True)
 
 
 @contextmanager
@@ -139,9 +153,3 @@ def _open_output(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
             yield compressed
-
-
-def _formatted(number: int, translations: "list[Translation]", n_best: int) -> str:
-    if n_best == 1:
-        return f"{translations[0].text}\n"
-    return "".join(f"{number}\t{hypothesis.score:.4f}\t{hypothesis.text}\n" for hypothesis in translations)

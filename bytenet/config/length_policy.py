@@ -47,14 +47,15 @@ class LengthPolicy:
     def max_target_length(self, source_length: Any) -> Any:
         """The length of the longest target, for an int or an int32 tensor of any shape.
 
-        The rule is computed in whole hundredths, so that Python ints and tensors give the same number. With `longest`,
-        it takes only ints.
+        The rule is computed in whole hundredths, so that Python ints and tensors give the same number.
         """
         if self.pads_to_pair:
             return source_length
         hundredths = round(self.scale * 100)
         length = (source_length * hundredths + 99) // 100 + self.offset
-        return length if self.longest is None else min(length, self.longest)
+        if self.longest is None:
+            return length
+        return (length + self.longest - abs(length - self.longest)) // 2  # the smaller one, also for tensors
 
     def search_length(self, source_length: int, longest_target: int) -> int:
         """The length up to which training searches a translation of a text without a reference.

@@ -5,8 +5,9 @@ from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.scoring import PairScores, log_probabilities
 from bytenet.decoding.search import SearchResult
-from bytenet.decoding.translation import Translation, forbidden_symbols
+from bytenet.decoding.translation import forbidden_symbols
 from bytenet.decoding.translator import Translator
+from bytenet.lite.translation import Translation
 
 __all__ = [
     "CompiledSearch",

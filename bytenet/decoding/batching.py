@@ -12,10 +12,10 @@ from bytenet.errors import InputError
 _SHORTEST = 32
 
 
-def padded_size(size: int, smallest: int = 1) -> int:
-    """The first of `smallest`, 2 · `smallest`, 4 · `smallest`, ... that is at least `size`."""
+def padded_size(size: int, smallest: int = 1, factor: int = 2) -> int:
+    """The first of `smallest`, `factor` · `smallest`, `factor`² · `smallest`, ... that is at least `size`."""
     while smallest < size:
-        smallest *= 2
+        smallest *= factor
     return smallest
 
 
@@ -38,6 +38,7 @@ def batches_by_length(
     batch_size: int,
     trained_lengths: Sequence[int] | None = None,
     longest: int | None = None,
+    row_factor: int = 2,
 ) -> Iterator[tuple[list[int], int, int]]:
     """Group sequences of similar length.
 
@@ -47,12 +48,13 @@ def batches_by_length(
         batch_size: largest number of sequences in a batch.
         trained_lengths: the lengths that sequences were padded to in training, ascending; for models that read padding.
         longest: the largest length that the model can read; None for no limit.
+        row_factor: the numbers of rows of padded batches are powers of it.
 
     Yields:
         For each batch: the indices, shortest sequence first; the number of rows of the padded batch, which is a power
-        of two or `batch_size`; and the padded length. The padded length is a result of `padded_length`, but not above
-        `longest`. With `trained_lengths`, it is the smallest of them that is long enough; a sequence longer than all of
-        them is not padded.
+        of `row_factor` or `batch_size`; and the padded length. The padded length is a result of `padded_length`, but
+        not above `longest`. With `trained_lengths`, it is the smallest of them that is long enough; a sequence longer
+        than all of them is not padded.
 
     Raises:
         InputError: a sequence is longer than `longest`.
@@ -75,4 +77,4 @@ def batches_by_length(
         for start in range(0, len(group), batch_size):
             batch = group[start : start + batch_size]
             length = trained or min(padded_length(lengths[batch[-1]]), longest or sys.maxsize)
-            yield batch, min(batch_size, padded_size(len(batch))), length
+            yield batch, min(batch_size, padded_size(len(batch), factor=row_factor)), length

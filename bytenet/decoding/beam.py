@@ -38,9 +38,9 @@ def beam_search(
     model: TranslationModel,
     source_ids: tf.Tensor,
     beam_size: int,
-    max_length: int | None = None,
+    max_length: int | tf.Tensor | None = None,
     length_penalty: float = 0.0,
-    n_best: int | None = None,
+    n_best: int | tf.Tensor | None = None,
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),
     length_penalty_rule: LengthPenaltyRule = "gnmt",
@@ -57,12 +57,12 @@ def beam_search(
 
     Args:
         model: any `TranslationModel`.
-        source_ids: int32 `(batch, source_length)`, 0 where padded; `source_length` must be known.
+        source_ids: int32 `(batch, source_length)`, 0 where padded.
         beam_size: number of hypotheses that are kept, at least 1.
-        max_length: largest number of symbols of a hypothesis, with the end symbol; None is
-            `model.max_target_length(source_length)`.
+        max_length: largest number of symbols of a hypothesis, with the end symbol, an int or an int32
+            scalar; None is `model.max_target_length(source_length)`.
         length_penalty: alpha. A score is log-probability / ((5 + length) / 6)^alpha. The thesis uses 0.
-        n_best: number of hypotheses to return for each sentence; None is all.
+        n_best: number of hypotheses to return for each sentence, an int or an int32 scalar; None is all.
         length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
         forbidden_ids: symbols that no hypothesis contains. The thesis forbids none.
         length_penalty_rule: "gnmt" for the divisor above; "length" for length^alpha.
@@ -72,13 +72,13 @@ def beam_search(
         `SearchResult` with `n_best` hypotheses for each sentence.
 
     Raises:
-        ValueError: a number is out of its range.
+        ValueError: a number is out of its range. Tensors are not checked.
 
     Reference:
         Madsen 2017, algorithms 2 and 3, with scores that start at [0, −∞, ...].
     """
     n_best = beam_size if n_best is None else n_best
-    if not 1 <= n_best <= beam_size:
+    if not tf.is_tensor(n_best) and not 1 <= n_best <= beam_size:
         raise ValueError(f"n_best is {n_best} and beam_size {beam_size}; expected 1 <= n_best <= beam_size.")
     if length_penalty < 0:
         raise ValueError(f"length_penalty is {length_penalty}; expected 0 or more.")
@@ -144,7 +144,7 @@ def _settled(
     ended: tf.Tensor,
     limits: tf.Tensor,
     divisor: Callable[[tf.Tensor], tf.Tensor],
-    n_best: int,
+    n_best: int | tf.Tensor,
 ) -> tf.Tensor:
     """Whether no live beam can enter the `n_best` any more; bool `(batch,)`."""
     exists = log_probabilities > -np.inf
@@ -154,10 +154,10 @@ def _settled(
     live = exists & tf.logical_not(ended)
     best_bound = tf.reduce_max(tf.where(live, bounds, -np.inf), axis=1, keepdims=True)
     safe = exists & ended & (scores >= best_bound)
-    return tf.logical_not(tf.reduce_any(live, axis=1)) | (tf.math.count_nonzero(safe, axis=1) >= n_best)
+    return tf.logical_not(tf.reduce_any(live, axis=1)) | (tf.math.count_nonzero(safe, axis=1, dtype=tf.int32) >= n_best)
 
 
-def _follow_back(beams: _Beams, max_length: int) -> tf.Tensor:
+def _follow_back(beams: _Beams, max_length: int | tf.Tensor) -> tf.Tensor:
     """The symbols of each final beam, collected from the last to the first; int32 `(batch, b, max_length)`."""
     batch, beam_size = tf.unstack(tf.shape(beams.ids))
 
@@ -178,7 +178,9 @@ def _follow_back(beams: _Beams, max_length: int) -> tf.Tensor:
     return tf.transpose(symbols.stack(), [1, 2, 0])
 
 
-def _ranked(beams: _Beams, ids: tf.Tensor, divisor: Callable[[tf.Tensor], tf.Tensor], n_best: int) -> SearchResult:
+def _ranked(
+    beams: _Beams, ids: tf.Tensor, divisor: Callable[[tf.Tensor], tf.Tensor], n_best: int | tf.Tensor
+) -> SearchResult:
     """The `n_best` best beams: first those that ended, then the others, each ordered by score."""
     ended = beams.ended & (beams.log_probabilities > -np.inf)
     scores = beams.log_probabilities / divisor(beams.lengths)

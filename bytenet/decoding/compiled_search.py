@@ -69,14 +69,29 @@ class CompiledSearch:
         # The searches call `tf.while_loop` themselves. Without autograph, models trace faster.
         @tf.function(jit_compile=self.jit_compile, autograph=False)
         def search(source_ids, length_limits):
-            return self._search(source_ids, max_length, length_limits)
+            return self.in_graph(source_ids, max_length, length_limits)
 
         return search.get_concrete_function(
             tf.TensorSpec([batch, source_length], tf.int32), tf.TensorSpec([batch], tf.int32)
         )
 
-    def _search(self, source_ids: tf.Tensor, max_length: int, length_limits: tf.Tensor) -> SearchResult:
-        if self.beam_size == 1 and self.n_best == 1:
+    def in_graph(
+        self,
+        source_ids: tf.Tensor,
+        max_length: int | tf.Tensor,
+        length_limits: tf.Tensor,
+        n_best: int | tf.Tensor | None = None,
+    ) -> SearchResult:
+        """The search as a part of another graph. Arguments and result are those of `beam_search`.
+
+        Args:
+            source_ids: int32 `(batch, source_length)`; both may be unknown until the graph runs.
+            max_length: an int or an int32 scalar.
+            length_limits: int32 `(batch,)`.
+            n_best: None is that of this search. A tensor must be between 1 and `beam_size`.
+        """
+        n_best = self.n_best if n_best is None else n_best
+        if self.beam_size == 1 and (tf.is_tensor(n_best) or n_best == 1):
             return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length)
         return beam_search(
             self.model,
@@ -84,7 +99,7 @@ class CompiledSearch:
             self.beam_size,
             max_length,
             self.length_penalty,
-            self.n_best,
+            n_best,
             length_limits,
             self.forbidden_ids,
             self.length_penalty_rule,

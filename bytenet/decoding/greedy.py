@@ -18,7 +18,7 @@ from bytenet.models.translation_model import TranslationModel
 def greedy_search(
     model: TranslationModel,
     source_ids: tf.Tensor,
-    max_length: int | None = None,
+    max_length: int | tf.Tensor | None = None,
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),
     min_length: int = 0,
@@ -29,9 +29,9 @@ def greedy_search(
 
     Args:
         model: any `TranslationModel`.
-        source_ids: int32 `(batch, source_length)`, 0 where padded; `source_length` must be known.
-        max_length: largest number of symbols of a hypothesis, with the end symbol; None is
-            `model.max_target_length(source_length)`.
+        source_ids: int32 `(batch, source_length)`, 0 where padded.
+        max_length: largest number of symbols of a hypothesis, with the end symbol, an int or an int32
+            scalar; None is `model.max_target_length(source_length)`.
         length_limits: int32 `(batch,)`, the limit of each sentence, at most `max_length`; 0 leaves a row out.
         forbidden_ids: symbols that are never chosen. The thesis forbids none.
         min_length: least number of symbols of a hypothesis, with the end symbol.

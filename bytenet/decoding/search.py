@@ -35,25 +35,29 @@ class SearchResult(NamedTuple):
 
 
 def length_limits_or_default(
-    model: TranslationModel, source_ids: tf.Tensor, max_length: int | None, length_limits: tf.Tensor | None
-) -> tuple[int, tf.Tensor]:
+    model: TranslationModel, source_ids: tf.Tensor, max_length: int | tf.Tensor | None, length_limits: tf.Tensor | None
+) -> tuple[int | tf.Tensor, tf.Tensor]:
     """The length limits of a search.
 
     Args:
         model: the model.
-        source_ids: int32 `(batch, source_length)`; `source_length` must be known.
-        max_length: largest number of symbols of any hypothesis; None is `model.max_target_length(source_length)`.
+        source_ids: int32 `(batch, source_length)`.
+        max_length: largest number of symbols of any hypothesis, an int or an int32 scalar; None is
+            `model.max_target_length(source_length)`.
         length_limits: int32 `(batch,)`, the limit of each sentence; None is `max_length` for all.
 
     Returns:
         The limit of the batch, and the limit of each sentence as int32 `(batch,)`.
 
     Raises:
-        ValueError: `max_length` is below 1.
+        ValueError: `max_length` is an int below 1.
     """
     if max_length is None:
-        max_length = model.max_target_length(source_ids.shape[1])
-    if max_length < 1:
+        length = source_ids.shape[1]
+        max_length = (
+            model.max_target_lengths(tf.shape(source_ids)[1]) if length is None else model.max_target_length(length)
+        )
+    if not tf.is_tensor(max_length) and max_length < 1:
         raise ValueError(f"max_length is {max_length}; expected 1 or more.")
     if length_limits is None:
         return max_length, tf.fill([tf.shape(source_ids)[0]], max_length)
@@ -105,7 +109,7 @@ def no_early_end(vocab_size: int, position: tf.Tensor, min_length: int) -> tf.Te
     return tf.where(position < min_length - 1, end, np.zeros(vocab_size, np.float32))
 
 
-def empty_symbols(max_length: int, row_shape: Sequence) -> tf.TensorArray:
+def empty_symbols(max_length: int | tf.Tensor, row_shape: Sequence) -> tf.TensorArray:
     """An array of `max_length` rows of int32 zeros. A search that ends early leaves the last rows zero."""
     # Reading a row that was never written needs a static row shape. Zeros work with any shape.
     rows = tf.fill(tf.stack([max_length, *row_shape]), PAD_ID)

@@ -1,4 +1,4 @@
-"""One hypothesis of a translation, and the symbols that no hypothesis contains."""
+"""One hypothesis of a search, and the symbols that no hypothesis contains."""
 
 from typing import NamedTuple
 
@@ -22,26 +22,6 @@ class Hypothesis(NamedTuple):
     score: float
     log_probability: float
     ended: bool
-
-
-class Translation(NamedTuple):
-    """One hypothesis for a line.
-
-    Attributes:
-        text: the translation, without the end symbol.
-        score: log-probability over length penalty, plus coverage penalty. Hypotheses are ranked by it.
-        log_probability: in nats.
-        ended: false if the length limit cut the hypothesis off.
-    """
-
-    text: str
-    score: float
-    log_probability: float
-    ended: bool
-
-
-BLANK = Translation("", 0.0, 0.0, True)
-"""The translation of a blank line."""
 
 
 def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary, replace_unknown: bool = False) -> tuple[int, ...]:

@@ -15,11 +15,12 @@ from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.search import LengthPenaltyRule
-from bytenet.decoding.translation import BLANK, Hypothesis, Translation, end_of, forbidden_symbols
+from bytenet.decoding.translation import Hypothesis, end_of, forbidden_symbols
 from bytenet.errors import InputError
+from bytenet.lite.translation import BLANK, Translation
+from bytenet.model_file import open_model
 from bytenet.models import Ensemble
 from bytenet.models.translation_model import TranslationModel
-from bytenet.run_folder import RunFolder
 
 _BATCHES_IN_WINDOW = 16
 
@@ -49,6 +50,7 @@ class Translator:
             that have enough work for it, see `CompilationChoice`.
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
+        row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
@@ -71,6 +73,7 @@ class Translator:
         forbidden_ids: Sequence[int] | None = None,
         jit_compile: bool | Literal["auto"] = "auto",
         trained_lengths: Sequence[int] | None = None,
+        row_factor: int = 2,
     ):
         self.model = model
         self.vocabulary = vocabulary
@@ -84,6 +87,7 @@ class Translator:
         self.replace_unknown = replace_unknown
         self.jit_compile = jit_compile
         self.trained_lengths = trained_lengths
+        self.row_factor = row_factor
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -102,16 +106,19 @@ class Translator:
         """Make a translator from a finished run, or from several runs with the same vocabulary as an `Ensemble`.
 
         Args:
-            *run_dirs: the run folders. Options that are not given come from the first one's configuration.
+            *run_dirs: the run folders, or `.bytenet` files that `export` wrote. Options that are not given come from
+                the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
-            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration.
+            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
+                `row_factor`, as for `Translator`.
 
         Raises:
-            InputError: a folder is not a run folder, its model cannot be loaded, or its vocabulary is another one.
+            InputError: a folder is not a run folder, or a file not a model; its model cannot be loaded, or its
+                vocabulary is another one.
             TypeError: there is no such option.
         """
-        folders = [RunFolder.open(run_dir) for run_dir in run_dirs]
+        folders = [open_model(run_dir) for run_dir in run_dirs]
         folder = folders[0]
         for other in folders[1:]:
             if other.vocabulary != folder.vocabulary:
@@ -130,6 +137,12 @@ class Translator:
             jit_compile="auto" if jit_compile is None else jit_compile,
             trained_lengths=folder.trained_lengths,
         )
+
+    def export(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Save the translator for other programs. For the arguments and errors see `bytenet.decoding.export.export`."""
+        from bytenet.decoding.export import export
+
+        export(self, path, **options)
 
     def translate(
         self,
@@ -176,10 +189,10 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
-        longest = self.model.length_policy.longest
-        batches = list(batches_by_length(not_blank, lengths, self.batch_size, self.trained_lengths, longest))
+        limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
+        batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:
-            self._compilation.expect((rows, length, n_best), self._limit(lengths[batch[-1]]), rows * self.beam_size)
+            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.beam_size)
         for batch, rows, length in batches:
             batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
             batch_lines = [lines[i] for i in batch]
@@ -194,9 +207,9 @@ class Translator:
         num_fillers = rows - len(encoded)
         # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
-        limits = [self._limit(source_length) for source_length in lengths] + [0] * num_fillers
-        search = self._search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
-        result = search(source_ids, self._limit(length), np.array(limits, np.int32))
+        limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
+        search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
+        result = search(source_ids, self.limit(length), np.array(limits, np.int32))
         arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
         hypotheses = [
             [
@@ -213,11 +226,13 @@ class Translator:
         """The number of hypotheses that the search returns. The coverage ranks all of the beam."""
         return self.beam_size if self.coverage_penalty else n_best
 
-    def _limit(self, source_length: int) -> int:
+    def limit(self, source_length: int) -> int:
+        """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""
         limit = self.model.max_target_length(source_length)
         return limit if self.max_length is None else min(limit, self.max_length)
 
-    def _search(self, n_best: int, jit_compile: bool) -> CompiledSearch:
+    def search(self, n_best: int = 1, jit_compile: bool = False) -> CompiledSearch:
+        """The search with these settings, which returns `n_best` hypotheses for each sentence."""
         if (n_best, jit_compile) not in self._searches:
             self._searches[n_best, jit_compile] = CompiledSearch(
                 self.model,

@@ -112,7 +112,7 @@ def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs:
     for source_ids, target_ids in encoded:
         memory = model.encode(source_ids[None])
         previous_ids = pad(target_ids[None], [[0, 0], [1, 0]])[:, :-1]
-        source, target = ([_shown(vocabulary, symbol_id) for symbol_id in ids] for ids in (source_ids, target_ids))
+        source, target = ([symbol_text(vocabulary, symbol_id) for symbol_id in ids] for ids in (source_ids, target_ids))
         yield SentenceAttention(
             source,
             target,
@@ -121,8 +121,8 @@ def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs:
         )
 
 
-def _shown(vocabulary: Vocabulary, symbol_id: int) -> str:
-    """What an id stands for: a character, "⏎" for the end, U+FFFD for an unknown character."""
+def symbol_text(vocabulary: Vocabulary, symbol_id: int) -> str:
+    """What an id stands for: a character, "⏎" for the end symbol, U+FFFD for an unknown character."""
     return "⏎" if symbol_id == EOS_ID else vocabulary.decode([symbol_id])
 
 

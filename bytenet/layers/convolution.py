@@ -46,7 +46,7 @@ class DilatedConvolution(keras.layers.Layer):
     `filters` channels.
 
     Reference:
-        Madsen 2017, sections 2.1.4 and 2.6.1; Kalchbrenner et al. 2016, section 3.
+        Madsen 2017, sections 2.3.3 and 2.6.1; Kalchbrenner et al. 2016, section 3.
     """
 
     def __init__(

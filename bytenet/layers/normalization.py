@@ -1,6 +1,6 @@
 """Normalisations with a trained offset: over the real steps of a batch, or over the channels of a step.
 
-ByteNet's have no gain, because a ReLU and a linear map follow, which absorb it (Madsen 2017, section 2.6.3).
+ByteNet's have no gain, because a ReLU and a linear map follow, which absorb it (Madsen 2017, sections 2.4.1 and 2.6.3).
 `bytenet.layers.fast.normalization` has the same layers with faster gradients; networks use those.
 """
 

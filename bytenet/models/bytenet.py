@@ -204,4 +204,6 @@ def _fit_length(values, length):
     missing = length - ops.shape(values)[1]
     # In JAX and PyTorch every length is an int, and JAX accepts no other type here.
     missing = max(missing, 0) if isinstance(missing, int) else ops.maximum(missing, 0)
-    return ops.pad(values, [[0, 0], [0, missing], [0, 0]])[:, :length]
+    fitted = ops.pad(values, [[0, 0], [0, missing], [0, 0]])[:, :length]
+    # In a graph, padding by an unknown number of steps loses the number of channels, which LiteRT must know.
+    return ops.reshape(fitted, (-1, length, values.shape[-1]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from keras import ops
 
@@ -84,6 +85,9 @@ class Ensemble(TranslationModel):
 
     def max_target_length(self, source_length):
         return min(member.max_target_length(source_length) for member in self.members)
+
+    def max_target_lengths(self, source_lengths):
+        return reduce(ops.minimum, [member.max_target_lengths(source_lengths) for member in self.members])
 
 
 def _mean(logits: list):

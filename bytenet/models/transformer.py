@@ -148,7 +148,8 @@ class Transformer(TranslationModel):
 
                 outputs = block.step(outputs, attend, layer_memory)
             outputs = self.decoder.normalized(outputs)
-        return ops.reshape(self._logits(outputs), (-1, self.vocab_size)), state
+        # Not -1: a graph that is exported must know the number of rows, if it is known.
+        return ops.reshape(self._logits(outputs), (ops.shape(previous_ids)[0], self.vocab_size)), state
 
     def _table(self, side: str) -> ZeroPaddedEmbedding:
         return self.embedding if self.config.tied_embeddings == "all" else getattr(self, f"{side}_embedding")

@@ -189,6 +189,10 @@ class TranslationModel(keras.Model):
         """The length of the longest target for a source of `source_length` symbols. Both count the end symbol."""
         return int(self.length_policy.max_target_length(source_length))
 
+    def max_target_lengths(self, source_lengths):
+        """`max_target_length` in a graph: int32 of any shape → the same shape."""
+        return self.length_policy.max_target_length(source_lengths)
+
     def compute_output_shape(self, input_shape):
         """`(batch, T, vocab_size)`, from the shapes of the inputs of `call` by their names."""
         return (*input_shape["target_ids"], self.vocab_size)

@@ -24,7 +24,7 @@ def digits(seed: int, size: int) -> Pairs:
         InputError: `size` is below 1.
 
     Reference:
-        Madsen 2017, section 3.3.1.
+        Madsen 2017, section 3.1.2.
     """
     if size < 1:
         raise InputError(f"Digits need a size of 1 or more; found {size}.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bytenet.config import DataConfig
 
 YEARS = range(2008, 2017)
-# 2014 and 2015 are the thesis's test sets, so they are no training data unless the user says so.
+# The thesis learns 2014 by heart and tests on 2015. Neither is training data here unless the user says so.
 DEFAULT_YEARS = {"train": (2008, 2009, 2010, 2011, 2012), "validation": (2013,), "test": (2015,)}
 
 _SEGMENT = re.compile("<seg.*?>(.*)</seg>")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.characters import character_counts
-from bytenet.datasets.text.vocabulary import REPLACEMENT, Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
+from bytenet.lite.characters import REPLACEMENT
 
 # A character that occurs less often in the training pairs is rare.
 RARE_BELOW = 10

@@ -1,18 +1,19 @@
 """Texts as sequences of characters, which are Unicode code points."""
 
-import unicodedata
+import sys
 from collections.abc import Iterable
 
 import numpy as np
 
 from bytenet.datasets.text.normalisation import normalise
+from bytenet.lite.characters import is_blank
 
 _TEXTS_AT_ONCE = 10_000
 
 
-def is_blank(text: str) -> bool:
-    """Whether a text shows nothing: it is empty or has only blanks and characters without width."""
-    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
+def blank_code_points() -> np.ndarray:
+    """int32, ascending: the code points of all characters that are blank by themselves."""
+    return np.array([point for point in range(sys.maxunicode + 1) if is_blank(chr(point))], np.int32)
 
 
 def comparable(texts: Iterable[str]) -> list[str]:

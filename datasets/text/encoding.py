@@ -7,8 +7,9 @@ import numpy as np
 
 from bytenet.datasets.text.characters import code_points
 from bytenet.datasets.text.normalisation import normalise
-from bytenet.datasets.text.vocabulary import EOS_ID, UNKNOWN_ID, Vocabulary
+from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
+from bytenet.lite.characters import EOS_ID, UNKNOWN_ID
 
 # Only so many texts, or bytes of text, are held as 32-bit numbers at a time.
 _TEXTS_AT_ONCE = 20_000

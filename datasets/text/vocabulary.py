@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -16,17 +16,10 @@ from bytenet.datasets.text.characters import character_counts, code_points
 from bytenet.datasets.text.normalisation import normalise
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import write_text_atomic
+from bytenet.lite.characters import EOS_ID, UNKNOWN_ID, VOCABULARY_FORMAT, UnknownRule, decoded, symbols_by_id
 
 if TYPE_CHECKING:
     from bytenet.config import DataConfig
-
-PAD_ID = 0
-EOS_ID = 1
-UNKNOWN_ID = 2
-REPLACEMENT = "\ufffd"
-
-UnknownRule = Literal["symbol", "drop", "error"]
-_FORMAT = "bytenet-vocabulary-1"
 
 
 class Vocabulary:
@@ -53,7 +46,7 @@ class Vocabulary:
         InputError: `unknown` is no rule; or something is not a single NFC character, or is given twice.
 
     Reference:
-        Madsen 2017, section 3.3; `TextEncoder` in its code.
+        The code of Madsen 2017, `TextDataset`. Its text has no rule for unknown characters.
     """
 
     def __init__(self, characters: Sequence[str], unknown: UnknownRule = "symbol"):
@@ -71,8 +64,7 @@ class Vocabulary:
         self.code_points = np.array([ord(character) for character in characters], np.int32)
         self.first_id = EOS_ID + 1 if unknown == "drop" else UNKNOWN_ID + 1
         self._known = frozenset(characters)
-        specials = ["", ""] if unknown == "drop" else ["", "", REPLACEMENT]
-        self._symbols = [*specials, *characters]
+        self._symbols = symbols_by_id(characters, unknown)
 
     @classmethod
     def from_texts(cls, *texts: Iterable[str], unknown: UnknownRule = "symbol", min_count: int = 1) -> "Vocabulary":
@@ -172,12 +164,7 @@ class Vocabulary:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids` up to the first end symbol. Padding gives nothing, an unknown id gives U+FFFD."""
-        symbols = []
-        for symbol_id in np.asarray(ids).tolist():
-            if symbol_id == EOS_ID:
-                break
-            symbols.append(self._symbols[symbol_id] if 0 <= symbol_id < self.size else REPLACEMENT)
-        return "".join(symbols)
+        return decoded(ids, self._symbols)
 
     def decode_batch(self, ids: Any) -> list[str]:
         """The texts of an array or tensor of ids, int `(batch, length)`."""
@@ -185,7 +172,7 @@ class Vocabulary:
 
     def to_json(self) -> str:
         """The vocabulary as JSON, which `from_json` reads."""
-        content = {"format": _FORMAT, "unknown": self.unknown, "characters": self.characters}
+        content = {"format": VOCABULARY_FORMAT, "unknown": self.unknown, "characters": self.characters}
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
@@ -197,10 +184,10 @@ class Vocabulary:
         """
         try:
             content = json.loads(text)
-            if content["format"] != _FORMAT:
-                raise ValueError(f"format {content['format']!r}, expected {_FORMAT!r}")
+            if content["format"] != VOCABULARY_FORMAT:
+                raise ValueError(f"format {content['format']!r}, expected {VOCABULARY_FORMAT!r}")
             return cls(content["characters"], content["unknown"])
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
                 f"{where} is not a vocabulary written by bytenet ({type(error).__name__}: {error}). "
                 "Use the vocabulary.json of the run folder, unchanged."

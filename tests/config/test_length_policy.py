@@ -57,6 +57,15 @@ def test_paper_policy_unfolds_and_does_not_pad_to_the_pair():
     assert policy.lengths_to_pad_to([8, 16]) is None
 
 
+def test_arrays_get_the_limits_of_ints():
+    lengths = np.arange(1, 200, dtype=np.int32)
+    for policy in (LengthPolicy(), LengthPolicy(longest=100), LengthPolicy("pair", longest=7)):
+        limits = policy.max_target_length(lengths)
+        assert limits.dtype == np.int32
+        assert limits.tolist() == [policy.max_target_length(length) for length in lengths.tolist()]
+    assert LengthPolicy(longest=100).max_target_length(90) == 100
+
+
 def test_lengths_beyond_the_longest_are_refused():
     LengthPolicy().check(10_000)
     LengthPolicy(longest=10).check(10)

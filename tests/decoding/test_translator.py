@@ -157,6 +157,8 @@ def test_batches_by_length():
     batches = list(batches_by_length([0, 1, 2, 3, 4, 6], lengths, batch_size=4))
     assert batches == [([2, 6, 4, 0], 4, 32), ([3, 1], 2, 32)]
     assert list(batches_by_length([0, 1, 2], lengths, batch_size=3)) == [([2, 0, 1], 3, 32)]
+    rows = [next(batches_by_length(range(n), [9] * n, 32, row_factor=4))[1] for n in (1, 2, 4, 5, 17, 32)]
+    assert rows == [1, 4, 4, 16, 32, 32]
 
 
 def test_batches_are_padded_as_in_training_if_the_model_reads_padding():

@@ -156,7 +156,7 @@ def test_normalization_comes_before_the_activation_and_has_no_gain(kind):
 def test_layer_without_normalization_is_the_activation_alone():
     layer = NormalizedActivation("none", "selu")
     values = random_values(2, 5, 3) - 2
-    scale, alpha = 1.0507009873, 1.6732632423  # Madsen 2017, section 3.5.1
+    scale, alpha = 1.0507009873, 1.6732632423  # Madsen 2017, eq. 3.5.1
     np.testing.assert_allclose(
         layer(values), scale * np.where(values > 0, values, alpha * (np.exp(values) - 1)), atol=1e-4
     )

@@ -13,6 +13,7 @@ _MEASURED = {
     "sharding": "Corpora larger than memory: pairs a second and peak memory.",
     "startup": "Time from the command to the first training step.",
     "memory": "Peak memory of training.",
+    "serving": "Requests to a translation server: rate, time, memory, right answers.",
 }
 
 

@@ -47,7 +47,7 @@ def thesis_bleu(
         InputError: the numbers of hypotheses and references differ, or there are none.
 
     Reference:
-        Madsen 2017, section 3.3.3; `multi_bleu.py` and `bleu_score.py` in its code.
+        Madsen 2017, section 3.3.2; `multi_bleu.py` and `bleu_score.py` in its code.
     """
     return thesis_bleu_measure(language, split_last_period).measure(hypotheses, references, bootstrap, seed)
 

@@ -42,7 +42,7 @@ class AttentionCache:
             The state, and the offsets of this step's scores: float `(batch, 1, beam_size, max_length * beam_size)`, or
             `(1, 1, 1, max_length)` for one hypothesis.
         """
-        _, _, max_length, beam_size, _ = state["keys"][0].shape
+        max_length, beam_size = ops.shape(state["keys"][0])[2:4]
         is_past = ops.arange(max_length, dtype="int32") <= position
         if "writers" not in state:
             return state, _offsets(is_past, dtype)[None, None, None]
@@ -70,17 +70,17 @@ class AttentionCache:
         for name, present in (("keys", keys), ("values", values)):
             written = ops.slice_update(state[name][layer], (0, 0, position, 0, 0), present[:, :, None])
             state[name] = [*state[name][:layer], written, *state[name][layer + 1 :]]
-            _, heads, max_length, beam_size, head_dim = written.shape
-            written_rows.append(ops.reshape(written, (-1, heads, max_length * beam_size, head_dim)))
+            batch, heads, max_length, beam_size, head_dim = ops.shape(written)
+            written_rows.append(ops.reshape(written, (batch, heads, max_length * beam_size, head_dim)))
         return state, *written_rows
 
     def select(self, state: dict, rows) -> dict:
         """The state whose hypothesis i continues from hypothesis `rows[i]` of all sources; int32 `(rows,)`."""
         if "writers" not in state:
             return state
-        _, beam_size, max_length = state["writers"].shape
-        writers = ops.take(ops.reshape(state["writers"], (-1, max_length)), rows, axis=0)
-        return state | {"writers": ops.reshape(writers, (-1, beam_size, max_length))}
+        shape = ops.shape(state["writers"])
+        writers = ops.take(ops.reshape(state["writers"], (-1, shape[-1])), rows, axis=0)
+        return state | {"writers": ops.reshape(writers, shape)}
 
 
 def _offsets(is_seen, dtype):

@@ -130,7 +130,8 @@ def conclusions_summary(judgements: Sequence[Judgement]) -> str:
     counts = ", ".join(f"{len(claims[stands])} {label}" for stands, label in labels.items() if claims[stands])
     parts = [
         f"We judged {len(judgements)} conclusions of the thesis: {counts}. The reasons are in the table below. A "
-        "conclusion is open if nothing that we could measure decides it."
+        "conclusion stands in part if our results show only a part of it, or show it only at a smaller size. It is "
+        "open if nothing that we could measure decides it."
     ]
     for stands, title in (("yes", "These stand:"), ("in part", "These stand in part:"), ("no", "These do not stand:")):
         if claims[stands]:

@@ -88,9 +88,9 @@ _EXPLANATION = """- **Size** and **evidence** say what a number rests on.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
   Intervals of rates end at 0 and 1. "At the end" of a training is the mean of the last fifth of its curve.
 - **Verdict** on a value: "agrees" or "not reproduced". The thesis's value comes from one training. It agrees if it lies
-  where one more of our trainings (at least five) would lie with 95 % probability, or if it is no farther away than a
-  plot can be read. For rescored translations, the verdict is "same score" or "other score". For our settings that are
-  not the thesis's, it is "better", "worse" or "no difference".
+  where one more of our trainings (at least five) would lie with 95 % probability. It also agrees if it is no farther
+  away than a plot can be read, or than an "approximately" in the text allows. For rescored translations, the verdict is
+  "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or "no difference".
 - **Verdict** on a statement: "shown" or "not shown".
 - "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
   with.

@@ -37,7 +37,7 @@ def log_marginal(forth, back, counts):
         float32 `(batch,)` in nats; and the shares, float32 `(batch, b)`, which sum to 1 in each row.
 
     Reference:
-        Madsen 2017, eq. 2.7.3, B.5.4 and C.1.3.
+        Madsen 2017, eq. 2.7.3, B.5.4 and C.2.3.
     """
     joint = ops.where(counts, forth + back, -float("inf"))
     return ops.logsumexp(joint, axis=1), _shares(joint)

@@ -130,8 +130,14 @@ def _members(path: str, languages: tuple[str, str]) -> Iterator[tuple[BinaryIO, 
                         "unpack the archive and give two of its files."
                     )
                 sides.append(cast(BinaryIO, stack.enter_context(archive.open(names[0]))))
-        except zipfile.BadZipFile as error:
-            raise InputError(f"{path} is not a complete zip archive ({error}). Fetch it again.") from error
+        except (
+            zipfile.BadZipFile,
+            NotImplementedError,
+            RuntimeError,
+        ) as error:  # the last two: locked, or not deflated
+            raise InputError(
+                f"{path} is not a complete zip archive that can be read ({error}). Fetch it again."
+            ) from error
         source, target = sides
         yield source, target
 

@@ -116,7 +116,7 @@ def test_broken_archives_are_explained(tmp_path):
         with pytest.raises(InputError, match="is not a complete compressed file"):
             read([tmp_path / "a.tsv.gz"])
     (tmp_path / "a.zip").write_bytes(b"PK no zip")
-    with pytest.raises(InputError, match="is not a complete zip archive"):
+    with pytest.raises(InputError, match="is not a complete zip archive that can be read"):
         read([tmp_path / "a.zip"])
 
 

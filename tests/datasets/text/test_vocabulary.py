@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bytenet.datasets import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 from bytenet.datasets.text.graph_encoding import encode_graph
 from bytenet.datasets.text.normalisation import normalise
-from bytenet.datasets.text.vocabulary import EOS_ID, PAD_ID, UNKNOWN_ID, Vocabulary
 from bytenet.errors import InputError, MissingFileError
 
 ODD = "\0\t\r\n \x0b\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f600"
@@ -168,7 +168,16 @@ def test_an_unknown_rule_is_refused():
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"{}", b'{"format": "other", "unknown": "drop", "characters": []}', b"\xff\xfe", b'{"form'],
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"format": "other", "unknown": "drop", "characters": []}',
+        b"\xff\xfe",
+        b'{"form',
+        b"[" * 100_000,
+        b'{"format": "bytenet-vocabulary-1", "unknown": "drop", "characters": [1]}',
+    ],
 )
 def test_file_that_is_not_a_vocabulary_is_refused(tmp_path, content):
     path = tmp_path / "vocabulary.json"

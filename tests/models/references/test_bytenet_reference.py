@@ -1,4 +1,4 @@
-"""The whole network equals a NumPy network from the tables of Madsen 2017, section 2.6."""
+"""The whole network equals a NumPy network from figures 2.6.1, 2.6.4 and 3.4.1 of Madsen 2017."""
 
 import keras
 import numpy as np

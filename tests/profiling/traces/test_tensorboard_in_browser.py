@@ -1,16 +1,13 @@
 """The files of a run and of a profile, as TensorBoard serves them and as a browser shows them.
 
-The browser is headless Chromium with its ChromeDriver (Debian: apt-get install chromium chromium-driver). Without
-them, only the answers of the server are tested. BYTENET_SCREENSHOTS sets the folder of the screenshots. The
-screenshots in docs/screenshots were made by
+The browser is the fixture `browser` of tests/conftest.py. Without Chromium, only the answers of the server are tested.
+BYTENET_SCREENSHOTS sets the folder of the screenshots. The screenshots in docs/screenshots were made by
 
     BYTENET_SCREENSHOTS=docs/screenshots pytest -m slow tests/profiling/traces/test_tensorboard_in_browser.py
 """
 
 import base64
 import os
-import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -22,13 +19,6 @@ import requests
 pytestmark = pytest.mark.slow
 pytest.importorskip("xprof", reason="TensorBoard's Profile tab is not installed: pip install 'bytenet[profiling]'")
 
-_CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-_DRIVER = shutil.which("chromedriver")
-_PATIENCE_SECONDS = 90
-_BROWSER_ARGUMENTS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--window-size=1400,900", "--disable-dev-shm-usage",
-]  # fmt: skip
 # TensorBoard consists of shadow trees, and the profile is a frame. The text of a page is the text of all of them.
 _ALL_TEXT = """
 const collect = node => {
@@ -43,27 +33,8 @@ return collect(document.documentElement);
 """
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("localhost", 0))
-        return found.getsockname()[1]
-
-
-def _wait_for(answer, what: str):
-    """The result of `answer` as soon as it is true. Connection errors mean that it is not ready yet."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            if value := answer():
-                return value
-        except requests.ConnectionError:
-            pass
-        time.sleep(0.5)
-    raise TimeoutError(f"{what} did not come in {_PATIENCE_SECONDS} seconds.")
-
-
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server(tmp_path_factory, free_port, wait_for):
     """The address of a TensorBoard server with a small run, its logs and a profile of the same training."""
     from bytenet.config import load_config
     from bytenet.profiling.traces.capture import capture_training
@@ -76,13 +47,13 @@ def server(tmp_path_factory):
     config = load_config("digits", settings)
     folder = train(config, tmp_path_factory.mktemp("tensorboard") / "run")
     capture_training(config, folder.logs / "profile")
-    port = _free_port()
+    port = free_port()
     address = f"http://localhost:{port}"
     program = Path(sys.executable).with_name("tensorboard")
     arguments = ["--logdir", folder.logs, "--port", str(port), "--load_fast=false"]
     with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            _wait_for(lambda: requests.get(f"{address}/data/plugin/profile/runs", timeout=30).json(), "The profile")
+            wait_for(lambda: requests.get(f"{address}/data/plugin/profile/runs", timeout=30).json(), "The profile")
             yield address
         finally:
             process.terminate()
@@ -109,35 +80,6 @@ def test_scalars_text_and_profile_are_served(server):
         assert name in operations
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A function that sends a command to headless Chromium with the WebDriver protocol."""
-    if not (_CHROMIUM and _DRIVER):
-        pytest.skip("there is no Chromium with ChromeDriver: apt-get install chromium chromium-driver")
-    port = _free_port()
-    address = f"http://localhost:{port}"
-    arguments = [*_BROWSER_ARGUMENTS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"]
-    options = {"browserName": "chrome", "goog:chromeOptions": {"binary": _CHROMIUM, "args": arguments}}
-    with subprocess.Popen([_DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as driver:
-        try:
-            _wait_for(lambda: requests.get(f"{address}/status", timeout=30).json()["value"]["ready"], "ChromeDriver")
-            capabilities = {"capabilities": {"alwaysMatch": options}}
-            session = requests.post(f"{address}/session", json=capabilities, timeout=60).json()["value"]["sessionId"]
-
-            def send(command: str, **parameters):
-                url = f"{address}/session/{session}/{command}"
-                answer = (
-                    requests.post(url, json=parameters, timeout=60) if parameters else requests.get(url, timeout=60)
-                )
-                answer.raise_for_status()
-                return answer.json()["value"]
-
-            yield send
-            requests.delete(f"{address}/session/{session}", timeout=60)
-        finally:
-            driver.terminate()
-
-
 # A script that the browser fetches from Google draws the tables and charts of the Profile tab. Without the Internet,
 # only its numbers and the trace viewer are there.
 @pytest.mark.parametrize(
@@ -149,7 +91,7 @@ def browser(tmp_path_factory):
         ("?tool=trace_viewer@&run={run}#profile", "tensorboard-trace", ("/host:CPU", "tf_Compute")),
     ],
 )
-def test_browser_shows_the_texts_of_each_tab(server, browser, tmp_path, page, name, texts):
+def test_browser_shows_the_texts_of_each_tab(server, browser, wait_for, tmp_path, page, name, texts):
     run = requests.get(f"{server}/data/plugin/profile/runs", timeout=30).json()[0]
     browser("url", url="about:blank")
     browser("url", url=f"{server}/{page.format(run=run)}")
@@ -161,7 +103,7 @@ def test_browser_shows_the_texts_of_each_tab(server, browser, tmp_path, page, na
         return all(part in seen[-1] for part in texts)
 
     try:
-        _wait_for(shown, f"The text of {page}")
+        wait_for(shown, f"The text of {page}")
     except TimeoutError:
         missing = [part for part in texts if part not in seen[-1]]
         pytest.fail(f"{page} lacks {missing}; its text ends in: {' '.join(seen[-1].split())[-1000:]}")

@@ -30,7 +30,7 @@ def beams(draw):
 
 
 def marginal_in_double_precision(forth, back, counts):
-    """Both results of `log_marginal`, from eq. 2.7.3 with the largest term factored out (C.1.3)."""
+    """Both results of `log_marginal`, from eq. 2.7.3 with the largest term factored out (C.2.3)."""
     values, shares = [], np.zeros(forth.shape)
     for row, (ours, theirs, which) in enumerate(zip(forth.astype(float), back.astype(float), counts, strict=True)):
         joint = (ours + theirs)[which]

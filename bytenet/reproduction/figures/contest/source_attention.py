@@ -10,7 +10,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 
-MINUTES = 30
+MINUTES = 15
 SEEDS = 3
 
 
@@ -29,7 +29,7 @@ EXPERIMENTS = (
             corpus="Multi30k",
             time={
                 "smoke": "1 min, on Synthetic Digits",
-                "cpu": f"5 h for {SEEDS} seeds with --jobs 1",
+                "cpu": f"3 h for {SEEDS} seeds with --jobs 1",
                 "thesis": "as cpu",
             },
         ),

@@ -70,7 +70,9 @@ SYSTEMS = {
 #: ByteNet without and with attention to the source.
 ATTENTIONS = {
     "ByteNet": SYSTEMS["ByteNet"],
-    "ByteNet, window": System("multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=window",)),
+    "ByteNet, window": System(
+        "multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=window", "model.attention_slope=1.15")
+    ),
     "ByteNet, full": System("multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=full",)),
 }
 

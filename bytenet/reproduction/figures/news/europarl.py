@@ -166,14 +166,14 @@ EXPERIMENTS = (
     _figure(
         "fig-3.3.3", bytenet_runs, "ByteNet on Europarl, tested on NewsTest 2015",
         "BLEU on random test batches rises to about 5.5. By the figure it rises to 25 on training batches, and the "
-        "cross entropies fall to 136 and 59 nats a sentence. Scored at the end on the whole set it is 7.44. The curves "
+        "cross entropies end at 136 and 59 nats a sentence. Scored at the end on the whole set it is 7.44. The curves "
         "oscillate with the epochs, most likely because of bad pairs. 3.75 days on four GPUs by the figure.",
         _bytenet, clip=None,
     ),
     _figure(
         "fig-3.4.4", beside_bytenet("simplified"), "Simplified ByteNet on Europarl, tested on NewsTest 2015",
         "BLEU on random test batches rises to about 3. By the figure it rises to 17.5 on training batches, and the "
-        "cross entropies fall to 337 and 78. Scored at the end with beam search it is only .55. By the figure 2.96 "
+        "cross entropies end at 337 and 78. Scored at the end with beam search it is only .55. By the figure 2.96 "
         "days on four GPUs; the text says “almost 24 hours less” than ByteNet.",
         _simplified, clip=None,
     ),

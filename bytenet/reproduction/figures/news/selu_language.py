@@ -194,9 +194,9 @@ EXPERIMENTS = (
         is_thesis=False,
         title="SELU ByteNet on natural language: other recipes than the thesis's (Multi30k)",
         thesis="SELU ByteNet spikes on occasion and learns Europarl extremely poorly (figure 3.5.6). Gradient clipping "
-        "is named as a possible remedy and thought not to be a good one; nothing was tried. (Here the thesis's recipe "
-        "is the first weights of its published code and its rate, without clipping. Masking and loss are the defaults "
-        "in all trainings.)",
+        "is named as a possible remedy and thought not to be a good one; no trial of a remedy is reported. (Here the "
+        "thesis's recipe is the first weights of its published code and its rate, without clipping. Masking and loss "
+        "are the defaults in all trainings.)",
         needs=Needs(
             corpus="Multi30k",
             time={

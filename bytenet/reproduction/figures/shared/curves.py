@@ -65,6 +65,12 @@ def settled(table: Table, run: str, column: str, share: float = 0.2) -> list[flo
     return [fmean(values[-max(1, round(share * len(values))) :]) for _, values in curves]
 
 
+def beginning(table: Table, run: str, column: str, share: float = 0.2) -> list[float]:
+    """Where the curves begin: the mean over the first `share` of the points, one value per seed."""
+    curves = series(table, run, column).values()
+    return [fmean(values[: max(1, round(share * len(values)))]) for _, values in curves]
+
+
 def first_values(table: Table, run: str, column: str) -> list[float]:
     """The value before the first step, one per seed. Curves that begin later are left out."""
     return [float(values[0]) for epochs, values in series(table, run, column).values() if epochs[0] == 0]

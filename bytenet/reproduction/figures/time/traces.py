@@ -117,8 +117,8 @@ _SIMPLIFIED, _SELU = Captured("simplified", THESIS_DEVICES), Captured("selu", TH
 EXPERIMENTS = (
     _raw(
         _FOUR, "fig-3.3.4", "Raw profile of ByteNet on 4 GPUs",
-        "Operations of one step on the streams of four GPUs. Most of it is waiting; 37 % is waiting for data "
-        "transfer. By the figures the GPUs are busy for .33 s of a step of 1.15 s.",
+        "Operations of one step on the streams of four GPUs. Most of it is waiting. The text calls this profile likely "
+        "an extreme case. By the figures the GPUs are busy for .33 s of a step of 1.15 s.",
     ),
     _grouped(
         _FOUR, "fig-3.3.6", "Grouped profile of ByteNet on 4 GPUs",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bytenet.reproduction.engine.experiment import Work
-from bytenet.reproduction.figures.shared.curves import collect_curves, series, settled
+from bytenet.reproduction.figures.shared.curves import beginning, collect_curves, series, settled
 from bytenet.reproduction.jobs.training_run import TrainingRun, run_folder_of
 
 
@@ -37,6 +37,13 @@ def test_settled_value_is_the_mean_of_the_last_points():
     assert settled(table, "a", "train_misclassification") == [9.5, 10.5]  # the last two of ten points
     assert settled(table, "a", "train_misclassification", share=0.3) == [9, 10]
     assert settled(table[:1], "a", "train_misclassification") == [1]
+
+
+def test_beginning_is_the_mean_of_the_first_points():
+    table = [row("a", seed, epoch, epoch + seed, 0) for seed in (1, 2) for epoch in range(10)]
+    assert beginning(table, "a", "train_misclassification") == [1.5, 2.5]  # the first two of ten points
+    assert beginning(table, "a", "train_misclassification", share=0.3) == [2, 3]
+    assert beginning(table[:1], "a", "train_misclassification") == [1]
 
 
 def test_curves_are_collected_from_finished_runs(tmp_path, monkeypatch):

@@ -1,0 +1,80 @@
+"""`bytenet benchmark serving`: how many requests a server answers, and how fast."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bytenet.cli.benchmark.output import print_rows
+
+
+@click.command()
+@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.option(
+    "--texts", "texts_path", type=click.Path(path_type=Path, dir_okay=False),
+    help="File with a text a line.  [default: sources of the run's training pairs]",
+)  # fmt: skip
+@click.option("--max-texts", type=click.IntRange(min=1), default=2000, show_default=True, help="Use the first ones.")
+@click.option("--clients", type=click.IntRange(min=1), default=32, show_default=True, help="Clients at the same time.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True,
+    help="Time for which they ask. One client alone asks for a tenth of it in addition.",
+)  # fmt: skip
+@click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def serving(
+    run_dir: Path,
+    texts_path: Path | None,
+    max_texts: int,
+    clients: int,
+    seconds: float,
+    beam_size: int | None,
+    as_json: bool,
+) -> None:
+    """Measure `bytenet serve RUN` with many clients at once, each of which asks one request after the other.
+
+    First, the clients ask for each text once. Then one client alone and all clients take turns.
+    Server and clients share this machine. Each answer is compared with the translation that `bytenet translate` writes.
+    At the end, the server is killed and started again.
+    """
+    from bytenet.datasets import load_corpus, read_lines
+    from bytenet.profiling.benchmarks.serving import measure_serving
+    from bytenet.run_folder import RunFolder
+
+    folder = RunFolder.open(run_dir)
+    lines = load_corpus(folder.config.data).train.source if texts_path is None else read_lines(texts_path)
+    texts = list(dict.fromkeys(line for line in lines if line.strip()))[:max_texts]
+    if not texts:
+        raise click.UsageError("There is no text: all lines are blank.")
+    options = [] if beam_size is None else ["--beam-size", str(beam_size)]
+    cost = measure_serving(
+        run_dir, texts, folder.config.data.languages, clients, seconds, options,
+        say=lambda line: click.echo(line, err=True),
+    )  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(asdict(cost) | {"speedup": cost.speedup}, indent=2))
+        return
+    loads: Sequence[Any] = [cost.each_text_once, cost.one_client[0], cost.many_clients, cost.one_client[1]]
+    columns: dict[str, Callable[[Any], object]] = {
+        "clients": lambda load: load.clients,
+        "seconds": lambda load: f"{load.seconds:.0f}",
+        "requests/s": lambda load: f"{load.requests_a_second:.1f}",
+        "median ms": lambda load: f"{load.median_ms:.0f}",
+        "p99 ms": lambda load: f"{load.p99_ms:.0f}",
+        "answers by status": lambda load: ", ".join(f"{status}: {count:,}" for status, count in load.statuses.items()),
+        "texts": lambda load: f"{load.texts:,}",
+        "wrong": lambda load: load.wrong,
+    }
+    print_rows(loads, columns, as_json=False)
+    click.echo(f"\n{cost.speedup:.1f} times the requests of one client")
+    memory = f"{cost.first_minute_bytes / 1e6:,.0f} MB in the first minute"
+    if cost.later_bytes is not None:
+        memory += f", {cost.later_bytes / cost.first_minute_bytes - 1:+.1%} after it"
+    click.echo(f"memory of the server: {memory}")
+    click.echo(
+        f"first answer {cost.seconds_to_first_answer:.1f} seconds after the start, and "
+        f"{cost.seconds_to_answer_again:.1f} seconds after a start that follows kill -9"
+    )

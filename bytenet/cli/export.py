@@ -1,0 +1,82 @@
+"""`bytenet export`: save a trained model for other programs."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bytenet.cli.common.search_options import search_options
+
+
+@click.command(short_help="Save a model for other programs, in one folder or file.")
+@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", type=click.Choice(["bytenet", "saved-model", "litert"]),
+    help="What to write.  [default: follows from the ending of OUT: .bytenet, none, .tflite]",
+)  # fmt: skip
+@click.option(
+    "--precision", type=click.Choice(["float32", "float16", "int8"]), default="float32", show_default=True,
+    help="Of the weights in a file. float16 halves the file; int8 makes it smaller still, and translations worse.",
+)  # fmt: skip
+@click.option(
+    "--engine", "engines", type=click.Choice(["both", "full", "lite"]), default="both", show_default=True,
+    help="What reads a .bytenet file: this package (full), bytenet-lite (lite), or both.",
+)  # fmt: skip
+@click.option(
+    "--card", "card_path", type=click.Path(path_type=Path, dir_okay=False),
+    help="A text about the model, Markdown, for a .bytenet file.  [default: written from the run folder]",
+)  # fmt: skip
+@search_options
+def export(
+    run: Path, out: Path, form: str | None, precision: str, engines: str, card_path: Path | None, **options: Any
+) -> None:
+    """Save the model in the folder RUN, with its vocabulary and its search, as OUT.
+
+    \b
+    bytenet export RUN de-en.bytenet   one file to send: for `bytenet translate` and for bytenet-lite
+    bytenet export RUN saved-model     a folder for TensorFlow and TensorFlow Serving: text in, text out
+    bytenet export RUN search.tflite   the search alone, for LiteRT on small machines: ids in, ids out
+
+    The options of the search become part of OUT. Those that are not given come from the configuration of RUN. --xla
+    is for a SavedModel, and is off by default.
+    """
+    from bytenet.model_file import open_model
+
+    folder = open_model(run)
+    jit_compile = bool(options.pop("jit_compile"))
+
+    from bytenet.decoding import Translator
+    from bytenet.decoding.export import form_of
+    from bytenet.decoding.export.card import model_card
+
+    form = form or form_of(out)
+    card = None
+    if form == "bytenet":
+        card = _read_card(card_path) if card_path else model_card(folder)
+    elif card_path or engines != "both":
+        raise click.UsageError(f"--card and --engine are for .bytenet files; the format of {out} is {form}.")
+    if form == "saved-model" and precision != "float32":
+        raise click.UsageError("--precision is for files. The weights of a SavedModel are in float32.")
+    if form != "saved-model" and jit_compile:
+        raise click.UsageError(f"--xla is for a SavedModel; the format of {out} is {form}.")
+    translator = Translator.from_run(folder, **options)
+    translator.export(
+        out, form=form, precision=precision, engines=engines, jit_compile=jit_compile,
+        languages=folder.config.data.languages, card=card,
+    )  # fmt: skip
+    num_bytes = (
+        sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) if out.is_dir() else out.stat().st_size
+    )
+    click.echo(f"Wrote {out}: {num_bytes / 1e6:.1f} MB.", err=True)
+
+
+def _read_card(path: Path) -> str:
+    from bytenet.errors import InputError, MissingFileError
+
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise MissingFileError(f"There is no file {path}. Give --card the path of a Markdown text.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the card as UTF-8.") from None

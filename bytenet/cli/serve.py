@@ -1,0 +1,117 @@
+"""`bytenet serve`: a translation server."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bytenet.cli.common.search_options import search_options
+
+_KEYS_VARIABLE = "BYTENET_API_KEYS"
+_POSITIVE = click.IntRange(min=1)
+
+
+@click.command(short_help="Translate for programs and browsers, over HTTP.")
+@click.argument("models", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 for all networks.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=5000, show_default=True, help="Port to listen at; 0 for any."
+)
+@click.option("--max-chars", type=_POSITIVE, default=5000, show_default=True, help="Most characters in a request.")
+@click.option("--max-texts", type=_POSITIVE, default=100, show_default=True, help="Most texts in a request.")
+@click.option(
+    "--max-requests", type=_POSITIVE, default=256, show_default=True,
+    help="Most requests that wait. Others are refused with status 429.",
+)  # fmt: skip
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
+    help="Seconds after which a request is given up with status 504.",
+)  # fmt: skip
+@click.option(
+    "--api-keys", type=click.Path(path_type=Path, dir_okay=False),
+    help=f"File with a key a line. Requests need one of them as api_key. {_KEYS_VARIABLE} may hold keys instead, "
+    "separated by blanks.",
+)  # fmt: skip
+@click.option(
+    "--allow-origin", "allowed_origins", multiple=True,
+    help='Website whose scripts may ask this server, such as https://example.org, or "*". May be given several times.',
+)  # fmt: skip
+@click.option(
+    "--engine", "engine_name", type=click.Choice(["full", "lite"]), default="full", show_default=True,
+    help="What computes: TensorFlow (full), or for .bytenet files LiteRT (lite), which starts at once.",
+)  # fmt: skip
+@click.option("--split/--no-split", default=True, help="Split lines into sentences or not.  [default: split]")
+@search_options
+def serve(
+    models: tuple[Path, ...],
+    host: str,
+    port: int,
+    max_chars: int,
+    max_texts: int,
+    max_requests: int,
+    timeout: float,
+    api_keys: Path | None,
+    allowed_origins: tuple[str, ...],
+    engine_name: str,
+    split: bool,
+    **options: Any,
+) -> None:
+    """Answer requests for translations with the models MODEL, one for each pair of languages.
+
+    MODEL is the folder of a run, or a .bytenet file that `bytenet export` wrote.
+
+    The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
+    the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
+    they are those of the export.
+    """
+    from bytenet.errors import InputError
+
+    try:
+        from bytenet.serving.http.settings import ServerSettings
+        from bytenet.serving.server import serve as run_server
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed. The server needs it: pip install 'bytenet[serve]'.") from None
+    settings = ServerSettings(
+        max_chars=max_chars,
+        max_texts=max_texts,
+        max_requests=max_requests,
+        timeout_seconds=timeout,
+        api_keys=_read_keys(api_keys),
+        allowed_origins=allowed_origins,
+        into_sentences=split,
+    )
+    engines = []
+    for model in models:
+        engine = _load(engine_name, model, options)
+        engine.warm_up()
+        engines.append(engine)
+        click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
+    run_server(engines, settings, host, port)
+
+
+def _load(engine_name: str, model: Path, options: dict[str, Any]) -> Any:
+    """The engine of a name for a model."""
+    from bytenet.serving.engines.lite_engine import LiteEngine
+    from bytenet.serving.engines.run_engine import RunEngine
+
+    if engine_name == "full":
+        return RunEngine(model, **options)
+    if model.is_dir():
+        raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
+    if any(value is not None for value in options.values()):
+        raise click.UsageError("With --engine lite, the options of the search are those of the export.")
+    return LiteEngine(model)
+
+
+def _read_keys(path: Path | None) -> frozenset[str]:
+    """The keys in a file or in the environment. They are no arguments, because every user can read those."""
+    if path is None:
+        return frozenset(os.environ.get(_KEYS_VARIABLE, "").split())
+    from bytenet.datasets import read_lines
+    from bytenet.errors import InputError
+
+    keys = frozenset(line.strip() for line in read_lines(path)) - {""}
+    if not keys:
+        raise InputError(f"{path} has no key. Write a key on each line, or leave out --api-keys.")
+    return keys

@@ -1,0 +1,88 @@
+"""Greedy search in parts, so that a reader sees a translation while it is written."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.datasets import EOS_ID, PAD_ID
+from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.search import empty_symbols, log_probability_offsets, no_early_end
+from bytenet.decoding.translator import Translator
+
+
+class DraftSearch:
+    """Translates one line by greedy search and gives back its symbols some at a time.
+
+    Between two parts the caller may do other work, or leave the rest. The whole draft is what the translator would
+    write with a beam of 1. Graphs are kept for each padded length. They are not compiled with XLA.
+
+    Args:
+        translator: its model and its limits are used.
+        part_symbols: number of symbols that are computed at once.
+    """
+
+    def __init__(self, translator: Translator, part_symbols: int = 4):
+        self._translator = translator
+        model, min_length = translator.model, translator.min_length
+        offsets = log_probability_offsets(model.vocab_size, translator.forbidden_ids)
+
+        @cache
+        def begin(length: int):
+            @tf.function(autograph=False, input_signature=[tf.TensorSpec([1, length], tf.int32)])
+            def begin_graph(source_ids):
+                memory = model.encode(source_ids)
+                return memory, model.initial_state(memory, translator.limit(length))
+
+            return begin_graph
+
+        @tf.function(autograph=False)
+        def go_on(memory, state, previous_ids, start, stop):
+            model_step = model.make_step()
+
+            def step(position, previous_ids, state, symbols):
+                logits, state = model_step(previous_ids, state, memory, position)
+                allowed = tf.cast(logits, tf.float32) + offsets + no_early_end(model.vocab_size, position, min_length)
+                ids = tf.argmax(allowed, axis=-1, output_type=tf.int32)  # (1,)
+                return position + 1, ids, state, symbols.write(position - start, ids)
+
+            _, previous_ids, state, symbols = tf.while_loop(
+                lambda position, *_: position < stop,
+                step,
+                (start, previous_ids, state, empty_symbols(part_symbols, [1])),
+            )
+            return previous_ids, state, symbols.stack()[:, 0]  # (part_symbols,)
+
+        self._begin, self._go_on, self._part_symbols = begin, go_on, part_symbols
+
+    def __call__(self, line: str) -> Iterator[str]:
+        """Translate a line.
+
+        Args:
+            line: one sentence, not blank, without a line end.
+
+        Yields:
+            The next characters of the draft, until its end or the length limit.
+
+        Raises:
+            InputError: as for `Translator.translate`.
+        """
+        translator = self._translator
+        source_ids = translator.vocabulary.encode(line)
+        longest = translator.model.length_policy.longest
+        lengths = [len(source_ids)]
+        ((_, _, length),) = batches_by_length([0], lengths, 1, translator.trained_lengths, longest)
+        memory, state = self._begin(length)(tf.constant(pad_batch([source_ids], 1, length)))
+        previous_ids: Any = tf.fill([1], PAD_ID)
+        limit = translator.limit(len(source_ids))
+        for start in range(0, limit, self._part_symbols):
+            stop = min(start + self._part_symbols, limit)
+            bounds = tf.constant(start), tf.constant(stop)
+            previous_ids, state, symbols = self._go_on(memory, state, previous_ids, *bounds)
+            ids: np.ndarray = symbols.numpy()[: stop - start]
+            if text := translator.vocabulary.decode(ids):
+                yield text
+            if EOS_ID in ids:
+                return

@@ -1,0 +1,80 @@
+"""Export of a translator: text in, text out, in one folder or file."""
+
+import os
+from pathlib import Path
+from typing import Literal, get_args
+
+from bytenet.decoding.export.litert import Precision, export_litert
+from bytenet.decoding.export.model_file import Engines, export_model_file
+from bytenet.decoding.export.saved_model import export_saved_model
+from bytenet.decoding.translator import Translator
+from bytenet.errors import InputError
+from bytenet.lite.archive import SUFFIX
+
+Format = Literal["saved-model", "litert", "bytenet"]
+
+__all__ = ["Engines", "Format", "Precision", "export"]
+
+
+def export(
+    translator: Translator,
+    path: str | os.PathLike[str],
+    form: Format | None = None,
+    precision: Precision = "float32",
+    engines: Engines = "both",
+    jit_compile: bool = False,
+    languages: tuple[str, str] = ("source", "target"),
+    card: str | None = None,
+) -> None:
+    """Save a translator for other programs.
+
+    Args:
+        translator: its options of the search are part of the result.
+        path: of the result.
+        form: "saved-model" for a folder that TensorFlow reads, see `export_saved_model`; "litert" for a file with the
+            search for one sentence of ids, see `litert_model`; "bytenet" for a file that `Translator.from_run` and
+            `bytenet.lite` read, see `export_model_file`. None follows from the ending of `path`: `.bytenet`, `.tflite`,
+            or no ending for a SavedModel.
+        precision: of the weights in the two kinds of files.
+        engines: for "bytenet".
+        jit_compile: for "saved-model": compile the search with XLA when it runs.
+        languages, card: for "bytenet".
+
+    Raises:
+        InputError: the translator cannot be exported, or `path` cannot be written.
+        ValueError: an argument has an unknown value, or is not for this form.
+    """
+    form = form or form_of(path)
+    for name, value, known in (
+        ("form", form, Format),
+        ("precision", precision, Precision),
+        ("engines", engines, Engines),
+    ):
+        if value not in get_args(known):
+            raise ValueError(f"{name} is {value!r}; expected {', '.join(get_args(known))}.")
+    if form == "saved-model":
+        if precision != "float32":
+            raise ValueError(f"precision is {precision!r}, but a SavedModel has weights in float32.")
+        export_saved_model(translator, path, jit_compile)
+        return
+    if jit_compile:
+        raise ValueError("jit_compile is for SavedModels. LiteRT does not use XLA.")
+    if form == "litert":
+        export_litert(translator, path, precision)
+    else:
+        export_model_file(translator, path, precision, engines, languages, card)
+
+
+def form_of(path: str | os.PathLike[str]) -> Format:
+    """The form that the name of a path stands for.
+
+    Raises:
+        InputError: it has another ending.
+    """
+    forms: dict[str, Format] = {SUFFIX: "bytenet", ".tflite": "litert", "": "saved-model"}
+    suffix = Path(path).suffix
+    if suffix not in forms:
+        raise InputError(
+            f"{path} ends in {suffix!r}. Give a name with .bytenet or .tflite, the name of a folder, or --format."
+        )
+    return forms[suffix]

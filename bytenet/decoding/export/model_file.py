@@ -1,0 +1,82 @@
+"""Export to a `.bytenet` file, which this package and `bytenet.lite` read."""
+
+import json
+import os
+from typing import Literal
+
+import numpy as np
+from keras.ops import convert_to_numpy
+
+from bytenet.config import Config, DataConfig, DecodingConfig
+from bytenet.decoding.export.litert import Precision, litert_model
+from bytenet.decoding.translator import Translator
+from bytenet.errors import InputError
+from bytenet.files import atomic_path
+from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
+from bytenet.model_file import settings_of_file
+from bytenet.models import Ensemble
+
+Engines = Literal["both", "full", "lite"]
+
+
+def export_model_file(
+    translator: Translator,
+    path: str | os.PathLike[str],
+    precision: Precision = "float32",
+    engines: Engines = "both",
+    languages: tuple[str, str] = ("source", "target"),
+    card: str | None = None,
+) -> None:
+    """Save a translator as one file.
+
+    Args:
+        translator: with one model. For LiteRT, see `check_exportable`.
+        path: of the file.
+        precision: of the weights. With "int8", those for TensorFlow are in float16.
+        engines: "full" for TensorFlow, "lite" for LiteRT, or "both".
+        languages: the one that is read and the one that is written.
+        card: a text about the model, Markdown; None is a short one.
+
+    Raises:
+        InputError: the translator cannot be exported.
+    """
+    model = translator.model
+    if isinstance(model, Ensemble):
+        raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
+    decoding = DecodingConfig(
+        beam_size=translator.beam_size,
+        length_penalty=translator.length_penalty,
+        length_penalty_rule=translator.length_penalty_rule,
+        coverage_penalty=translator.coverage_penalty,
+        batch_size=translator.batch_size,
+        min_length=translator.min_length,
+        max_length=translator.max_length,
+        replace_unknown=translator.replace_unknown,
+    )
+    data = DataConfig(source_language=languages[0], target_language=languages[1])
+    config = Config(model=model.config, data=data, decoding=decoding)
+    lite = {"beam_size": translator.beam_size, "longest": model.length_policy.longest, "precision": precision}
+    settings = settings_of_file(
+        config,
+        None if translator.trained_lengths is None else list(translator.trained_lengths),
+        None if engines == "full" else lite,
+    )
+    entries = {
+        SETTINGS: json.dumps(settings, indent=1).encode(),
+        VOCABULARY: translator.vocabulary.to_json().encode(),
+        CARD: (card or f"# {model.config.kind}, {languages[0]} to {languages[1]}\n").encode(),
+    }
+    if engines != "full":
+        entries[LITE_MODEL] = litert_model(translator, precision)
+    if engines != "lite":
+        entries[WEIGHTS] = _weights(translator, precision)
+    content = packed(entries)
+    with atomic_path(path) as partial:
+        partial.write_bytes(content)
+
+
+def _weights(translator: Translator, precision: Precision) -> bytes:
+    from safetensors.numpy import save
+
+    dtype = np.float32 if precision == "float32" else np.float16
+    return save({variable.path: convert_to_numpy(variable).astype(dtype) for variable in translator.model.weights})

@@ -1,0 +1,30 @@
+"""What can be exported, and the length limits of an exported search."""
+
+import tensorflow as tf
+
+from bytenet.decoding.translator import Translator
+from bytenet.errors import InputError
+
+
+def check_exportable(translator: Translator) -> None:
+    """Raise an InputError if a graph cannot do what the translator does."""
+    kind = translator.model.config.kind
+    if translator.model.length_policy.reads_padding:
+        raise InputError(
+            f"This {kind} reads padding (mask_padding: false), so a translation depends on the lengths that its "
+            "training padded to. It can only become a .bytenet file for this package: --engine full."
+        )
+    for name in ("coverage_penalty", "replace_unknown"):
+        if getattr(translator, name):
+            raise InputError(
+                f"decoding.{name} works only with this package, after the search. Export with "
+                f"{'--no-replace-unknown' if name == 'replace_unknown' else '--coverage-penalty 0'}, or as a .bytenet "
+                "file with --engine full."
+            )
+
+
+def target_limits(translator: Translator, source_lengths):
+    """The largest numbers of symbols of translations in a graph: int32 of any shape → the same shape."""
+    limits = translator.model.max_target_lengths(source_lengths)
+    longest = translator.max_length
+    return limits if longest is None else tf.minimum(limits, longest)

@@ -1,0 +1,40 @@
+"""Export to TensorFlow's SavedModel, which TensorFlow and TensorFlow Serving read without this package."""
+
+import os
+import shutil
+from pathlib import Path
+
+import tensorflow as tf
+
+from bytenet.decoding.export.preparation import check_exportable
+from bytenet.decoding.export.text_graph import TextGraph
+from bytenet.decoding.translator import Translator
+from bytenet.errors import InputError, MissingFileError
+
+
+def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit_compile: bool = False) -> None:
+    """Save a translator as a folder. Its signatures are `serving_default` and `n_best`, see `TextGraph`.
+
+    A process that loads it needs `import tensorflow_text`, whose operation normalises the text.
+
+    Args:
+        translator: see `check_exportable`.
+        path: of a folder that does not exist. It appears when it is complete.
+        jit_compile: compile the search with XLA when it runs.
+
+    Raises:
+        InputError: there is something at `path`, or its folder does not exist.
+    """
+    check_exportable(translator)
+    path = Path(path)
+    if path.exists():
+        raise InputError(f"{path} exists already. Remove it, or give the name of a new folder.")
+    if not path.absolute().parent.is_dir():
+        raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
+    graph = TextGraph(translator, jit_compile)
+    partial = path.with_name(f".partial-{os.getpid()}-{path.name}")
+    try:
+        tf.saved_model.save(graph, partial, signatures={"serving_default": graph.translate, "n_best": graph.n_best})
+        partial.rename(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,48 @@
+"""`bytenet-lite MODEL [FILE]`, also `python -m bytenet.lite`: translate lines without TensorFlow."""
+
+import argparse
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from bytenet.errors import InputError
+from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.translator import Translator
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Translate. Returns the exit code: 0 success; 1 failure, explained by a message. Wrong use exits with 2."""
+    parser = argparse.ArgumentParser(
+        prog="bytenet-lite",
+        description="Translate the lines of FILE, or of stdin. Each line gives one line, a blank line a blank line.",
+    )
+    parser.add_argument("model", metavar="MODEL", type=Path, help="a .bytenet file that `bytenet export` wrote")
+    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text, one sentence a line")
+    parser.add_argument("--n-best", type=int, default=1, help="number of translations of each line (default: 1)")
+    parser.add_argument("--threads", type=int, default=1, help="processor cores for one line (default: 1)")
+    options = parser.parse_args(arguments)
+    try:
+        translator = Translator(options.model, options.threads)
+        if options.threads < 1 or not 1 <= options.n_best <= translator.beam_size:
+            parser.error(f"--threads is at least 1, and --n-best from 1 to {translator.beam_size}, the beam size.")
+        with ExitStack() as files:
+            stream: BinaryIO = files.enter_context(open(options.file, "rb")) if options.file else sys.stdin.buffer
+            lines = decoded_lines(stream, str(options.file or "stdin"))
+            for number, translations in enumerate(translator.translate(lines, options.n_best), start=1):
+                sys.stdout.buffer.write(formatted(number, translations, options.n_best).encode())
+                sys.stdout.buffer.flush()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, is gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (InputError, OSError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

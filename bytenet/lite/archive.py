@@ -1,0 +1,165 @@
+"""The file of a model, `.bytenet`: a zip archive that is checked before anything in it is read.
+
+It has `manifest.json`, with the size and SHA-256 of every other entry; `settings.json`; `vocabulary.json`; `card.md`,
+a text for people; and one or both of `weights.safetensors` for TensorFlow and `model.tflite` for LiteRT. Nothing in it
+is code, and nothing is compressed. So no entry can be larger than the file.
+"""
+
+import hashlib
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bytenet.errors import InputError, MissingFileError
+
+SUFFIX = ".bytenet"
+SETTINGS, VOCABULARY, CARD = "settings.json", "vocabulary.json", "card.md"
+WEIGHTS, LITE_MODEL = "weights.safetensors", "model.tflite"
+
+_FORMAT = "bytenet-model-1"
+_MANIFEST = "manifest.json"
+_NAME = re.compile(r"[a-z0-9_-]{1,40}\.[a-z0-9]{1,20}")
+_MOST_ENTRIES = 16
+_MOST_BYTES = 2**30
+_MOST_BYTES_OF_MANIFEST = 2**16
+_MOST_BYTES_OF_TEXT = 2**24
+_TIME = (1980, 1, 1, 0, 0, 0)  # so that equal models are equal files
+
+
+class Archive:
+    """An opened `.bytenet` file.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: it is something else, damaged, too large, or of a newer format.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        if not self.path.is_file():
+            kind = "is a folder" if self.path.is_dir() else "does not exist"
+            raise MissingFileError(f"{self.path} {kind}; expected a model file, which `bytenet export` writes.")
+        self._sizes = self._checked_sizes()
+        self._entries = self._checked_manifest()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._entries
+
+    def read(self, name: str) -> bytes:
+        """The content of an entry, whose size and checksum are right.
+
+        Raises:
+            InputError: there is no such entry, or it is damaged.
+        """
+        if name not in self._entries:
+            raise InputError(f"{self.path} has no {name}. Export the model again.")
+        content = self._content(name)
+        if hashlib.sha256(content).hexdigest() != self._entries[name]:
+            raise self._error(f"{name} has another checksum than {_MANIFEST} says")
+        return content
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """The content of a JSON entry, an object.
+
+        Raises:
+            InputError: there is no such entry, it is too large, or it is something else.
+        """
+        if self._sizes.get(name, 0) > _MOST_BYTES_OF_TEXT:
+            raise self._error(f"{name} has {self._sizes[name]:,} bytes; at most {_MOST_BYTES_OF_TEXT:,} are read")
+        return self._parsed(name, self.read(name))
+
+    def _checked_sizes(self) -> dict[str, int]:
+        """The size of each entry, in bytes. The archive has nothing but plain, uncompressed entries."""
+        size = self.path.stat().st_size
+        if size > _MOST_BYTES:
+            raise self._error(f"it has {size:,} bytes; at most {_MOST_BYTES:,} are read")
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                entries = archive.infolist()
+        except (
+            Exception
+        ) as error:  # a damaged directory raises BadZipFile, ValueError, struct.error, OverflowError, ...
+            raise self._error(f"it is not a whole zip archive ({error})") from error
+        sizes = {entry.filename: entry.file_size for entry in entries}
+        if len(entries) > _MOST_ENTRIES or len(sizes) < len(entries) or not all(map(_NAME.fullmatch, sizes)):
+            raise self._error("its entries are not those of a model")
+        for entry in entries:
+            if (
+                entry.compress_type != zipfile.ZIP_STORED
+                or entry.flag_bits & 1
+                or entry.compress_size != entry.file_size
+            ):
+                raise self._error(f"{entry.filename} is compressed or encrypted")
+        if sum(sizes.values()) > size:
+            raise self._error("its entries are larger than the file")
+        return sizes
+
+    def _checked_manifest(self) -> dict[str, str]:
+        """The SHA-256 of each entry, hexadecimal."""
+        if not 0 < self._sizes.get(_MANIFEST, 0) <= _MOST_BYTES_OF_MANIFEST:
+            raise self._error(f"it has no {_MANIFEST} of reasonable size")
+        manifest = self._parsed(_MANIFEST, self._content(_MANIFEST))
+        form: Any = manifest.get("format")
+        entries: Any = manifest.get("entries")
+        if isinstance(form, str) and form.startswith("bytenet-model-") and form != _FORMAT:
+            raise InputError(
+                f"{self.path} has the format {form!r}; this version reads {_FORMAT!r}. Install the version of bytenet "
+                "that wrote it, or export the model again."
+            )
+        expected = {name: size for name, size in self._sizes.items() if name != _MANIFEST}
+        try:
+            sizes = {name: entry["bytes"] for name, entry in entries.items()}
+            checksums = {name: entry["sha256"] for name, entry in entries.items()}
+        except (AttributeError, KeyError, TypeError):
+            sizes, checksums = {}, {}
+        if form != _FORMAT or sizes != expected:
+            raise self._error(f"{_MANIFEST} does not describe its entries")
+        return checksums
+
+    def _content(self, name: str) -> bytes:
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(name) as entry:
+                content = entry.read(self._sizes[name] + 1)
+        except Exception as error:  # as for the directory
+            raise self._error(f"{name} cannot be read ({error})") from error
+        if len(content) != self._sizes[name]:
+            raise self._error(f"{name} has {len(content):,} bytes and not {self._sizes[name]:,}")
+        return content
+
+    def _parsed(self, name: str, content: bytes) -> dict[str, Any]:
+        try:
+            parsed = json.loads(content.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise self._error(f"{name} is not JSON ({error})") from error
+        if not isinstance(parsed, dict):
+            raise self._error(f"{name} is not a JSON object")
+        return parsed
+
+    def _error(self, reason: str) -> InputError:
+        return InputError(
+            f"{self.path} is not a model file, or is damaged: {reason}. Copy it again, or export it again."
+        )
+
+
+def packed(entries: Mapping[str, bytes]) -> bytes:
+    """The content of a `.bytenet` file with these entries. The same entries give the same bytes."""
+    manifest = {
+        "format": _FORMAT,
+        "entries": {
+            name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            for name, content in entries.items()
+        },
+    }
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in {_MANIFEST: json.dumps(manifest, indent=1).encode(), **entries}.items():
+            archive.writestr(zipfile.ZipInfo(name, _TIME), content)
+    return stream.getvalue()

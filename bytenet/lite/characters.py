@@ -1,0 +1,99 @@
+"""The ids of characters, and one line at a time as ids and back, without TensorFlow."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from bytenet.errors import InputError
+
+PAD_ID = 0
+EOS_ID = 1
+UNKNOWN_ID = 2
+REPLACEMENT = "\ufffd"
+VOCABULARY_FORMAT = "bytenet-vocabulary-1"
+
+UnknownRule = Literal["symbol", "drop", "error"]
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: it is empty or has only blanks and characters without width."""
+    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
+
+
+def symbols_by_id(characters: Iterable[str], unknown: UnknownRule) -> list[str]:
+    """What each id stands for in a text. Padding and the end symbol are empty, an unknown character is U+FFFD."""
+    specials = ["", ""] if unknown == "drop" else ["", "", REPLACEMENT]
+    return [*specials, *characters]
+
+
+def decoded(ids: Iterable[int], symbols: Sequence[str]) -> str:
+    """The text of ids up to the first end symbol. An id without a symbol gives U+FFFD."""
+    text = []
+    for number in np.asarray(ids).tolist():
+        if number == EOS_ID:
+            break
+        text.append(symbols[number] if 0 <= number < len(symbols) else REPLACEMENT)
+    return "".join(text)
+
+
+class Characters:
+    """The characters that a model knows, as `bytenet.datasets.Vocabulary` has them.
+
+    Text is brought to NFC by Python's `unicodedata`; training uses TensorFlow Text. The two differ only for characters
+    that are younger than the version of Unicode that one of them has.
+
+    Args:
+        characters: single characters in the order of their ids.
+        unknown: what is done with other characters: "symbol" gives them id 2, "drop" leaves them out, "error" raises an
+            `InputError`.
+    """
+
+    def __init__(self, characters: Sequence[str], unknown: UnknownRule):
+        self.unknown = unknown
+        self.symbols = symbols_by_id(characters, unknown)
+        first_id = len(self.symbols) - len(characters)
+        self._ids = {character: first_id + place for place, character in enumerate(characters)}
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any], where: str) -> Self:
+        """Make it from the content of a `vocabulary.json`; `where` names the file in messages.
+
+        Raises:
+            InputError: the content is something else.
+        """
+        characters: Any = content.get("characters")
+        unknown: Any = content.get("unknown")
+        if (
+            content.get("format") != VOCABULARY_FORMAT
+            or unknown not in get_args(UnknownRule)
+            or not isinstance(characters, list)
+            or not all(isinstance(character, str) and len(character) == 1 for character in characters)
+        ):
+            raise InputError(f"{where} is not a vocabulary written by bytenet. Export the model again.")
+        return cls(characters, unknown)
+
+    def encode(self, line: str) -> np.ndarray:
+        """The ids of a line with the end symbol, int32 `(n,)`.
+
+        Raises:
+            InputError: with the rule "error", for an unknown character.
+        """
+        ids = []
+        for character in unicodedata.normalize("NFC", line):
+            number = self._ids.get(character)
+            if number is not None:
+                ids.append(number)
+            elif self.unknown == "symbol":
+                ids.append(UNKNOWN_ID)
+            elif self.unknown == "error":
+                raise InputError(
+                    f"The character {character!r} (U+{ord(character):04X}) of {line!r} is not in the vocabulary of "
+                    "the model. Remove it from the text."
+                )
+        return np.array([*ids, EOS_ID], np.int32)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids up to the first end symbol."""
+        return decoded(ids, self.symbols)

@@ -1,0 +1,23 @@
+"""One hypothesis for a line of text."""
+
+from typing import NamedTuple
+
+
+class Translation(NamedTuple):
+    """One hypothesis for a line.
+
+    Attributes:
+        text: the translation, without the end symbol.
+        score: log-probability over length penalty, plus coverage penalty. Hypotheses are ranked by it.
+        log_probability: in nats.
+        ended: false if the length limit cut the hypothesis off.
+    """
+
+    text: str
+    score: float
+    log_probability: float
+    ended: bool
+
+
+BLANK = Translation("", 0.0, 0.0, True)
+"""The translation of a blank line."""

@@ -1,0 +1,172 @@
+"""A trained model in one `.bytenet` file, as the whole package reads it; and opening of run folders and such files."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
+from bytenet.config.families import family_configs
+from bytenet.errors import InputError
+from bytenet.lite.archive import CARD, SETTINGS, SUFFIX, VOCABULARY, WEIGHTS, Archive
+from bytenet.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    import keras
+    import numpy as np
+
+    from bytenet.datasets import Vocabulary
+
+_LARGEST_SETTING = 2**16
+
+
+class ModelFile:
+    """The content of a `.bytenet` file. It has what decoding needs of a `RunFolder`.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: it is damaged or something else.
+
+    Attributes:
+        path: of the file.
+        config: the settings of the model and of the search, and the languages. Other settings have their defaults.
+        vocabulary: the characters and their ids.
+        card: a text for people, Markdown.
+        trained_lengths: the padded lengths of the training pairs if the model reads padding, else None.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self._archive = Archive(path)
+        self.path = self._archive.path
+        self._settings = self._archive.read_json(SETTINGS)
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    @cached_property
+    def config(self) -> Config:
+        try:
+            settings = {name: dict(self._settings[name]) for name in ("model", "data", "decoding")}
+            family = family_configs()[settings["model"]["family"]]
+            return Config(
+                model=family(**settings["model"]),
+                data=DataConfig(**settings["data"]),
+                decoding=DecodingConfig(**settings["decoding"]),
+            )
+        except (ValueError, KeyError, TypeError) as error:  # pydantic's error is a ValueError
+            raise self._error(SETTINGS, error) from error
+
+    @cached_property
+    def vocabulary(self) -> "Vocabulary":
+        from bytenet.datasets import Vocabulary
+
+        self._archive.read_json(VOCABULARY)  # checks its size
+        return Vocabulary.from_json(self._archive.read(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
+
+    @property
+    def card(self) -> str:
+        return self._archive.read(CARD).decode("utf-8", "replace")
+
+    @property
+    def trained_lengths(self) -> list[int] | None:
+        lengths = self._settings.get("trained_lengths")
+        is_list = isinstance(lengths, list) and all(isinstance(length, int) and length > 0 for length in lengths)
+        if not is_list and lengths is not None:
+            raise self._error(SETTINGS, "trained_lengths is no list of lengths")
+        return lengths
+
+    def load_model(self) -> "keras.Model":
+        """Build the model and give it its weights. It computes in float32.
+
+        Raises:
+            InputError: the file has no weights for TensorFlow, or they do not fit the settings.
+        """
+        if WEIGHTS not in self._archive:
+            raise InputError(
+                f"{self.path} was exported for LiteRT alone. Translate with --engine lite, or export it again with "
+                "--engine both."
+            )
+        from bytenet.models import build_model
+
+        weights, config, vocab_size = self._weights(), self.config.model, self.vocabulary.size
+        expected = _expected_shapes(config, vocab_size, len(weights))
+        if expected != {name: values.shape for name, values in weights.items()}:
+            raise self._error(WEIGHTS, f"its weights are not those of a {config.kind} of these settings")
+        model = build_model(config, vocab_size)
+        for variable in model.weights:
+            variable.assign(weights[variable.path])
+        return model
+
+    def _weights(self) -> "Mapping[str, np.ndarray]":
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
+
+        content = self._archive.read(WEIGHTS)
+        try:
+            return load(content)
+        except (SafetensorError, ValueError, KeyError, TypeError) as error:
+            raise self._error(WEIGHTS, error) from error
+
+    def _error(self, name: str, reason: object) -> InputError:
+        text = str(reason).replace("\n", " ")[:300]
+        return InputError(
+            f"{name} of {self.path} cannot be used: {text}. It was damaged, or written by another version of this "
+            "package. Export the model again."
+        )
+
+
+def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
+    """Open a run folder, or a file whose name ends in `.bytenet`.
+
+    Raises:
+        MissingFileError: there is no such folder or file.
+        InputError: it is something else, or damaged.
+    """
+    return ModelFile(path) if is_model_file(path) else RunFolder.open(path)
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names a `.bytenet` file. It need not exist."""
+    return Path(path).suffix == SUFFIX
+
+
+def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Mapping[str, Any] | None) -> dict:
+    """The content of `settings.json`, without paths of this machine.
+
+    Args:
+        config: of the model and of the search.
+        trained_lengths: as in `ModelFile`.
+        lite: what the translator without TensorFlow must know; None if the file has no LiteRT model.
+    """
+    source_language, target_language = config.data.languages
+    return {
+        "model": asdict(config.model),
+        "data": {"source_language": source_language, "target_language": target_language},
+        "decoding": asdict(config.decoding),
+        "trained_lengths": trained_lengths,
+        "lite": lite,
+    }
+
+
+def _expected_shapes(config: ModelConfig, vocab_size: int, num_weights: int) -> dict[str, tuple[int, ...]] | None:
+    """The shape of each weight of a model by its path. No weight is made. None if there are too many."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if isinstance(value, int) and value > (
+            num_weights if field.name.endswith(("layers", "sets")) else _LARGEST_SETTING
+        ):
+            return None
+        if isinstance(value, tuple) and (len(value) > num_weights or max(value) > _LARGEST_SETTING):
+            return None
+    import keras
+
+    from bytenet.models import build_model
+
+    with keras.StatelessScope(initialize_variables=False):
+        model = build_model(config, vocab_size)
+        return {variable.path: tuple(variable.shape) for variable in model.weights}

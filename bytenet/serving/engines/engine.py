@@ -1,0 +1,89 @@
+"""The interface of everything that translates sentences for the server."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+
+class Candidate(NamedTuple):
+    """One translation of a sentence.
+
+    Attributes:
+        text: the translation.
+        score: candidates are ranked by it; larger is better.
+    """
+
+    text: str
+    score: float
+
+
+class Alignment(NamedTuple):
+    """What the characters of a translation attend to.
+
+    Attributes:
+        source: the S symbols of the sentence, each as a text. The last one is the end symbol.
+        target: the T symbols of the translation, in the same way.
+        weights: T rows of S numbers. Each row sums to 1.
+    """
+
+    source: list[str]
+    target: list[str]
+    weights: list[list[float]]
+
+
+class Engine(Protocol):
+    """Translates sentences of one language into another. One thread calls all its methods.
+
+    Attributes:
+        languages: codes of the language that is read and of the language that is written.
+        batch_size: largest number of sentences that are translated at once.
+        max_candidates: largest number of translations of a sentence.
+        max_sentence_chars: longer sentences are split before they are translated.
+        has_attention: whether `align` works.
+    """
+
+    languages: tuple[str, str]
+    batch_size: int
+    max_candidates: int
+    max_sentence_chars: int
+    has_attention: bool
+
+    def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
+        """Translate sentences.
+
+        Args:
+            sentences: at most `batch_size`. No sentence is blank or has a line end.
+            num_candidates: 1 or `max_candidates`; a graph of its own is needed for each number.
+
+        Returns:
+            For each sentence at least one and at most `num_candidates` translations, best first.
+
+        Raises:
+            InputError: a sentence cannot be translated. The message is for the person who wrote it.
+        """
+
+    def draft(self, sentence: str) -> Iterator[str]:
+        """Write a quick translation in parts. It may differ from that of `translate`.
+
+        Args:
+            sentence: as for `translate`.
+
+        Yields:
+            The next characters. Each part takes some milliseconds, so that other work fits between two parts. Nothing
+            comes from an engine that cannot write in parts.
+
+        Raises:
+            InputError: as for `translate`.
+        """
+
+    def align(self, sentence: str, translation: str) -> Alignment:
+        """Compute what the characters of a translation attend to, for an engine with `has_attention`."""
+
+
+def longest_sentence(trained_chars: int, longest_symbols: int | None) -> int:
+    """The largest number of characters of a sentence that a model translates well.
+
+    Args:
+        trained_chars: of the longest sentence that the training may have had.
+        longest_symbols: that the model can read, with the end symbol; None for no limit.
+    """
+    return trained_chars if longest_symbols is None else min(trained_chars, longest_symbols - 1)

@@ -1,0 +1,87 @@
+"""What a server tells its administrator: an access log and metrics for Prometheus.
+
+Neither has texts, keys or query strings.
+"""
+
+import logging
+import time
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.waiting import Batch
+
+access_log = logging.getLogger("bytenet.serving.access")
+_BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Metrics:
+    """The measurements of one server."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self.requests = Counter(
+            "bytenet_requests", "Answered requests.", ["path", "status"], registry=self.registry
+        )  # fmt: skip
+        self.seconds = Histogram(
+            "bytenet_request_seconds", "Time to the end of an answer.", ["path"], registry=self.registry
+        )
+        self.batch_sentences = Histogram(
+            "bytenet_batch_sentences", "Sentences in a batch.", buckets=_BATCH_SIZES, registry=self.registry
+        )
+        self.characters = Counter("bytenet_source_characters", "Characters of sentences.", registry=self.registry)
+        self._unfinished = Gauge(
+            "bytenet_unfinished_requests", "Requests that are translated or wait for it.", registry=self.registry
+        )
+
+    def watch(self, thread: TranslatingThread) -> None:
+        """Measure how much the translating thread has to do."""
+        self._unfinished.set_function(lambda: thread.num_unfinished)
+
+    def note_batch(self, batch: Batch) -> None:
+        """Count a batch."""
+        self.batch_sentences.observe(len(batch.members))
+        self.characters.inc(sum(map(len, batch.sentences)))
+
+    def exposition(self) -> bytes:
+        """All measurements in the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+
+class Observation:
+    """Middleware that measures and logs each request.
+
+    Args:
+        app: the application.
+        metrics: gets the measurements.
+        paths: addresses that are counted by their name; all others are counted together.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, paths: frozenset[str]):
+        self._app = app
+        self._metrics = metrics
+        self._paths = paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status, began = 499, time.perf_counter()  # 499 if the client leaves before the answer
+
+        async def noting_send(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting_send)
+        finally:
+            seconds = time.perf_counter() - began
+            path = scope["path"] if scope["path"] in self._paths else "other"
+            self._metrics.requests.labels(path, status).inc()
+            self._metrics.seconds.labels(path).observe(seconds)
+            client = scope["client"][0] if scope.get("client") else "-"
+            access_log.info("%s %s %s %d %.0f ms", client, scope["method"], path, status, 1000 * seconds)

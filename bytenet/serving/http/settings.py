@@ -1,0 +1,31 @@
+"""What an administrator decides about a server."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Limits and rights.
+
+    Attributes:
+        max_chars: largest number of characters of all texts of a request together.
+        max_texts: largest number of texts of a request.
+        max_requests: largest number of requests that are translated or wait for it.
+        timeout_seconds: a request that takes longer is given up; of a stream, a sentence that takes longer.
+        api_keys: one of them must come with each request that translates or detects. None are needed if it is empty.
+        allowed_origins: websites whose scripts may use the server; "*" for all.
+        into_sentences: split lines into sentences before they are translated.
+    """
+
+    max_chars: int = 5000
+    max_texts: int = 100
+    max_requests: int = 256
+    timeout_seconds: float = 30.0
+    api_keys: frozenset[str] = field(default=frozenset(), repr=False)
+    allowed_origins: tuple[str, ...] = ()
+    into_sentences: bool = True
+
+    @property
+    def max_body_bytes(self) -> int:
+        """The largest body that can hold `max_chars` characters: a form needs up to 12 bytes for each."""
+        return 12 * self.max_chars + 65_536

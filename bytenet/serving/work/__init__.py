@@ -1,0 +1,1 @@
+"""The work of the server: requests become sentences, sentences become batches, one thread translates them."""

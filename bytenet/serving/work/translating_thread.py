@@ -1,0 +1,167 @@
+"""The one thread that translates."""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from bytenet.errors import InputError
+from bytenet.serving.engines.engine import Candidate, Engine
+from bytenet.serving.work.waiting import Batch, Job, WaitingJobs
+
+Result = TypeVar("Result")
+_log = logging.getLogger(__name__)
+
+
+class QueueFullError(Exception):
+    """So many requests wait that another one would only wait too long."""
+
+
+class TranslatingThread:
+    """Translates the sentences of all requests in batches, without waiting for a batch to become full.
+
+    What arrives while a batch is translated makes the next batch. Between two batches there is time for one short call,
+    such as a part of a draft. Models and graphs are used by this thread only.
+
+    Args:
+        max_requests: largest number of jobs and calls that are not finished.
+        on_batch: called with each batch before it is translated.
+    """
+
+    def __init__(self, max_requests: int, on_batch: Callable[[Batch], None] = lambda batch: None):
+        self._max_requests = max_requests
+        self._on_batch = on_batch
+        self._unfinished: set[Future] = set()
+        self._jobs = WaitingJobs()
+        self._calls: deque[tuple[Future, Callable[[], Any]]] = deque()
+        self._changed = threading.Condition(threading.RLock())
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._run, name="translating", daemon=True)
+        self._thread.start()
+
+    @property
+    def num_unfinished(self) -> int:
+        """Number of jobs and calls that wait or run."""
+        return len(self._unfinished)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the thread still translates."""
+        return self._thread.is_alive()
+
+    def translate(
+        self, engine: Engine, sentences: Sequence[str], num_candidates: int = 1
+    ) -> Future[list[list[Candidate]]]:
+        """Translate sentences as soon as it is their turn.
+
+        Args:
+            engine, sentences, num_candidates: as for `Engine.translate`, with any number of sentences.
+
+        Returns:
+            The future candidates of each sentence. Its cancellation frees the place of the sentences that still wait.
+            Errors of the engine are errors of the future.
+
+        Raises:
+            QueueFullError: too much waits already.
+        """
+        job = Job(engine, sentences, num_candidates)
+        with self._changed:
+            self._admit(job.future)
+            if sentences:
+                self._jobs.add(job)
+                self._changed.notify()
+        if not sentences:
+            job.future.set_result([])
+        job.future.add_done_callback(lambda _: self._forget(job))
+        return job.future
+
+    def call(self, function: Callable[[], Result]) -> Future[Result]:
+        """Call a function on the thread. It must be short, because sentences wait meanwhile.
+
+        Raises:
+            QueueFullError: too much waits already.
+        """
+        future: Future[Result] = Future()
+        with self._changed:
+            self._admit(future)
+            self._calls.append((future, function))
+            self._changed.notify()
+        return future
+
+    def close(self) -> None:
+        """Finish what waits, and end the thread."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _admit(self, future: Future) -> None:
+        if len(self._unfinished) >= self._max_requests:
+            raise QueueFullError
+        self._unfinished.add(future)
+        future.add_done_callback(self._leave)
+
+    def _leave(self, future: Future) -> None:
+        with self._changed:
+            self._unfinished.discard(future)
+
+    def _forget(self, job: Job) -> None:
+        with self._changed:
+            self._jobs.remove(job)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._jobs or self._calls or self._is_closing)
+                if not (self._jobs or self._calls):
+                    return
+                call = self._calls.popleft() if self._calls else None
+                batch = self._jobs.take_batch() if self._jobs else None
+            if call is not None:
+                _settle(*call)
+            if batch is not None:
+                self._translate(batch)
+
+    def _translate(self, batch: Batch) -> None:
+        try:
+            self._on_batch(batch)
+            translated = batch.engine.translate(batch.sentences, batch.num_candidates)
+            finished = list(zip(batch.members, translated, strict=True))
+        except Exception as error:
+            if len(batch.members) == 1:
+                if not isinstance(error, InputError):
+                    _log.exception("A sentence could not be translated.")
+                _set_exception(batch.members[0][0].future, error)
+                return
+            # One bad sentence must not spoil the others of the batch.
+            for member in batch.members:
+                self._translate(Batch([member]))
+            return
+        for (job, index), candidates in finished:
+            if job.finish(index, candidates):
+                _set_result(job.future, job.candidates)
+
+
+def _settle(future: Future, function: Callable[[], Any]) -> None:
+    """Call a function for its future, unless nobody waits for it any more."""
+    if future.cancelled():
+        return
+    try:
+        _set_result(future, function())
+    except Exception as error:
+        if not isinstance(error, InputError):
+            _log.exception("A call on the translating thread failed.")
+        _set_exception(future, error)
+
+
+def _set_result(future: Future, result: Any) -> None:
+    with suppress(InvalidStateError):  # cancelled, or failed before by another sentence
+        future.set_result(result)
+
+
+def _set_exception(future: Future, error: Exception) -> None:
+    with suppress(InvalidStateError):
+        future.set_exception(error)

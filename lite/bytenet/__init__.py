@@ -1,0 +1,1 @@
+../../bytenet/__init__.py

@@ -1,0 +1,1 @@
+../../bytenet/errors.py

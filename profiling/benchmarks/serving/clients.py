@@ -1,0 +1,121 @@
+"""Clients that ask a server one request after the other, each with its own connection."""
+
+import json
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from itertools import cycle
+from typing import Any
+
+_PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a number of clients experienced.
+
+    Attributes:
+        clients: number of clients that asked at the same time.
+        seconds: length of the measurement.
+        requests_a_second: answered requests with status 200.
+        median_ms, p99_ms: time to the answer, of the requests with status 200; 99 % took at most the second.
+        statuses: number of answers by status; 0 is a broken connection.
+        wrong: number of answers with another translation than expected.
+        texts: number of different texts that were translated.
+    """
+
+    clients: int
+    seconds: float
+    requests_a_second: float
+    median_ms: float
+    p99_ms: float
+    statuses: Mapping[int, int]
+    wrong: int
+    texts: int
+
+
+def ask(
+    port: int, expected: Mapping[str, str], languages: tuple[str, str], clients: int, seconds: float | None = None
+) -> Load:
+    """Let clients ask for the translations of texts in turn.
+
+    Args:
+        port: of a server on this machine.
+        expected: the right translation of each text.
+        languages: that the server reads and writes.
+        clients: number of clients. They share the texts: each asks for every n-th one.
+        seconds: length of the measurement; None asks for each text once.
+    """
+    began = time.perf_counter()
+    texts, end = list(expected), None if seconds is None else began + seconds
+    asking = [_Client(port, expected, languages, texts[number::clients], end) for number in range(clients)]
+    for client in asking:
+        client.start()
+    for client in asking:
+        client.join()
+    took = time.perf_counter() - began
+    times = sorted(time for client in asking for time in client.times)
+    statuses = sum((client.statuses for client in asking), Counter[int]())
+    return Load(
+        clients=clients,
+        seconds=took,
+        requests_a_second=len(times) / took,
+        median_ms=1000 * statistics.median(times) if times else float("nan"),
+        p99_ms=1000 * times[int(0.99 * (len(times) - 1))] if times else float("nan"),
+        statuses=dict(sorted(statuses.items())),
+        wrong=sum(client.wrong for client in asking),
+        texts=len(set().union(*(client.texts for client in asking))),
+    )
+
+
+class _Client(threading.Thread):
+    """Asks for texts once, or again and again until `end`. A refused client waits for a moment and goes on."""
+
+    def __init__(
+        self,
+        port: int,
+        expected: Mapping[str, str],
+        languages: tuple[str, str],
+        texts: Sequence[str],
+        end: float | None,
+    ):
+        super().__init__(daemon=True)
+        self.times: list[float] = []
+        self.statuses: Counter[int] = Counter()
+        self.wrong = 0
+        self.texts: set[str] = set()
+        self._port, self._expected, self._languages, self._order, self._end = port, expected, languages, texts, end
+
+    def run(self) -> None:
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE_SECONDS)
+        for text in self._order if self._end is None else cycle(self._order):
+            if self._end is not None and time.perf_counter() >= self._end:
+                break
+            began = time.perf_counter()
+            try:
+                status, answer = translate(connection, text, self._languages)
+            except (OSError, HTTPException):
+                connection.close()
+                self.statuses[0] += 1
+                continue
+            self.statuses[status] += 1
+            if status == 200:
+                self.times.append(time.perf_counter() - began)
+                self.texts.add(text)
+                self.wrong += answer["translatedText"] != self._expected[text]
+            elif status == 429:
+                time.sleep(1)
+        connection.close()
+
+
+def translate(connection: HTTPConnection, text: str, languages: tuple[str, str]) -> tuple[int, Any]:
+    """Ask for one translation. Returns the status and the content of the answer."""
+    source, target = languages
+    body = json.dumps({"q": text, "source": source, "target": target})
+    connection.request("POST", "/translate", body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    return response.status, json.loads(response.read())

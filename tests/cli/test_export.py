@@ -1,0 +1,90 @@
+"""`bytenet export`, and `bytenet translate` with what it wrote."""
+
+import pytest
+import tensorflow as tf
+
+from bytenet.cli.export import export
+from bytenet.cli.translate import translate
+from bytenet.errors import InputError, MissingFileError
+from bytenet.model_file import ModelFile
+
+TEXT = "ein Hund\n\nzwei Häuser\n".encode()
+
+
+@pytest.fixture(scope="module")
+def model_path(run_folder, tmp_path_factory):
+    from click.testing import CliRunner
+
+    path = tmp_path_factory.mktemp("export") / "de-en.bytenet"
+    result = CliRunner().invoke(export, [str(run_folder.path), str(path), "--min-length", "4"])
+    assert result.exit_code == 0, result.output
+    assert f"Wrote {path}: 0." in result.stderr
+    assert result.stdout == ""
+    return path
+
+
+@pytest.mark.parametrize("engine", ["full", "lite"])
+def test_file_translates_with_either_engine_as_the_run_does(engine, model_path, run_folder, invoke):
+    expected = invoke(translate, run_folder.path, "--min-length", 4, "--n-best", 2, "--no-xla", stdin=TEXT)
+    xla = ["--no-xla"] if engine == "full" else []
+    result = invoke(translate, model_path, "--engine", engine, "--n-best", 2, *xla, stdin=TEXT)
+    assert [line.split("\t")[::2] for line in result.stdout.split("\n")] == [
+        line.split("\t")[::2] for line in expected.stdout.split("\n")
+    ]
+    assert "Translated 3 lines" in result.stderr
+    assert "beam size 3" in result.stderr
+
+
+def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, tmp_path):
+    card = ModelFile(model_path).card
+    assert card.startswith("# bytenet: de to en\n")
+    assert "corpus: files" in card
+    assert str(run_folder.path.parent) not in card
+    (tmp_path / "card.md").write_text("# Mine: ü\n", encoding="utf-8")
+    invoke(export, model_path, tmp_path / "own.bytenet", "--engine", "full", "--card", tmp_path / "card.md")
+    assert ModelFile(tmp_path / "own.bytenet").card == "# Mine: ü\n"
+    with pytest.raises(MissingFileError, match="Give --card the path"):
+        invoke(export, model_path, tmp_path / "no.bytenet", "--card", tmp_path / "none.md")
+
+
+@pytest.mark.thorough
+def test_saved_model_is_the_format_of_a_folder(run_folder, invoke, tmp_path):
+    invoke(export, run_folder.path, tmp_path / "saved", "--beam-size", 1)
+    signature = tf.saved_model.load(tmp_path / "saved").signatures["serving_default"]
+    lines = TEXT.decode().split("\n")[:-1]
+    result = [text.decode() for text in signature(text=tf.constant(lines))["translation"].numpy()]
+    expected = invoke(translate, run_folder.path, "--beam-size", 1, "--no-xla", stdin=TEXT).stdout
+    assert "".join(f"{line}\n" for line in result) == expected
+
+
+@pytest.mark.parametrize(
+    ("out", "options", "message"),
+    [
+        ("saved", ["--precision", "float16"], "--precision is for files"),
+        ("saved", ["--engine", "lite"], "are for .bytenet files"),
+        ("a.tflite", ["--xla"], "--xla is for a SavedModel"),
+        ("a.bytenet", ["--xla"], "--xla is for a SavedModel"),
+        ("a.bytenet", ["--format", "onnx"], "'onnx' is not one of"),
+    ],
+)
+def test_wrong_use_exits_with_code_2(out, options, message, run_folder, invoke, tmp_path):
+    result = invoke(export, run_folder.path, tmp_path / out, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lite_engine_takes_one_file_and_no_other_options(model_path, run_folder, invoke):
+    for arguments in ([model_path, "--beam-size", 2], [model_path, "--window", 5], [run_folder.path]):
+        assert invoke(translate, *arguments, "--engine", "lite", stdin=TEXT).exit_code == 2
+    assert invoke(translate, model_path, "--engine", "lite", "--n-best", 4, stdin=TEXT).exit_code == 2
+
+
+def test_unusable_paths_are_named(run_folder, invoke, tmp_path):
+    with pytest.raises(InputError, match=r"ends in '\.zip'"):
+        invoke(export, run_folder.path, tmp_path / "a.zip")
+    with pytest.raises(MissingFileError, match="expected the folder of a run"):
+        invoke(export, tmp_path / "none", tmp_path / "a.bytenet")
+    (tmp_path / "text.bytenet").write_text("text")
+    with pytest.raises(InputError, match="is not a model file, or is damaged"):
+        invoke(translate, tmp_path / "text.bytenet", stdin=TEXT)

@@ -1,0 +1,141 @@
+"""`bytenet serve`: its arguments, and the engine for run folders."""
+
+import subprocess
+import sys
+
+import pytest
+
+from bytenet.cli.serve import serve
+from bytenet.cli.translate import translate
+from bytenet.errors import InputError, MissingFileError
+from bytenet.serving.engines.lite_engine import LiteEngine
+from bytenet.serving.engines.run_engine import RunEngine
+
+LINES = ["ein Hund", "zwei", "x", "ein unbekanntes ☃ und ein langer Satz, der über die Grenze geht"]
+
+
+# Imports the server and translates where TensorFlow cannot be imported.
+_WITHOUT_TENSORFLOW = """
+import sys
+sys.modules.update(dict.fromkeys(["tensorflow", "keras", "tensorflow_text"]))
+import bytenet.serving.server
+from bytenet.serving.engines.lite_engine import LiteEngine
+
+print(LiteEngine(sys.argv[1]).translate(["ein Hund"], 1)[0][0].text)
+"""
+
+
+@pytest.fixture(scope="module")
+def model_path(run_folder, tmp_path_factory):
+    """The model of the run folder as a file."""
+    from bytenet.decoding import Translator
+
+    path = tmp_path_factory.mktemp("model") / "de-en.bytenet"
+    Translator.from_run(run_folder.path).export(path, languages=("de", "en"), card="# A model\n")
+    return path
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What `bytenet serve` would serve, instead of a running server."""
+    arguments = []
+    monkeypatch.setattr("bytenet.serving.server.serve", lambda *given: arguments.extend(given))
+    return arguments
+
+
+def test_the_engine_translates_as_the_command_does(run_folder, invoke):
+    engine = RunEngine(run_folder.path)
+    assert engine.languages == ("de", "en")
+    expected = invoke(translate, run_folder.path, stdin="".join(f"{line}\n" for line in LINES).encode())
+    assert [candidates[0].text for candidates in engine.translate(LINES, 1)] == expected.stdout.split("\n")[:-1]
+    n_best = invoke(translate, run_folder.path, "--n-best", 3, stdin=LINES[0].encode()).stdout.split("\n")[:-1]
+    (candidates,) = engine.translate(LINES[:1], engine.max_candidates)
+    assert [f"1\t{score:.4f}\t{text}" for text, score in candidates] == n_best
+
+
+def test_the_draft_is_the_translation_of_greedy_search(run_folder, invoke):
+    engine = RunEngine(run_folder.path, beam_size=1)
+    for line in LINES:
+        assert "".join(engine.draft(line)) == engine.translate([line], 1)[0][0].text
+
+
+def test_alignments_come_from_models_with_attention(run_folder, attentive_run_folder):
+    assert not RunEngine(run_folder.path).has_attention
+    engine = RunEngine(attentive_run_folder.path)
+    assert engine.has_attention
+    source, target, weights = engine.align("ein Hund", "a dog")
+    assert "".join(source) == "ein Hund⏎"
+    assert "".join(target) == "a dog⏎"
+    assert len(weights) == len(target)
+    for row in weights:
+        assert len(row) == len(source)
+        assert sum(row) == pytest.approx(1.0, abs=0.05)  # rounded to hundredths
+
+
+def test_both_engines_translate_a_model_file_as_the_run_folder(run_folder, model_path):
+    run, full, lite = RunEngine(run_folder.path), RunEngine(model_path), LiteEngine(model_path)
+    assert run.languages == full.languages == lite.languages
+    assert run.max_candidates == full.max_candidates == lite.max_candidates
+    for num_candidates in (1, run.max_candidates):
+        expected = [[text for text, _ in candidates] for candidates in run.translate(LINES, num_candidates)]
+        for engine in (full, lite):
+            candidates_of_lines = engine.translate(LINES, num_candidates)
+            assert [[text for text, _ in candidates] for candidates in candidates_of_lines] == expected
+    assert list(lite.draft("ein Hund")) == []
+
+
+def test_the_server_and_the_lite_engine_need_no_tensorflow(model_path):
+    done = subprocess.run([sys.executable, "-c", _WITHOUT_TENSORFLOW, model_path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{LiteEngine(model_path).translate(['ein Hund'], 1)[0][0].text}\n"
+
+
+def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, model_path, invoke, started):
+    assert "takes .bytenet files" in invoke(serve, run_folder.path, "--engine", "lite").stderr
+    assert "those of the export" in invoke(serve, model_path, "--engine", "lite", "--beam-size", 2).stderr
+    invoke(serve, model_path, "--engine", "lite")
+    (engine,) = started[0]
+    assert isinstance(engine, LiteEngine)
+
+
+def test_options_become_settings(run_folder, invoke, started, tmp_path):
+    (tmp_path / "keys").write_text("geheim\n\n zweiter \n")
+    invoke(
+        serve, run_folder.path, "--beam-size", 2, "--host", "::1", "--port", 1234, "--max-chars", 10, "--timeout", 2,
+        "--api-keys", tmp_path / "keys", "--allow-origin", "https://example.org", "--no-split",
+    )  # fmt: skip
+    (engine,), settings, host, port = started
+    assert (engine.max_candidates, host, port) == (2, "::1", 1234)
+    assert (settings.max_chars, settings.timeout_seconds, settings.into_sentences) == (10, 2.0, False)
+    assert settings.api_keys == {"geheim", "zweiter"}
+    assert settings.allowed_origins == ("https://example.org",)
+    assert "geheim" not in repr(settings)
+
+
+def test_the_server_is_private_unless_told_otherwise_and_keys_come_from_the_environment(
+    run_folder, invoke, started, monkeypatch
+):
+    monkeypatch.setenv("BYTENET_API_KEYS", "a b")
+    invoke(serve, run_folder.path)
+    _, settings, host, _ = started
+    assert host == "127.0.0.1"
+    assert settings.api_keys == {"a", "b"}
+    assert settings.allowed_origins == ()
+
+
+def test_a_file_without_keys_is_refused(run_folder, invoke, started, tmp_path):
+    (tmp_path / "keys").write_text("\n")
+    with pytest.raises(InputError, match="has no key"):
+        invoke(serve, run_folder.path, "--api-keys", tmp_path / "keys")
+
+
+def test_a_folder_that_is_no_run_is_refused(invoke, started, tmp_path):
+    with pytest.raises(MissingFileError, match="not a run folder"):
+        invoke(serve, tmp_path)
+
+
+def test_a_missing_library_is_named(run_folder, invoke, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
+    monkeypatch.delitem(__import__("sys").modules, "bytenet.serving.server", raising=False)
+    with pytest.raises(InputError, match=r"pip install 'bytenet\[serve\]'"):
+        invoke(serve, run_folder.path)

@@ -1,0 +1,51 @@
+"""`bytenet-lite`: each input line gives one output line."""
+
+import io
+import sys
+
+import pytest
+
+from bytenet.lite.__main__ import main
+
+
+@pytest.fixture
+def run(monkeypatch, capfdbinary):
+    """Run the command; returns exit code, stdout and stderr."""
+
+    def run_command(*arguments, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as exit:
+            code = exit.code
+        output = capfdbinary.readouterr()
+        return code, output.out.decode(), output.err.decode()
+
+    return run_command
+
+
+def test_stdin_and_a_file_give_the_same_lines(run, model_path, lite, tmp_path):
+    text = b"ein Hund\r\n\nzwei\n"
+    (tmp_path / "in").write_bytes(text)
+    expected = "".join(f"{best.text}\n" for best, *_ in lite.translate(["ein Hund", "", "zwei"]))
+    assert run(model_path, stdin=text)[:2] == (0, expected)
+    assert run(model_path, tmp_path / "in")[:2] == (0, expected)
+
+
+def test_several_hypotheses_have_number_score_and_text(run, model_path, lite):
+    code, out, _ = run(model_path, "--n-best", 2, stdin=b"ein\n\n")
+    [best, second], _ = lite.translate(["ein", ""], 2)
+    rows = [f"1\t{best.score:.4f}\t{best.text}", f"1\t{second.score:.4f}\t{second.text}", "2\t0.0000\t", ""]
+    assert (code, out.split("\n")) == (0, rows)
+
+
+def test_mistakes_are_messages(run, model_path, tmp_path):
+    code, out, err = run(tmp_path / "nothing.bytenet")
+    assert (code, out) == (1, "")
+    assert "nothing.bytenet does not exist; expected a model file" in err
+    code, out, err = run(model_path, stdin=b"ein\nH\xe4user\n")
+    assert code == 1
+    assert "stdin:2: byte 2 of the line is 0xe4" in err
+    code, out, err = run(model_path, "--n-best", 4)
+    assert (code, out) == (2, "")
+    assert "--n-best from 1 to 3" in err

@@ -1,0 +1,96 @@
+"""The lite translator gives the translations of the whole package."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+
+from bytenet.errors import InputError
+from bytenet.lite import Translator
+from bytenet.lite.archive import Archive, packed
+from bytenet.lite.translation import BLANK
+
+
+def with_changes(model_path, tmp_path, **changes):
+    """A copy of the model file with other entries; an entry that is None is left out."""
+    original = Archive(model_path)
+    names = ("settings.json", "vocabulary.json", "card.md", "model.tflite", "weights.safetensors")
+    entries = {name: original.read(name) for name in names} | {
+        name.replace("_", ".", 1): content for name, content in changes.items()
+    }
+    path = tmp_path / "changed.bytenet"
+    path.write_bytes(packed({name: content for name, content in entries.items() if content is not None}))
+    return path
+
+
+def test_translations_are_those_of_the_whole_package(lite, translator, lines):
+    for n_best in (1, 3):
+        actual, expected = list(lite.translate(lines, n_best)), list(translator.translate(lines, n_best))
+        assert [[best.text for best in row] for row in actual] == [[best.text for best in row] for row in expected]
+        assert [[best.ended for best in row] for row in actual] == [[best.ended for best in row] for row in expected]
+        for name in ("score", "log_probability"):
+            values = [[getattr(best, name) for row in rows for best in row] for rows in (actual, expected)]
+            np.testing.assert_allclose(*values, atol=1e-4)
+    assert len({row[0].text for row in actual}) > 3  # the test data has different translations
+
+
+def test_blank_line_is_not_searched(lite, monkeypatch):
+    monkeypatch.setattr(lite, "_search", lambda **_: pytest.fail("The search ran."))
+    assert list(lite.translate(["", " \u200b"])) == [[BLANK], [BLANK]]
+
+
+def test_lines_are_translated_as_they_come(lite):
+    results = lite.translate(iter(["ein", None]))
+    assert next(results)[0].text  # the second one would be an error
+    assert list(lite.translate([])) == []
+
+
+def test_threads_take_turns(lite, lines):
+    expected, results = list(lite.translate(lines)), {}
+    threads = [threading.Thread(target=lambda n=n: results.update({n: list(lite.translate(lines))})) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert list(results.values()) == [expected] * 4
+
+
+@pytest.mark.parametrize("n_best", [0, 4])
+def test_number_of_hypotheses_is_limited_by_the_beam(lite, n_best):
+    with pytest.raises(ValueError, match="from 1 to beam_size, which is 3"):
+        list(lite.translate(["ein"], n_best))
+
+
+def test_line_that_is_too_long_is_refused(model_path, tmp_path):
+    settings = Archive(model_path).read_json("settings.json")
+    settings["lite"]["longest"] = 4
+    short = Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
+    assert len(list(short.translate(["ein", " " * 9]))) == 2
+    with pytest.raises(InputError, match="has 5 symbols with the end symbol, but the model reads at most 4"):
+        list(short.translate(["drei"]))
+
+
+@pytest.mark.parametrize(
+    "lite_settings", [None, {}, {"beam_size": 0}, {"beam_size": 3, "longest": "a"}, {"beam_size": 1e9}]
+)
+def test_wrong_settings_are_refused(lite_settings, model_path, tmp_path):
+    settings = Archive(model_path).read_json("settings.json") | {"lite": lite_settings}
+    with pytest.raises(InputError, match=r"settings\.json has lite\.(beam_size|longest)"):
+        Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
+
+
+def test_file_without_a_lite_model_says_what_to_do(model_path, tmp_path):
+    with pytest.raises(InputError, match="exported without a LiteRT model"):
+        Translator(with_changes(model_path, tmp_path, model_tflite=None))
+
+
+def test_damaged_lite_model_is_refused(model_path, tmp_path):
+    with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite"):
+        Translator(with_changes(model_path, tmp_path, model_tflite=b"no model"))
+
+
+def test_missing_runtime_is_named(model_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "ai_edge_litert.interpreter", None)
+    with pytest.raises(InputError, match="pip install ai-edge-litert"):
+        Translator(model_path)

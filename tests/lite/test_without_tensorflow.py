@@ -1,0 +1,58 @@
+"""Nothing of TensorFlow, Keras or the rest of this package is imported."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Imports of other modules of this package, or of what they need, fail.
+PROGRAM = """
+import importlib.abc, sys
+REFUSED = {"tensorflow", "keras", "tensorflow_text", "tensorflow_intel", "pydantic", "click", "safetensors", "yaml"}
+
+class Refuse(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        ours = name.startswith("bytenet.") and not name.startswith(("bytenet.lite", "bytenet.errors"))
+        if ours or name.partition(".")[0] in REFUSED:
+            raise AssertionError(f"{name} was imported")
+
+sys.meta_path.insert(0, Refuse())
+from bytenet.lite import Translator
+import json
+lines = json.loads(sys.argv[2])
+print(json.dumps([best.text for best, *_ in Translator(sys.argv[1]).translate(lines)]))
+"""
+
+
+def test_translation_needs_only_numpy_and_the_runtime(model_path, lite, lines):
+    output = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(model_path), json.dumps(lines)], cwd=ROOT, capture_output=True, check=True
+    ).stdout
+    assert json.loads(output) == [best.text for best, *_ in lite.translate(lines)]
+
+
+@pytest.mark.thorough
+def test_distribution_has_these_modules_alone_and_translates(model_path, lite, tmp_path):
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
+            "--wheel-dir", tmp_path, ROOT / "lite",
+        ],
+        check=True,
+    )  # fmt: skip
+    [wheel] = tmp_path.glob("bytenet_lite-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    modules = {str(path.relative_to(tmp_path / "site")) for path in (tmp_path / "site").rglob("*.py")}
+    of_lite = {f"bytenet/lite/{path.name}" for path in (ROOT / "bytenet" / "lite").glob("*.py")}
+    assert modules == {"bytenet/__init__.py", "bytenet/errors.py", *of_lite}
+    output = subprocess.run(
+        [sys.executable, "-m", "bytenet.lite", model_path], cwd=tmp_path / "site", input=b"ein\n\nzwei\n",
+        capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    expected = [best.text for best, *_ in lite.translate(["ein", "", "zwei"])]
+    assert output.decode().split("\n") == [*expected, ""]

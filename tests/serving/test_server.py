@@ -1,0 +1,59 @@
+"""A server as a process: it starts without TensorFlow, and SIGTERM lets it finish what runs."""
+
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import requests
+
+# The engine says when it begins, and translates after it has read a line.
+_SERVER = """
+import sys
+from bytenet.serving.engines.engine import Candidate
+from bytenet.serving.http.settings import ServerSettings
+from bytenet.serving.server import serve
+
+class Engine:
+    languages, batch_size, max_candidates, max_sentence_chars, has_attention = ("de", "en"), 4, 1, 100, False
+
+    def translate(self, sentences, num_candidates):
+        print("translating", flush=True)
+        sys.stdin.readline()
+        return [[Candidate(sentence[::-1], 0.0)] for sentence in sentences]
+
+assert not {"tensorflow", "keras"} & set(sys.modules)
+serve([Engine()], ServerSettings(), port=int(sys.argv[1]))
+"""
+
+
+def test_sigterm_lets_a_server_without_tensorflow_finish_what_runs(free_port, wait_for):
+    port = free_port()
+    command = [sys.executable, "-c", _SERVER, str(port)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process, ThreadPoolExecutor() as clients:
+        address = f"http://127.0.0.1:{port}"
+        try:
+            wait_for(lambda: requests.get(f"{address}/health", timeout=10).ok, "The server")
+            data = {"q": "abc", "source": "de", "target": "en"}
+            running = clients.submit(requests.post, f"{address}/translate", data=data, timeout=60)
+            assert process.stdout.readline() == "translating\n"
+            process.send_signal(signal.SIGTERM)
+            wait_for(lambda: _refuses(address), "The refusal of new requests")
+            process.stdin.write("go on\n")
+            process.stdin.flush()
+            assert running.result().json() == {"translatedText": "cba"}
+            assert process.wait(60) in (0, -signal.SIGTERM)
+        finally:
+            process.kill()
+        log = process.stderr.read()
+    assert "POST /translate 200" in log
+    assert "Traceback" not in log
+
+
+def _refuses(address: str) -> bool:
+    try:
+        requests.get(f"{address}/health", timeout=10)
+    except requests.ConnectionError:
+        return True
+    return False

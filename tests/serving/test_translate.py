@@ -1,0 +1,209 @@
+"""The operation `/translate`: what it takes, what it answers, and what it refuses."""
+
+import json
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+SENTENCE = {"q": "abc", "source": "de", "target": "en"}
+
+
+@pytest.fixture
+def server(serving, reversing_engine):
+    with serving(reversing_engine(), max_chars=50, max_texts=3) as address:
+        yield address
+
+
+def answer(address, **arguments):
+    return requests.post(f"{address}translate", timeout=60, **arguments)
+
+
+@pytest.mark.parametrize("encoding", ["params", "data", "json"])
+def test_parameters_come_in_the_query_a_form_or_json(server, encoding):
+    found = answer(server, **{encoding: SENTENCE})
+    assert found.status_code == 200
+    assert found.json() == {"translatedText": "cba"}
+
+
+def test_parameters_come_in_a_multipart_form(server):
+    found = answer(server, files={name: (None, value) for name, value in SENTENCE.items()})
+    assert found.json() == {"translatedText": "cba"}
+
+
+def test_the_body_comes_before_the_query(server):
+    assert answer(server, params={**SENTENCE, "q": "other"}, json={"q": "abc"}).json() == {"translatedText": "cba"}
+
+
+@pytest.mark.parametrize("encoding", ["params", "data", "json"])
+def test_a_list_gives_lists(server, encoding):
+    parameters = {**SENTENCE, "q": ["abc", "de"], "alternatives": 1}
+    found = answer(server, **{encoding: parameters}).json()
+    assert found == {"translatedText": ["cba", "ed"], "alternatives": [["cba'"], ["ed'"]]}
+
+
+def test_texts_keep_their_lines_and_blanks(server):
+    text = "  Ja. Nein!\n\n \tGut.\r\n"
+    assert answer(server, json={**SENTENCE, "q": text}).json()["translatedText"] == "  .aJ !nieN\n\n \t.tuG\r\n"
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "\u200b"])
+def test_a_blank_text_stays_as_it_is(server, text):
+    found = answer(server, json={**SENTENCE, "q": text, "alternatives": 2}).json()
+    assert found == {"translatedText": text, "alternatives": []}
+
+
+def test_sentences_are_not_split_where_the_administrator_says_so(serving, reversing_engine):
+    with serving(reversing_engine(), into_sentences=False) as address:
+        assert answer(address, json={**SENTENCE, "q": "Ja. Nein."}).json()["translatedText"] == ".nieN .aJ"
+
+
+def test_alternatives_have_the_candidates_of_each_sentence(server):
+    found = answer(server, json={**SENTENCE, "q": "Ja. Nein.", "alternatives": 2}).json()
+    assert found == {"translatedText": ".aJ .nieN", "alternatives": [".aJ' .nieN'", ".aJ'' .nieN''"]}
+
+
+def test_the_source_language_is_detected(serving, reversing_engine):
+    with serving(reversing_engine("de"), reversing_engine("fr")) as address:
+        found = answer(address, json={**SENTENCE, "source": "auto", "q": "Le chien court dans la rue"}).json()
+    assert found["detectedLanguage"]["language"] == "fr"
+    assert found["detectedLanguage"]["confidence"] > 90
+
+
+def test_confidence_is_low_for_a_language_that_is_not_served(server):
+    found = answer(server, json={**SENTENCE, "source": "auto", "q": "The dog runs along the street"}).json()
+    assert found["detectedLanguage"]["language"] == "de"
+    assert found["detectedLanguage"]["confidence"] < 10
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "part"),
+    [
+        ({"q": None}, 400, "q"),
+        ({"q": 5}, 400, "q"),
+        ({"q": [["a"]]}, 400, "q"),
+        ({"q": "a\0b"}, 400, "NUL"),
+        ({"q": "\ud800"}, 400, "surrogate"),
+        ({"source": "fr"}, 400, "de to en"),
+        ({"target": "fr"}, 400, "de to en"),
+        ({"source": "x" * 10_000}, 400, "de to en"),
+        ({"format": "html"}, 400, '"text"'),
+        ({"alternatives": 3}, 400, "at most 2"),
+        ({"alternatives": -1}, 400, "alternatives"),
+        ({"alternatives": 10**30}, 400, "at most 2"),
+        ({"alternatives": "many"}, 400, "alternatives"),
+        ({"q": "a" * 51}, 413, "at most 50"),
+        ({"q": ["a"] * 4}, 413, "at most 3"),
+        ({"q": "a" * 100_000}, 413, "bytes"),
+        ({"q": "☠"}, 400, "skull"),
+        ({"q": "💥"}, 500, "log"),
+    ],
+)
+def test_refusals_say_what_is_wrong(server, change, status, part):
+    found = answer(server, data=json.dumps({**SENTENCE, **change}), headers={"Content-Type": "application/json"})
+    assert found.status_code == status
+    assert list(found.json()) == ["error"]
+    error = found.json()["error"]
+    assert part in error
+    assert len(error) < 400
+    assert "secret" not in error
+    assert "/" not in error
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status"),
+    [
+        (b"{", "application/json", 400),
+        (b"[]", "application/json", 400),
+        (b"[" * 100_0, "application/json", 400),
+        (b"\xff", "application/json", 400),
+        (b'{"q": 1' + b"0" * 5000 + b"}", "application/json", 400),
+        (b"abc", "text/plain", 415),
+        (b"abc", "multipart/form-data", 400),
+        (b"--x\r\nabc", "multipart/form-data; boundary=x", 400),
+        (b'--x\r\nContent-Disposition: form-data; name="q"; filename="a"\r\n\r\na\r\n--x--\r\n',
+         "multipart/form-data; boundary=x", 400),
+        (b"q=%ff%fe", "application/x-www-form-urlencoded", 400),
+        (b"q=a&" * 2000, "application/x-www-form-urlencoded", 400),
+    ],
+)  # fmt: skip
+def test_bodies_that_cannot_be_read_are_refused(server, body, content_type, status):
+    found = answer(server, data=body, headers={"Content-Type": content_type})
+    assert found.status_code == status
+    assert list(found.json()) == ["error"]
+
+
+def test_a_body_of_unknown_length_is_limited_too(server):
+    found = answer(server, data=(b"a" * 10_000 for _ in range(100)), headers={"Content-Type": "application/json"})
+    assert found.status_code == 413
+
+
+def test_unknown_addresses_and_methods_are_refused(server):
+    for found in (requests.get(f"{server}none", timeout=60), requests.get(f"{server}translate", timeout=60)):
+        assert found.status_code in (404, 405)
+        assert list(found.json()) == ["error"]
+
+
+def test_a_key_is_needed_where_there_are_keys(serving, reversing_engine):
+    with serving(reversing_engine(), api_keys=frozenset({"öffne dich", "b"})) as address:
+        for key, status in (("öffne dich", 200), ("b", 200), ("c", 403), ("", 403), (None, 403)):
+            for encoding in ("params", "data", "json"):
+                assert answer(address, **{encoding: {**SENTENCE, "api_key": key}}).status_code == status
+        for path in ("detect", "translate/stream"):
+            assert requests.post(f"{address}{path}", data=SENTENCE, timeout=60).status_code == 403
+        for path in ("languages", "health", ""):
+            assert requests.get(f"{address}{path}", timeout=60).status_code == 200
+        assert requests.get(f"{address}frontend/settings", timeout=60).json()["keyRequired"] is True
+
+
+def test_a_full_server_refuses_at_once(serving, reversing_engine, wait_for):
+    engine = reversing_engine()
+    with serving(engine, max_requests=2) as address, ThreadPoolExecutor() as clients:
+        engine.gate.clear()
+        waiting = [clients.submit(answer, address, json=SENTENCE) for _ in range(2)]
+        wait_for(lambda: "bytenet_unfinished_requests 2.0" in metrics(address), "The second request")
+        refused = answer(address, json=SENTENCE)
+        assert refused.status_code == 429
+        assert "Try again" in refused.json()["error"]
+        assert refused.headers["Retry-After"] == "1"
+        assert requests.get(f"{address}health", timeout=60).json() == {"status": "ok"}
+        engine.gate.set()
+        assert [found.result().status_code for found in waiting] == [200, 200]
+
+
+def test_a_slow_translation_is_given_up(serving, reversing_engine):
+    engine = reversing_engine()
+    with serving(engine, timeout_seconds=0.2) as address:
+        engine.gate.clear()
+        found = answer(address, json=SENTENCE)
+        assert found.status_code == 504
+        assert "too long" in found.json()["error"]
+        engine.gate.set()
+        assert answer(address, json=SENTENCE).json() == {"translatedText": "cba"}
+
+
+def test_a_client_that_leaves_frees_its_place(serving, reversing_engine, wait_for):
+    engine = reversing_engine()
+    with serving(engine, max_requests=2) as address, ThreadPoolExecutor() as clients:
+        engine.gate.clear()
+        first = clients.submit(answer, address, json=SENTENCE)
+        assert engine.started.wait(60)
+        body = json.dumps({**SENTENCE, "q": "leaves"}).encode()
+        with socket.create_connection((urlsplit(address).hostname, urlsplit(address).port)) as leaving:
+            leaving.sendall(
+                b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+            )
+            wait_for(lambda: "bytenet_unfinished_requests 2.0" in metrics(address), "The second request")
+        wait_for(lambda: "bytenet_unfinished_requests 1.0" in metrics(address), "The free place")
+        last = clients.submit(answer, address, json=SENTENCE)
+        wait_for(lambda: "bytenet_unfinished_requests 2.0" in metrics(address), "The last request")
+        engine.gate.set()
+        assert first.result().status_code == last.result().status_code == 200
+        assert engine.batches == [["abc"], ["abc"]]
+
+
+def metrics(address):
+    return requests.get(f"{address}metrics", timeout=60).text
