@@ -10,9 +10,10 @@ used.
 from typing import Any
 
 from bytenet.datasets.batches.bucketing import plan_batches, plan_from_config
+from bytenet.datasets.batches.epoch_shapes import Bucket
 from bytenet.datasets.batches.lengths import pair_lengths, text_lengths
 from bytenet.datasets.batches.partition import histogram_cuts, optimal_cuts
-from bytenet.datasets.batches.plan import BatchPlan, Bucket, PlannedBatch, length_groups
+from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, length_groups
 from bytenet.datasets.corpora import available
 from bytenet.datasets.loading import load_corpus, read_corpus
 from bytenet.datasets.parallel import Corpus, Pairs

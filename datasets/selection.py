@@ -11,7 +11,7 @@ from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 from bytenet.datasets.text.vocabulary import Vocabulary
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from bytenet.config import DataConfig
@@ -32,8 +32,15 @@ def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
         config: reads `min_length`, `max_length` and `max_train_pairs` from it.
 
     Raises:
+        ConfigError: the pairs are in shards.
         InputError: no pair is within the limits.
     """
+    if config.corpus == "shards":
+        raise ConfigError(
+            "data.corpus is shards, whose training pairs are not read into memory. Only `bytenet train` and `bytenet "
+            "profile` can use them. Here, set data.corpus to files and give two text files, perhaps a part of the "
+            "corpus."
+        )
     shortest, longest = config.min_length, config.max_length
     lengths = np.array([_character_lengths(side) for side in (pairs.source, pairs.target)])  # (2, pairs)
     kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=0))

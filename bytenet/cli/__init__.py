@@ -16,7 +16,7 @@ from bytenet.errors import ConfigError, InputError, shortened
 from bytenet.memory_allocator import keep_freed_memory
 
 _VERBS = {
-    "data": "Look at a corpus before training: lengths, buckets, alphabet, odd pairs.",
+    "data": "Look at a corpus before training, or deal a large one into shards.",
     "train": "Train a model, or go on with a stopped training.",
     "translate": "Translate lines of text.",
     "attention": "Draw what each symbol of a translation attends to.",

@@ -33,6 +33,7 @@ PATH_KEYS = (
         for split in ("train", "validation", "test", "monolingual")
         for side in ("source", "target")
     ),
+    "data.train_shards",
     "semi_supervised.start_forward",
     "semi_supervised.start_backward",
     "training.start",

@@ -17,13 +17,15 @@ class DataConfig:
     Relative paths start at the working folder. They become absolute when the configuration is read.
     """
 
-    # A name of the registry (`bytenet data --list`), or "files" for the paths below.
+    # A name of the registry (`bytenet data --list`), "files" for the paths below, or "shards" for a folder that
+    # `bytenet data shard` made, with the validation and test files below.
     corpus: Name = "numbers"
     source_language: Name = "de"
     target_language: Name = "en"
     reversed: bool = False  # the other direction: sources and targets change places, and so do the languages
     train_source: Name | None = None
     train_target: Name | None = None
+    train_shards: Name | None = None
     validation_source: Name | None = None
     validation_target: Name | None = None
     test_source: Name | None = None
@@ -87,12 +89,29 @@ class DataConfig:
         for split in ("train", "validation", "test"):
             source, target = f"{split}_source", f"{split}_target"
             keys = [key for key in (source, target) if getattr(self, key) is not None]
-            if keys and self.corpus != "files":
-                raise ValueError(f"{keys[0]} is read only with corpus: files, but corpus is {self.corpus!r}")
+            readers = ("files",) if split == "train" else ("files", "shards")
+            if keys and self.corpus not in readers:
+                raise ValueError(
+                    f"{keys[0]} is read only with corpus: {' or '.join(readers)}, but corpus is {self.corpus!r}"
+                )
             if len(keys) == 1:
                 raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")
         if self.corpus == "files" and self.train_source is None:
             raise ValueError("corpus: files needs train_source and train_target, the paths of two parallel files")
+        return self
+
+    @model_validator(mode="after")
+    def _check_shards(self) -> Self:
+        if self.corpus != "shards":
+            if self.train_shards is not None:
+                raise ValueError(f"train_shards is read only with corpus: shards, but corpus is {self.corpus!r}")
+            return self
+        if self.train_shards is None:
+            raise ValueError("corpus: shards needs train_shards, a folder that `bytenet data shard` made")
+        for key, allowed in (("shuffle", ("corpus",)), ("unknown", ("symbol", "error")), ("max_train_pairs", (None,))):
+            if (value := getattr(self, key)) not in allowed:
+                values = " or ".join("null" if one is None else one for one in allowed)
+                raise ValueError(f"{key} is {value!r}, but with corpus: shards it must be {values}")
         return self
 
 

@@ -31,8 +31,8 @@ def pairs_of_split(folder: RunFolder, split: Split) -> Pairs:
     """
     corpus = read_corpus(folder.config.data)
     pairs = getattr(corpus, split)
-    if pairs is None:
-        splits = [name for name in ("train", "validation", "test") if getattr(corpus, name) is not None]
+    if not pairs:
+        splits = [name for name in ("train", "validation", "test") if getattr(corpus, name)]
         raise InputError(
             f"The corpus {corpus.name!r} of {folder.path} has no {split} pairs; it has "
             f"{', '.join(splits)}. Choose one of these, or give files with --source and --reference."

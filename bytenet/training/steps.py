@@ -63,7 +63,7 @@ def run_steps(
     learning = [direction.name for direction in task.learning]
     callbacks = [
         *_gradient_accumulation(task, model, state, pool),
-        StateKeeper(state, models, task.streams, task.lengths["target"], task.total_steps, progress, restored_metrics),
+        StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
         *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
         EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
         *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
@@ -72,7 +72,7 @@ def run_steps(
         saver,
         *more_callbacks,
     ]
-    with progress.shown(), saver.stopping_on_signals(), _full_disk_explained(folder):
+    with progress.shown(), saver.stopping_on_signals(), _failures_explained(folder):
         # All epochs of one call of `fit` have the same length, so the rest of an epoch needs a call of its own.
         while state.step < task.total_steps:
             model.fit(
@@ -99,7 +99,7 @@ def _gradient_accumulation(
     if config.accumulate_batches == 1:
         return []
     update = pool.keep(("update", id(model)), partial(make_update, model))
-    return [GradientAccumulation(state, task.streams["pairs"], task.lengths["target"], config, update)]
+    return [GradientAccumulation(state, task.streams["pairs"], config, update)]
 
 
 def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelPool) -> dict[str, Validator]:
@@ -144,10 +144,18 @@ def _continuous_evaluation(
 
 
 @contextmanager
-def _full_disk_explained(folder: RunFolder) -> Iterator[None]:
-    """Turn the error of TensorBoard's writers on a full disk into an InputError."""
+def _failures_explained(folder: RunFolder) -> Iterator[None]:
+    """Turn the errors of TensorBoard's writers on a full disk, and of shards that changed, into an InputError."""
     try:
         yield
+    except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:
+        if ".tfrecord.gz" not in str(error):
+            raise
+        first_line = error.message.strip().split("\n")[0]
+        raise InputError(
+            f"A shard could not be read during training: {first_line}. The checkpoints are intact. Bring the shard "
+            f"back and resume with: bytenet train --resume --run {folder.path}"
+        ) from error
     except tf.errors.ResourceExhaustedError as error:
         if "No space left" not in str(error):
             raise

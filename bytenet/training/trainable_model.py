@@ -8,7 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import BatchPlan, Pairs, Vocabulary, pair_lengths
+from bytenet.datasets import Pairs, Vocabulary, pair_lengths
+from bytenet.datasets.batches.epoch_shapes import EpochShapes
 from bytenet.errors import ConfigError, InputError
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
@@ -101,7 +102,9 @@ def wants_jit_compile(config: Config, can_compile: bool, num_shapes: int, total_
     return setting
 
 
-def check_longest(config: Config, plans: Iterable[BatchPlan], validation: Pairs | None, vocabulary: Vocabulary) -> None:
+def check_longest(
+    config: Config, plans: Iterable[EpochShapes], validation: Pairs | None, vocabulary: Vocabulary
+) -> None:
     """Raise a ConfigError if the model cannot read the longest batch or the longest validation pair.
 
     Args:

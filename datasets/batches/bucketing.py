@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from bytenet.datasets.batches.epoch_shapes import Bucket, round_up
 from bytenet.datasets.batches.partition import fixed_width_cuts, histogram_cuts, optimal_cuts
-from bytenet.datasets.batches.plan import BatchPlan, Bucket, Shuffle, round_up
+from bytenet.datasets.batches.plan import BatchPlan, Shuffle
 from bytenet.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class _BatchRule:
     batch_chars: int | None
     replicas: int
     pad_to_multiple_of: int
+    parts: int
 
     def length(self, longest: Any) -> Any:
         """The padded length."""
@@ -40,12 +42,15 @@ class _BatchRule:
         else:
             size = np.maximum(1, self.batch_chars // self.length(longest) // self.replicas) * self.replicas
         # A bucket that does not fill one batch gets a smaller one.
-        return np.minimum(size, round_up(pairs, self.replicas))
+        return np.minimum(size, round_up(self._pairs_of_part(pairs), self.replicas))
 
     def positions(self, pairs: Any, longest: Any) -> Any:
         """Padded positions of all batches, those of filler rows counted."""
         rows = self.rows(pairs, longest)
-        return round_up(pairs, rows) * self.length(longest)
+        return self.parts * round_up(self._pairs_of_part(pairs), rows) * self.length(longest)
+
+    def _pairs_of_part(self, pairs: Any) -> Any:
+        return -(-pairs // self.parts)
 
 
 def plan_batches(
@@ -85,16 +90,47 @@ def plan_batches(
     """
     lengths = np.asarray(lengths, np.int32)
     _check_lengths(lengths)
+    _check_numbers(shuffle_buffer=shuffle_buffer)
+    _check_choice("shuffle", shuffle, get_args(Shuffle))
+    buckets = plan_buckets(
+        np.bincount(lengths), batch_size, batch_chars, min_size, min_width, replicas, bucketing, num_buckets,
+        pad_to_multiple_of,
+    )  # fmt: skip
+    return BatchPlan(buckets, replicas, lengths, shuffle, shuffle_buffer)
+
+
+def plan_buckets(
+    histogram: np.ndarray,
+    batch_size: int = 32,
+    batch_chars: int | None = None,
+    min_size: int | None = None,
+    min_width: int = 10,
+    replicas: int = 1,
+    bucketing: Bucketing = "optimal",
+    num_buckets: int | None = None,
+    pad_to_multiple_of: int = 1,
+    parts: int = 1,
+) -> tuple[Bucket, ...]:
+    """Plan the buckets of a corpus of which only the histogram of lengths is known.
+
+    Args:
+        histogram: int `(longest + 1,)`, number of pairs by the length of the longer side, end symbol counted.
+        batch_size, batch_chars, min_size, min_width, replicas, bucketing, num_buckets, pad_to_multiple_of: see
+            `plan_batches`.
+        parts: number of equal parts of the corpus that are batched by themselves, each with incomplete last batches.
+            The least number of pairs in a bucket is then, if it is not given, two batches of each part.
+
+    Raises:
+        InputError: a setting is not allowed.
+    """
     _check_numbers(
-        batch_size=batch_size, replicas=replicas, shuffle_buffer=shuffle_buffer, batch_chars=batch_chars,
-        num_buckets=num_buckets, pad_to_multiple_of=pad_to_multiple_of,
+        batch_size=batch_size, replicas=replicas, batch_chars=batch_chars, num_buckets=num_buckets,
+        pad_to_multiple_of=pad_to_multiple_of,
     )  # fmt: skip
     _check_choice("bucketing", bucketing, get_args(Bucketing))
-    _check_choice("shuffle", shuffle, get_args(Shuffle))
     if min_size is None:
-        min_size = 2 * (batch_size if batch_chars is None else max(1, batch_chars // int(np.median(lengths))))
-    rule = _BatchRule(batch_size, batch_chars, replicas, pad_to_multiple_of)
-    histogram = np.bincount(lengths)
+        min_size = 2 * parts * (batch_size if batch_chars is None else max(1, batch_chars // int(_median(histogram))))
+    rule = _BatchRule(batch_size, batch_chars, replicas, pad_to_multiple_of, parts)
     by_histogram = histogram_cuts(histogram, min_size, min_width)
     num_buckets = num_buckets or len(by_histogram) + 1
     cuts: list[int] = []
@@ -104,7 +140,14 @@ def plan_batches(
         cuts = by_histogram
     elif bucketing == "fixed_width":
         cuts = fixed_width_cuts(histogram, num_buckets)
-    return BatchPlan(lengths, _make_buckets(histogram, cuts, rule), replicas, shuffle, shuffle_buffer)
+    return _make_buckets(histogram, cuts, rule)
+
+
+def _median(histogram: np.ndarray) -> float:
+    """The median length."""
+    up_to = np.cumsum(histogram)
+    middle = np.array([(up_to[-1] - 1) // 2, up_to[-1] // 2])
+    return float(np.searchsorted(up_to, middle, side="right").mean())
 
 
 def _make_buckets(histogram: np.ndarray, cuts: Sequence[int], rule: _BatchRule) -> tuple[Bucket, ...]:
@@ -136,7 +179,13 @@ def plan_from_config(lengths: np.ndarray, data_config: "DataConfig", replicas: i
     Raises:
         InputError: see `plan_batches`.
     """
-    settings = {
+    shuffling = {"shuffle": data_config.shuffle, "shuffle_buffer": data_config.shuffle_buffer}
+    return plan_batches(lengths, replicas=replicas, **bucket_settings(data_config) | shuffling | changes)
+
+
+def bucket_settings(data_config: "DataConfig") -> dict[str, Any]:
+    """The arguments of `plan_buckets` in a configuration."""
+    return {
         "batch_size": data_config.batch_size,
         "batch_chars": data_config.batch_chars,
         "min_size": data_config.bucket_min_size,
@@ -144,10 +193,7 @@ def plan_from_config(lengths: np.ndarray, data_config: "DataConfig", replicas: i
         "bucketing": data_config.bucketing,
         "num_buckets": data_config.num_buckets,
         "pad_to_multiple_of": data_config.pad_to_multiple_of,
-        "shuffle": data_config.shuffle,
-        "shuffle_buffer": data_config.shuffle_buffer,
     }
-    return plan_batches(lengths, replicas=replicas, **settings | changes)
 
 
 def _check_lengths(lengths: np.ndarray) -> None:

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import tensorflow as tf
 
+from bytenet.datasets.batches.gathering import padded_rows
 from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.encoding import EncodedTexts, encode_texts
@@ -200,14 +201,8 @@ def _gathered_batches(
 
     def gather(length: tf.Tensor, indices: tf.Tensor) -> tuple:
         texts = tf.concat([indices + side * num_rows for side in range(len(sides))], axis=0)  # (sides * rows,)
-        real = tf.tile(indices >= 0, [len(sides)])
-        texts = tf.where(real, texts, 0)
-        begin = tf.gather(starts, texts)
-        end = tf.where(real, tf.gather(starts, texts + 1), begin)  # a filler is an empty text
-        places = begin[:, tf.newaxis] + tf.range(tf.cast(length, tf.int64))  # (2 * rows, length)
-        inside = places < end[:, tf.newaxis]
-        ids = tf.gather(all_ids, tf.where(inside, places, 0))
-        ids = tf.where(inside, tf.cast(ids, tf.int32), 0)
+        is_real = tf.tile(indices >= 0, [len(sides)])
+        ids = padded_rows(all_ids, starts, texts, is_real, length)
         return dict(zip(sides, tf.split(ids, len(sides)), strict=True)), indices
 
     options = tf.data.Options()

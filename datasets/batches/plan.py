@@ -1,39 +1,16 @@
 """The batches of every epoch, decided in advance."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+
+from bytenet.datasets.batches.epoch_shapes import EpochShapes
 
 Shuffle = Literal["corpus", "buffer", "none"]
 
 FILLER = -1
-
-
-@dataclass(frozen=True)
-class Bucket:
-    """Pairs of similar length, and how they are batched.
-
-    Attributes:
-        lower: the shortest pair length that belongs to the bucket.
-        upper: the length of the longest of its pairs.
-        length: padded length of all its pairs: `upper`, or the next multiple of `pad_to_multiple_of`.
-        rows: number of pairs.
-        batch_size: rows of each batch, filler rows counted.
-        batches: number of batches an epoch.
-        padding_share: share of the padded positions that lie beyond the longer side of their pair. Filler rows count as
-            padding. The shorter sides have more padding.
-    """
-
-    lower: int
-    upper: int
-    length: int
-    rows: int
-    batch_size: int
-    batches: int
-    padding_share: float
 
 
 @dataclass(frozen=True)
@@ -69,7 +46,7 @@ def length_groups(lengths: np.ndarray, padded_lengths: Sequence[int]) -> list[tu
 
 
 @dataclass(frozen=True, eq=False)
-class BatchPlan:
+class BatchPlan(EpochShapes):
     """All batches of any epoch, a pure function of the seed and the epoch's number.
 
     `plan_batches` makes it. Every epoch has every pair once. All batches of a bucket have one shape: the last one is
@@ -80,8 +57,6 @@ class BatchPlan:
 
     Attributes:
         lengths: int32 `(pairs,)`, the length of each pair.
-        buckets: from short to long.
-        replicas: number of equal blocks of rows that every batch is split into.
         shuffle: "corpus": every epoch has a new order of the whole corpus and of the batches. "buffer", the thesis's
             rule: pairs are drawn from the corpus through a random buffer, and batches come in the order in which they
             are full. "none": the same without the random buffer, in the order of the corpus.
@@ -89,44 +64,8 @@ class BatchPlan:
     """
 
     lengths: np.ndarray
-    buckets: tuple[Bucket, ...]
-    replicas: int
     shuffle: Shuffle
     shuffle_buffer: int
-
-    @property
-    def num_batches(self) -> int:
-        """Batches an epoch."""
-        return sum(bucket.batches for bucket in self.buckets)
-
-    @property
-    def shapes(self) -> dict[tuple[int, int], int]:
-        """Number of batches an epoch by their shape (rows, padded length), from short to long."""
-        counts: Counter[tuple[int, int]] = Counter()
-        for bucket in self.buckets:
-            counts[bucket.batch_size, bucket.length] += bucket.batches
-        return dict(counts)
-
-    @property
-    def padded_lengths(self) -> list[int]:
-        """The padded lengths of all batches, ascending."""
-        return sorted({bucket.length for bucket in self.buckets})
-
-    def describe_shapes(self) -> str:
-        """The shapes of the batches in words: "2 batch shapes: 8 x 9, 8 x 18"."""
-        shapes = ", ".join(f"{rows} x {length}" for rows, length in self.shapes)
-        return f"{len(self.shapes)} batch shapes: {shapes}"
-
-    @property
-    def padding_share(self) -> float:
-        """Share of all padded positions that lie beyond their pair's length. Filler rows count as padding."""
-        positions = sum(bucket.batches * bucket.batch_size * bucket.length for bucket in self.buckets)
-        return 1 - int(self.lengths.sum(dtype=np.int64)) / positions
-
-    @property
-    def largest_bucket(self) -> Bucket:
-        """The bucket with the most positions a batch, which needs the most memory; of equal ones the longest."""
-        return max(self.buckets, key=lambda bucket: (bucket.batch_size * bucket.length, bucket.length))
 
     def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:
         """The batches of one epoch in order, `num_batches` of them."""
@@ -172,11 +111,6 @@ class BatchPlan:
         shape = largest.batch_size, largest.length
         place = next(place for place, batch in enumerate(batches) if (len(batch.indices), batch.length) == shape)
         batches.insert(0, batches.pop(place))
-
-
-def round_up(number: Any, multiple: Any) -> Any:
-    """The smallest multiple that is not below a number; for integers or arrays of them."""
-    return -(-number // multiple) * multiple
 
 
 def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.ndarray:

@@ -11,11 +11,12 @@ from bytenet.datasets.corpora.newstest import ENTRY as NEWSTEST
 from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
 from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
 from bytenet.datasets.corpora.user_files import ENTRY as USER_FILES
+from bytenet.datasets.corpora.user_shards import ENTRY as USER_SHARDS
 from bytenet.errors import ConfigError
 
 _ENTRIES = {
     entry.name: entry
-    for entry in (DIGITS, NUMBERS, MULTI30K, MULTI30K_MONOLINGUAL, TATOEBA, NEWSTEST, EUROPARL, USER_FILES)
+    for entry in (DIGITS, NUMBERS, MULTI30K, MULTI30K_MONOLINGUAL, TATOEBA, NEWSTEST, EUROPARL, USER_FILES, USER_SHARDS)
 }
 
 

@@ -12,20 +12,21 @@ if TYPE_CHECKING:
 
 
 def _read(config: "DataConfig") -> Corpus:
-    train = _read_split(config.train_source, config.train_target)
+    train = read_split(config.train_source, config.train_target)
     if train is None:
         raise ConfigError("The corpus files needs data.train_source and data.train_target, two parallel text files.")
     return Corpus(
         "files",
         train=train,
-        validation=_read_split(config.validation_source, config.validation_target),
-        test=_read_split(config.test_source, config.test_target),
+        validation=read_split(config.validation_source, config.validation_target),
+        test=read_split(config.test_source, config.test_target),
         source_language=config.source_language,
         target_language=config.target_language,
     )
 
 
-def _read_split(source: str | None, target: str | None) -> Pairs | None:
+def read_split(source: str | None, target: str | None) -> Pairs | None:
+    """Read two parallel files; None if no files are given."""
     return None if source is None or target is None else read_parallel(source, target)
 
 

@@ -134,7 +134,7 @@ class Vocabulary:
         texts = normalise(texts)
         ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
         points = code_points("".join(texts))
-        ids = np.take(self._ids_by_code_point, points, mode="clip")
+        ids = np.take(self.ids_by_code_point, points, mode="clip")
         unknown = np.flatnonzero(ids < 0)
         if self.unknown == "symbol":
             ids[unknown] = UNKNOWN_ID
@@ -151,7 +151,7 @@ class Vocabulary:
         return np.insert(ids, ends, EOS_ID), np.diff(ends, prepend=0) + 1
 
     @cached_property
-    def _ids_by_code_point(self) -> np.ndarray:
+    def ids_by_code_point(self) -> np.ndarray:
         """int32: the id of each code point, -1 for an unknown one. The last entry is for all higher code points."""
         table = np.full(int(self.code_points.max(initial=-1)) + 2, -1, np.int32)
         table[self.code_points] = np.arange(len(self.code_points)) + self.first_id

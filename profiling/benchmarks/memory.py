@@ -1,19 +1,17 @@
 """The most memory that a training step needs."""
 
-import resource
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 
 import tensorflow as tf
 
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
 from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
+from bytenet.profiling.benchmarks.resident_memory import peak_resident_bytes, resident_bytes
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training import replica_devices
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
@@ -119,27 +117,6 @@ def measure_in_this_process(case: TrainingCase) -> MemoryCost:
         training_bytes=peak - before,
         gpu_peak_bytes=tf.config.experimental.get_memory_info("GPU:0")["peak"] if has_gpu else None,
     )
-
-
-def resident_bytes() -> int:
-    """Memory of this process that is in RAM now; the peak of it on systems that do not tell the present value."""
-    return _status("VmRSS") or peak_resident_bytes()
-
-
-def peak_resident_bytes() -> int:
-    """Peak of this process's memory in RAM."""
-    # On Linux a process inherits `ru_maxrss`, so the value may be the parent's.
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return _status("VmHWM") or (most if sys.platform == "darwin" else most * 1024)
-
-
-def _status(key: str) -> int | None:
-    """A size in bytes from Linux's status file of this process; None on other systems."""
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").split("\n")
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), None)
 
 
 def _bytes(variables: Sequence) -> int:

@@ -12,10 +12,15 @@ import pytest
 from bytenet import __version__
 from bytenet.cli import _VERBS, main
 from bytenet.cli.benchmark import _MEASURED
+from bytenet.cli.data import _VERBS as _OF_DATA
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
 VERBS = tuple(_VERBS)
-HELPS = [*([verb, "--help"] for verb in VERBS), *(["benchmark", what, "--help"] for what in _MEASURED)]
+GROUPS = {"benchmark": _MEASURED, "data": _OF_DATA}
+HELPS = [
+    *([verb, "--help"] for verb in VERBS),
+    *([group, verb, "--help"] for group, verbs in GROUPS.items() for verb in verbs),
+]
 
 
 @pytest.fixture
@@ -67,6 +72,9 @@ def failing_verb(monkeypatch):
         (["evaluate"], 2),
         (["score"], 2),
         (["data"], 2),
+        (["data", "shard"], 2),
+        (["data", "shard", "nowhere.tsv", "out"], 1),
+        (["data", "shard", "nowhere.tsv", "out", "--shards", "0"], 2),
         (["profile"], 2),
         (["profile", "numbers"], 2),
         (["profile", "nombers", "--out", "nowhere"], 2),

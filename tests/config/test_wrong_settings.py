@@ -99,7 +99,7 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
         ("data.num_monolingual=0", "data.num_monolingual is 0, but should be greater than or equal to 1."),
         ("data.min_length=900", "min_length 900 is more than max_length 500."),
         ("data.corpus=files", "corpus: files needs train_source and train_target"),
-        ("data.test_source=a", "test_source is read only with corpus: files, but corpus is 'digits'."),
+        ("data.test_source=a", "test_source is read only with corpus: files or shards, but corpus is 'digits'."),
         (
             "data.train_years=[1999]",
             "data.train_years is [1999], but should be greater than or equal to 2008.",

@@ -10,6 +10,7 @@ _MEASURED = {
     "semi-supervised": "Training step with monolingual text, compared with one on pairs only.",
     "decoding": "Search: milliseconds a character, by length, batch and beam.",
     "pipeline": "Input pipeline: pairs a second, and padding by bucketing method.",
+    "sharding": "Corpora larger than memory: pairs a second and peak memory.",
     "startup": "Time from the command to the first training step.",
     "memory": "Peak memory of training.",
     "serving": "Requests to a translation server: rate, time, memory, right answers.",

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from bytenet.config import TrainingConfig
 from bytenet.training.state import TrainingState
-from bytenet.training.tasks.stream import Stream
+from bytenet.training.tasks.pairs.stream import Stream
 
 
 class GradientAccumulation(keras.callbacks.Callback):
@@ -19,7 +18,6 @@ class GradientAccumulation(keras.callbacks.Callback):
     Args:
         state: place in the epoch, before `StateKeeper` counts the batch.
         pairs: batches of the run.
-        target_lengths: int `(pairs,)`, target characters of each pair with the end symbol.
         config: reads `accumulate_batches` and `loss`.
         update: made by `make_update`.
     """
@@ -28,22 +26,22 @@ class GradientAccumulation(keras.callbacks.Callback):
         self,
         state: TrainingState,
         pairs: Stream,
-        target_lengths: np.ndarray,
         config: TrainingConfig,
         update: Callable[[], None],
     ):
         super().__init__()
         self._state = state
         self._pairs = pairs
-        self._target_lengths = target_lengths
         self._config = config
         self._update = update
 
     def on_train_batch_begin(self, batch, logs=None):
-        indices = self._pairs.batch_at(self._state.step).indices
-        real = indices[indices >= 0]
-        by_sentence = self._config.loss == "sentence"
-        self.model.optimizer.batch_weight.assign(len(real) if by_sentence else self._target_lengths[real].sum())
+        step = self._state.step
+        if self._config.loss == "sentence":
+            weight = int((self._pairs.batch_at(step).indices >= 0).sum())
+        else:
+            weight = self._pairs.target_chars_at(step)
+        self.model.optimizer.batch_weight.assign(weight)
 
     def on_train_batch_end(self, batch, logs=None):
         done = self._state.batch + 1

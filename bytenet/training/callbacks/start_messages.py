@@ -13,10 +13,10 @@ from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS
 
 def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) -> None:
     """Print the data and the model of a training, and warn of settings that do not suit the data."""
-    corpus, plan = task.corpus, task.plan
+    corpus, plan, pairs = task.corpus, task.plan, task.pairs
     progress.say(
-        f"{corpus.name}: {len(corpus.train):,} training pairs {corpus.source_language} -> {corpus.target_language} "
-        f"({task.left_out:,} left out by data.min_length, max_length and max_train_pairs), "
+        f"{corpus.name}: {pairs.number:,} training pairs {corpus.source_language} -> {corpus.target_language} "
+        f"({pairs.left_out:,} left out by data.min_length, max_length and max_train_pairs), "
         f"{len(corpus.validation or ()):,} for validation; {plan.num_batches:,} batches an epoch, "
         f"{task.total_steps:,} steps in all; padding {plan.padding_share:.0%}; {plan.describe_shapes()}"
     )
@@ -41,9 +41,10 @@ def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
         translator = translators[direction.name]
         if translator.length_policy.pads_to_pair:
             continue
-        lengths, places = np.unique(task.lengths[direction.reads], return_inverse=True)
+        pairs = task.pairs
+        lengths, places = np.unique(pairs.lengths[direction.reads], return_inverse=True)
         limits = np.array([translator.max_target_length(int(length)) for length in lengths])[places]
-        too_long = np.mean(task.lengths[direction.writes] > limits)
+        too_long = np.average(pairs.lengths[direction.writes] > limits, weights=pairs.length_counts)
         if too_long > SHARE_OF_LONG_TARGETS:
             yield (
                 f"warning: {too_long:.1%} of the training {direction.writes}s are longer than the model may write for "

@@ -10,7 +10,7 @@ import numpy as np
 from bytenet.errors import InputError
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.state import TrainingState
-from bytenet.training.tasks.stream import Stream
+from bytenet.training.tasks.pairs.stream import Stream
 
 
 class StateKeeper(keras.callbacks.Callback):
@@ -23,7 +23,6 @@ class StateKeeper(keras.callbacks.Callback):
         state: changed in place.
         translators: the models with optimisers.
         streams: of the run's batches, by name. An epoch is one round of the stream "pairs".
-        target_lengths: int `(pairs,)`, target characters of each pair with the end symbol.
         total_steps: steps of the whole run.
         progress: shows the batch shapes that are new.
         metrics_to_restore: values of the model's metrics in an epoch that is resumed, in their order.
@@ -34,7 +33,6 @@ class StateKeeper(keras.callbacks.Callback):
         state: TrainingState,
         translators: Sequence[keras.Model],
         streams: Mapping[str, Stream],
-        target_lengths: np.ndarray,
         total_steps: int,
         progress: ProgressLine,
         metrics_to_restore: list[np.ndarray] | None = None,
@@ -43,7 +41,6 @@ class StateKeeper(keras.callbacks.Callback):
         self._state = state
         self._translators = translators
         self._streams = streams
-        self._target_lengths = target_lengths
         self._total_steps = total_steps
         self._progress = progress
         self._metrics_to_restore = metrics_to_restore
@@ -62,8 +59,7 @@ class StateKeeper(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         state = self._state
-        indices = self._streams["pairs"].batch_at(state.step).indices
-        state.characters += int(self._target_lengths[indices[indices >= 0]].sum())
+        state.characters += self._streams["pairs"].target_chars_at(state.step)
         state.batch += 1
         state.step += 1
         state.seconds = self._seconds_before + time.monotonic() - self._began

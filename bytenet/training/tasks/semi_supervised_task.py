@@ -1,6 +1,7 @@
 """Training of a forward and a backward translator on pairs and monolingual text."""
 
-from collections.abc import Hashable, Iterator, Sequence
+import hashlib
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import keras
@@ -8,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import BatchPlan, Vocabulary
+from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.model_pool import ModelPool
@@ -23,8 +24,9 @@ from bytenet.training.tasks.monolingual_text import (
     semi_supervised_dataset,
     weighted_texts,
 )
+from bytenet.training.tasks.pairs.stream import MemoryStream, Stream
+from bytenet.training.tasks.pairs.training_pairs import add_planned_texts
 from bytenet.training.tasks.starts import load_starts
-from bytenet.training.tasks.stream import Stream
 from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Task
 from bytenet.training.tasks.trainable_pair import devices_apart, make_trainable_pair
 
@@ -158,11 +160,12 @@ class SemiSupervisedTask(Task):
         return tuple(text.side for text in self.texts)
 
     def _more_streams(self) -> dict[str, Stream]:
-        self.texts = monolingual_texts(self.corpus, self.config, self.vocabulary, self.lengths, self.replicas)
-        return {text.side: Stream(text.plan, text.seed) for text in self.texts}
+        self.texts = monolingual_texts(self.corpus, self.config, self.vocabulary, self.pairs.lengths, self.replicas)
+        return {text.side: MemoryStream(text.plan, text.seed) for text in self.texts}
 
-    def _data(self) -> list[tuple[BatchPlan, tuple[Sequence[str], ...]]]:
-        return [*super()._data(), *((text.plan, (text.selected.texts,)) for text in self.texts)]
+    def _add_more_data(self, digest: "hashlib._Hash") -> None:
+        for text in self.texts:
+            add_planned_texts(digest, text.plan, text.selected.texts)
 
     def _warnings_of_short_searches(self) -> Iterator[str]:
         """Warnings of text whose translations are longer than the length policy lets a search go."""
@@ -171,9 +174,9 @@ class SemiSupervisedTask(Task):
         for text in self.texts:
             other: Side = "source" if text.side == "target" else "target"
             limits = np.array(sorted(text.search_lengths))  # this policy searches as far as a text is padded
-            places = np.searchsorted(limits, self.lengths[text.side])
+            places = np.searchsorted(limits, self.pairs.lengths[text.side])
             fits = places < len(limits)
-            too_long = np.mean(self.lengths[other][fits] > limits[places[fits]]) if fits.any() else 0.0
+            too_long = np.mean(self.pairs.lengths[other][fits] > limits[places[fits]]) if fits.any() else 0.0
             if too_long > SHARE_OF_LONG_TARGETS:
                 yield (
                     f"warning: translations of monolingual {text.side} text are cut off at the length of the text "

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import keras
 
-from bytenet.datasets.text.characters import character_counts
 from bytenet.training.tasks.starts import load_start
 from bytenet.training.tasks.task import Direction, Task
 from bytenet.training.trainable_model import make_trainable_model
@@ -29,7 +28,7 @@ class SupervisedTask(Task):
     def messages(self) -> Iterator[str]:
         if self.config.training.start is not None:
             known = set(self.vocabulary.characters)
-            counts = character_counts(self.corpus.train.source, self.corpus.train.target)
+            counts = self.pairs.character_counts()
             unknown = {character: count for character, count in counts.items() if character not in known}
             share = sum(unknown.values()) / max(1, sum(counts.values()))
             yield (

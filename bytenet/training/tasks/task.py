@@ -1,35 +1,27 @@
 """What a run learns, and from which data: everything that the trainer works with."""
 
 import hashlib
-import itertools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterator
 from typing import ClassVar
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import (
-    BatchPlan,
-    Vocabulary,
-    plan_from_config,
-    read_corpus,
-    select_training_pairs,
-    text_lengths,
-    training_dataset,
-)
+from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.optimizers.choice import check_optimizer
 from bytenet.training.strategies import make_strategy
-from bytenet.training.tasks.direction import Direction, Side
-from bytenet.training.tasks.stream import Stream
+from bytenet.training.tasks.direction import Direction
+from bytenet.training.tasks.pairs.in_memory import PairsInMemory
+from bytenet.training.tasks.pairs.in_shards import PairsInShards
+from bytenet.training.tasks.pairs.stream import Stream
+from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
 from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
@@ -47,10 +39,9 @@ class Task(ABC):
 
     Attributes:
         config: as given.
-        corpus: with the training pairs that are used.
-        left_out: number of training pairs that are not used.
+        pairs: that the run learns from.
+        corpus: with those training pairs, if they are in memory.
         vocabulary: of the model.
-        lengths: by side, int32 `(pairs,)`, number of ids of the training pairs with the end symbol.
         strategy: of the run's devices.
         plan: of the batches of pairs.
         streams: of batches, by name. An epoch is one round of the stream "pairs".
@@ -76,16 +67,11 @@ class Task(ABC):
         set_up_keras(config)
         # Before the corpus: reading text may start TensorFlow, and then it is too late to make logical devices.
         self.strategy = self._make_strategy()
-        corpus = read_corpus(config.data)
-        num_read = len(corpus.train)
-        self.corpus = replace(corpus, train=select_training_pairs(corpus.train, config.data))
-        self.left_out = num_read - len(self.corpus.train)
+        kind = PairsInShards if config.data.corpus == "shards" else PairsInMemory
+        self.pairs: TrainingPairs = kind(config, vocabulary, self.replicas)
+        self.corpus, self.vocabulary, self.plan = self.pairs.corpus, self.pairs.vocabulary, self.pairs.plan
         self._check_plateau()
-        self.vocabulary = vocabulary or Vocabulary.from_pairs(self.corpus.train, config.data)
-        sides: dict[Side, list[str]] = {"source": self.corpus.train.source, "target": self.corpus.train.target}
-        self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
-        self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, self.replicas)
-        self.streams = {"pairs": Stream(self.plan, config.training.seed)} | self._more_streams()
+        self.streams = {"pairs": self.pairs.stream} | self._more_streams()
         plans = [stream.plan for stream in self.streams.values()]
         check_longest(config, plans, self.corpus.validation, self.vocabulary)
         self.total_steps = min(config.training.epochs * self.plan.num_batches, config.training.max_steps or 2**62)
@@ -161,12 +147,7 @@ class Task(ABC):
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
         """Batches as the model takes them, beginning with the batch after `step` others."""
-        config = self.config
-        epoch, batch = divmod(step, self.plan.num_batches)
-        return training_dataset(
-            self.corpus.train, self.vocabulary, self.plan, config.training.seed, start_epoch=epoch, start_batch=batch,
-            loss=config.training.loss,
-        )  # fmt: skip
+        return self.pairs.dataset(*divmod(step, self.plan.num_batches))
 
     def make_folders(self, run_dir: str | os.PathLike[str], resume: bool) -> dict[str, RunFolder]:
         """The run folder of each translator, by direction. The first one's folder holds the others."""
@@ -203,16 +184,15 @@ class Task(ABC):
     def data_fingerprint(self) -> str:
         """A digest of everything but the seed that decides which batch comes when."""
         digest = hashlib.sha256()
-        for plan, sides in self._data():
-            digest.update(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
-            _add(digest, *sides)
+        self.pairs.add_to(digest)
+        self._add_more_data(digest)
         return digest.hexdigest()
 
     def validation_fingerprint(self) -> str:
         """A digest of the validation pairs."""
         digest = hashlib.sha256()
         if pairs := self.corpus.validation:
-            _add(digest, pairs.source, pairs.target)
+            add_texts(digest, pairs.source, pairs.target)
         return digest.hexdigest()
 
     def _make_strategy(self) -> tf.distribute.Strategy:
@@ -240,11 +220,5 @@ class Task(ABC):
         """Streams beside the pairs."""
         return {}
 
-    def _data(self) -> list[tuple[BatchPlan, tuple[Sequence[str], ...]]]:
-        """The plan of each stream and its texts."""
-        return [(self.plan, (self.corpus.train.source, self.corpus.train.target))]
-
-
-def _add(digest: "hashlib._Hash", *sides: Sequence[str]) -> None:
-    for sentence in itertools.chain(*sides):
-        digest.update(sentence.encode() + b"\0")
+    def _add_more_data(self, digest: "hashlib._Hash") -> None:  # noqa: B027 - a task may have nothing but pairs
+        """Add the data beside the pairs to a digest."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bytenet.datasets import BatchPlan
+from bytenet.datasets.batches.epoch_shapes import EpochShapes
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class BatchShape:
     batch: Any
 
 
-def one_batch_of_every_shape(dataset: Iterable[Any], plans: Mapping[str, BatchPlan]) -> dict[str, list[BatchShape]]:
+def one_batch_of_every_shape(dataset: Iterable[Any], plans: Mapping[str, EpochShapes]) -> dict[str, list[BatchShape]]:
     """By stream, its shapes from short to long, each with one batch of an epoch.
 
     Args:

@@ -1,4 +1,4 @@
-"""`bytenet data`: look at a corpus before training on it."""
+"""`bytenet data report`: look at a corpus before training on it."""
 
 import json
 
@@ -12,7 +12,7 @@ from bytenet.cli.common.set_option import set_option
 @set_option("data.batch_size=64")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and exit.")
-def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
+def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
     """Show the corpus of PRESET_OR_FILE as a training would see it.
 
     The report has a histogram of lengths, the buckets with their batches and padding, the alphabet with rare and odd
@@ -32,15 +32,15 @@ def data(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, 
 
     from bytenet.datasets.corpus_report import CorpusReport
 
-    report = CorpusReport.from_config(config.data)
+    corpus_report = CorpusReport.from_config(config.data)
     if as_json:
-        _print_json(report.to_dict())
+        _print_json(corpus_report.to_dict())
     else:
         from rich.console import Console
 
         from bytenet.datasets.corpus_report.terminal_tables import print_report
 
-        print_report(report, Console(highlight=False))
+        print_report(corpus_report, Console(highlight=False))
 
 
 def _list_corpora(as_json: bool) -> None:

@@ -1,0 +1,115 @@
+"""`bytenet data shard`: deal a corpus into shards."""
+
+import json
+import math
+import os
+import time
+from dataclasses import asdict
+
+import click
+
+_PAIRS_A_MESSAGE = 1_000_000
+
+
+@click.command(short_help="Deal a corpus that is larger than memory into files to train from.")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("folder")
+@click.option("--source-language", default="de", show_default=True, help="Language of the sources.")
+@click.option("--target-language", default="en", show_default=True, help="Language of the targets.")
+@click.option("--shards", type=click.IntRange(1, 512), default=64, show_default=True, help="Number of shards.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the dealing.")
+@click.option(
+    "--min-length", type=click.IntRange(min=1), default=1, show_default=True, help="Fewest characters on a side."
+)
+@click.option(
+    "--max-length", type=click.IntRange(1, 65535), default=500, show_default=True, help="Most characters on a side."
+)
+@click.option(
+    "--max-ratio",
+    type=click.FloatRange(min=1),
+    default=3,
+    show_default=True,
+    help="Most characters of the longer side for each one of the shorter side; inf for no limit.",
+)
+@click.option("--min-letters", type=click.FloatRange(0, 1), help="Least share of letters on each side.")
+@click.option("--keep-odd-characters", is_flag=True, help="Keep pairs with control, private and damaged characters.")
+@click.option("--keep-identical", is_flag=True, help="Keep pairs whose sides are equal.")
+@click.option("--keep-duplicates", is_flag=True, help="Keep pairs that came before.")
+@click.option(
+    "--duplicates-mb",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    help="Memory of the table that finds duplicates, which remembers about 98,000 pairs a MB.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(min=0),
+    help="Processes that write, beside the one that reads.  [default: 1; 2 from four cores on]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def shard(
+    inputs: tuple[str, ...],
+    folder: str,
+    source_language: str,
+    target_language: str,
+    shards: int,
+    seed: int,
+    min_length: int,
+    max_length: int,
+    max_ratio: float,
+    min_letters: float | None,
+    keep_odd_characters: bool,
+    keep_identical: bool,
+    keep_duplicates: bool,
+    duplicates_mb: int,
+    processes: int | None,
+    as_json: bool,
+) -> None:
+    """Deal the pairs of INPUT... at random into the new FOLDER, from which `bytenet train` reads them.
+
+    An INPUT is a .zip as OPUS gives it (Moses format), lines "source TAB target" as .tsv or .tsv.gz, or - for such
+    lines on standard input. Other files are text and come in twos, plain or .gz: the sources, then the targets. Several
+    inputs are read one after the other.
+
+    It is one pass in bounded memory. The report says which pairs were left out and why, with examples. Then train with:
+
+    \b
+      data:
+        corpus: shards
+        train_shards: FOLDER
+    """
+    from bytenet.datasets.shards.dealing.filters import FilterSettings
+    from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+
+    if processes is None:
+        processes = 1 if len(os.sched_getaffinity(0)) < 4 else 2
+    settings = FilterSettings(
+        min_length=min_length,
+        max_length=max_length,
+        max_ratio=None if math.isinf(max_ratio) else max_ratio,
+        min_letters=min_letters,
+        odd_characters=not keep_odd_characters,
+        identical=not keep_identical,
+        duplicates=not keep_duplicates,
+    )
+    began = time.monotonic()
+    said = 0
+
+    def progress(pairs: int) -> None:
+        nonlocal said
+        if pairs - said >= _PAIRS_A_MESSAGE:
+            said = pairs
+            click.echo(f"{pairs:,} pairs read, {pairs / (time.monotonic() - began):,.0f} a second", err=True)
+
+    languages = source_language, target_language
+    report = shard_corpus(inputs, folder, languages, settings, shards, seed, duplicates_mb, processes, progress)
+    if as_json:
+        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
+    else:
+        for line in report.lines():
+            click.echo(line)
+    if advice := report.advice():
+        click.echo(advice, err=True)
+    seconds = time.monotonic() - began
+    click.echo(f"{report.read / seconds:,.0f} pairs a second. Saved in {folder}.", err=True)

@@ -1,0 +1,65 @@
+"""The pairs of a run in memory."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.config import Config
+from bytenet.datasets import (
+    BatchPlan,
+    Vocabulary,
+    plan_from_config,
+    read_corpus,
+    select_training_pairs,
+    text_lengths,
+    training_dataset,
+)
+from bytenet.datasets.text.characters import character_counts
+from bytenet.training.tasks.direction import Side
+from bytenet.training.tasks.pairs.stream import MemoryStream
+from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_planned_texts
+
+
+class PairsInMemory(TrainingPairs):
+    """Pairs that are read, selected and encoded once.
+
+    Args:
+        config: of the run.
+        vocabulary: of the model that the run starts from; None is the vocabulary of the pairs.
+        replicas: number of devices that share each batch.
+
+    Raises:
+        InputError: the corpus or the configuration cannot be used.
+    """
+
+    plan: BatchPlan
+
+    def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int):
+        corpus = read_corpus(config.data)
+        pairs = select_training_pairs(corpus.train, config.data)
+        self._config = config
+        self.corpus = replace(corpus, train=pairs)
+        self.number = len(pairs)
+        self.left_out = len(corpus.train) - len(pairs)
+        self.vocabulary = vocabulary or Vocabulary.from_pairs(pairs, config.data)
+        sides: dict[Side, list[str]] = {"source": pairs.source, "target": pairs.target}
+        self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
+        self.length_counts = np.ones(len(pairs), np.int64)
+        self.plan = plan_from_config(np.maximum(*self.lengths.values()), config.data, replicas)
+        self.stream = MemoryStream(self.plan, config.training.seed, self.lengths["target"])
+
+    def character_counts(self) -> Mapping[str, int]:
+        return character_counts(self.corpus.train.source, self.corpus.train.target)
+
+    def dataset(self, epoch: int, batch: int) -> tf.data.Dataset:
+        training = self._config.training
+        return training_dataset(
+            self.corpus.train, self.vocabulary, self.plan, training.seed, start_epoch=epoch, start_batch=batch,
+            loss=training.loss,
+        )  # fmt: skip
+
+    def add_to(self, digest: "hashlib._Hash") -> None:
+        add_planned_texts(digest, self.plan, self.corpus.train.source, self.corpus.train.target)

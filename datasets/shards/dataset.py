@@ -1,0 +1,114 @@
+"""Training batches from shards: the `tf.data` pipeline.
+
+Shard after shard is read, encoded into one array with one or two bytes a character, and cut into the batches that a
+`ShardPlan` has decided. While one shard is trained on, the next one is prepared.
+"""
+
+from collections.abc import Iterator
+from typing import get_args
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.datasets.batches.gathering import padded_rows
+from bytenet.datasets.batches.pipeline import Loss
+from bytenet.datasets.shards.plan import ShardPlan
+from bytenet.datasets.text.encoding import encode_lines, ids_dtype
+from bytenet.datasets.text.vocabulary import Vocabulary
+from bytenet.errors import InputError
+
+_PREFETCHED_BATCHES = 8
+_READ_BYTES = 1 << 20
+_ALL_RECORDS = 1 << 40
+
+
+def shard_dataset(
+    plan: ShardPlan,
+    vocabulary: Vocabulary,
+    seed: int,
+    start_epoch: int = 0,
+    start_batch: int = 0,
+    loss: Loss = "character",
+    reversed: bool = False,
+    worker: int = 0,
+) -> tf.data.Dataset:
+    """Endless training batches from shards, epoch after epoch, from a given place on.
+
+    The batch at a place depends on the arguments alone. To start at a place, no shard is read but the one of the place.
+
+    Args:
+        plan: of the batches.
+        vocabulary: of both sides, with the rule "symbol" or "error".
+        seed: of the order.
+        start_epoch, start_batch: place of the first batch, as in `training_dataset`.
+        loss: what the loss is averaged over: "sentence" or "character" (end symbols counted).
+        reversed: the second side of the shards is the source.
+        worker: which of the plan's workers this one is. It reads its own shards and gets its own rows of each batch.
+
+    Returns:
+        Elements as those of `training_dataset`. Weights are relative to the rows and characters of the whole batch.
+
+    Raises:
+        InputError: an argument is not allowed.
+    """
+    if loss not in get_args(Loss):
+        raise InputError(f"loss = {loss!r}; expected one of {', '.join(get_args(Loss))}.")
+    if vocabulary.unknown == "drop":
+        raise InputError("Characters cannot be dropped from shards, as their lengths are already counted.")
+    if not 0 <= worker < plan.workers:
+        raise InputError(f"worker = {worker}; expected 0 to {plan.workers - 1}.")
+
+    def visited() -> Iterator[tuple]:
+        for visit in plan.visits(seed, start_epoch, start_batch):
+            group = plan.group_batches(seed, visit.epoch, visit.group)
+            batches = group.batches[visit.first_batch :]
+            shard = plan.shards[visit.group * plan.workers + worker]
+            rows = [batch.indices.reshape(plan.workers, -1)[worker] for batch in batches]
+            indices = np.concatenate(rows)
+            indices = np.where(indices < 0, -1, indices - group.offsets[worker]).astype(np.int32)
+            ends = np.cumsum([len(own) for own in rows], dtype=np.int64)
+            lengths = np.array([batch.length for batch in batches], np.int32)
+            target_lengths = np.append(group.lengths[:, 0 if reversed else 1], 0)  # the last is that of a filler
+            real = [
+                (batch.indices >= 0).sum() if loss == "sentence" else target_lengths[batch.indices].sum()
+                for batch in batches
+            ]
+            weights = np.array([len(batch.indices) for batch in batches], np.float32) / np.array(real, np.float32)
+            yield str(shard.paths.records), lengths, ends, indices, weights
+
+    signature = (
+        tf.TensorSpec((), tf.string),
+        *(tf.TensorSpec((None,), dtype) for dtype in (tf.int32, tf.int64, tf.int32, tf.float32)),
+    )
+    dtype = tf.as_dtype(ids_dtype(vocabulary))
+
+    def encoded(lines: bytes) -> tuple[np.ndarray, np.ndarray]:
+        texts = encode_lines(lines, vocabulary)
+        return texts.ids, texts.starts
+
+    def read(path: tf.Tensor, *planned: tf.Tensor) -> tuple:
+        records = tf.data.TFRecordDataset(path, "GZIP", _READ_BYTES).batch(_ALL_RECORDS).get_single_element()
+        ids, starts = tf.numpy_function(encoded, [tf.strings.reduce_join(records, separator="\n")], [dtype, tf.int64])
+        return tf.ensure_shape(ids, (None,)), tf.ensure_shape(starts, (None,)), *planned
+
+    def batches_of(
+        ids: tf.Tensor, starts: tf.Tensor, lengths: tf.Tensor, ends: tf.Tensor, indices: tf.Tensor, weights: tf.Tensor
+    ) -> tf.data.Dataset:
+        begins = tf.concat([[tf.constant(0, tf.int64)], ends[:-1]], axis=0)
+
+        def batch(number: tf.Tensor) -> tuple:
+            own = indices[begins[number] : ends[number]]
+            is_real = own >= 0
+            first, second = (padded_rows(ids, starts, 2 * own + side, is_real, lengths[number]) for side in (0, 1))
+            source_ids, target_ids = (second, first) if reversed else (first, second)
+            weight = tf.cast(is_real, tf.float32) * weights[number]
+            return {"source_ids": source_ids, "target_ids": target_ids}, target_ids, weight
+
+        numbers = tf.data.Dataset.range(tf.shape(lengths, tf.int64)[0])
+        return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
+
+    options = tf.data.Options()
+    # None of these optimisations applies here, but TensorFlow copies the ids to try them.
+    options.experimental_optimization.apply_default_optimizations = False
+    shards = tf.data.Dataset.from_generator(visited, output_signature=signature).map(read).prefetch(1)
+    return shards.flat_map(batches_of).prefetch(_PREFETCHED_BATCHES).with_options(options)

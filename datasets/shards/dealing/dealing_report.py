@@ -1,0 +1,62 @@
+"""What became of the pairs of a corpus that was dealt into shards."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bytenet.datasets.shards.dealing.filters import LeftOut
+
+# Larger shards take much memory in a training. Smaller ones have many incomplete batches.
+FEWEST_PAIRS, MOST_PAIRS = 50_000, 1_000_000
+_GOOD_PAIRS = 300_000
+_SHOWN_CHARS = 60
+
+
+@dataclass(frozen=True)
+class DealingReport:
+    """What became of a corpus.
+
+    Attributes:
+        read: pairs of all inputs.
+        kept: pairs in the shards.
+        pairs_by_shard: of each shard.
+        left_out: for each reason, also if nothing was left out for it.
+        not_remembered: pairs that came when the table of duplicates was full. Later duplicates of them were kept.
+    """
+
+    read: int
+    kept: int
+    pairs_by_shard: list[int]
+    left_out: list[LeftOut]
+    not_remembered: int
+
+    def lines(self) -> Iterator[str]:
+        """The report for a reader."""
+        smallest, largest = min(self.pairs_by_shard), max(self.pairs_by_shard)
+        yield f"read      {self.read:,} pairs"
+        yield f"kept      {self.kept:,} pairs, in {len(self.pairs_by_shard)} shards of {smallest:,} to {largest:,}"
+        yield f"left out  {self.read - self.kept:,} pairs, each counted for the first reason that holds"
+        for entry in self.left_out:
+            yield f"{entry.pairs:>12,}  {entry.reason}"
+            for place, source, target in entry.examples:
+                yield f"{'':>14}{place}: {_shown(source)} | {_shown(target)}"
+        if self.not_remembered:
+            yield (
+                f"warning: the table of duplicates was full, and {self.not_remembered:,} pairs were not remembered. "
+                "Duplicates of them were kept. Give it more memory with --duplicates-mb."
+            )
+
+    def advice(self) -> str | None:
+        """Advice on the number of shards, if another one would be better."""
+        mean = self.kept // len(self.pairs_by_shard)
+        better = max(1, round(self.kept / _GOOD_PAIRS))
+        if mean > MOST_PAIRS:
+            return f"The shards are large, and a training holds two or three in memory. --shards {better} is better."
+        if mean < FEWEST_PAIRS and better < len(self.pairs_by_shard):
+            return f"The shards are small, so many batches will be incomplete. --shards {better} is better."
+        return None
+
+
+def _shown(text: str) -> str:
+    """A text on one line and without characters that change the terminal."""
+    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"

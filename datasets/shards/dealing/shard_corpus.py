@@ -1,0 +1,130 @@
+"""A corpus dealt into shards, in one pass."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from bytenet.datasets.shards.dealing.dealing_report import DealingReport
+from bytenet.datasets.shards.dealing.duplicates import SeenHashes
+from bytenet.datasets.shards.dealing.filters import CAME_BEFORE, FilterSettings, LeftOut
+from bytenet.datasets.shards.dealing.inputs import LineBlock, read_inputs
+from bytenet.datasets.shards.dealing.shard_files import Dealt
+from bytenet.datasets.shards.dealing.text_block import TextBlock
+from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
+from bytenet.datasets.shards.folder import FOLDER_FORMAT, index_path
+from bytenet.errors import InputError
+from bytenet.files import write_text_atomic
+
+
+def shard_corpus(
+    inputs: Sequence[str],
+    folder: str | os.PathLike[str],
+    languages: tuple[str, str] = ("de", "en"),
+    settings: FilterSettings | None = None,
+    shards: int = 64,
+    seed: int = 1,
+    duplicates_megabytes: int = 256,
+    processes: int = 0,
+    progress: Callable[[int], None] = lambda pairs: None,
+) -> DealingReport:
+    """Deal the pairs of some inputs at random into shards, in one pass and in bounded memory.
+
+    The same inputs and arguments give the same pairs in the same shards.
+
+    Args:
+        inputs: see `read_inputs`.
+        folder: of the shards, new or empty.
+        languages: of source and target.
+        settings: which pairs are left out.
+        shards: number of shards. A training holds two or three of them in memory.
+        seed: of the dealing.
+        duplicates_megabytes: memory of the table that finds duplicates, see `SeenHashes`.
+        processes: number of processes that write, beside this one that reads; 0 does all in this one. With others, a
+            script needs `if __name__ == "__main__":`, as always with `multiprocessing`.
+        progress: called with the number of pairs read so far.
+
+    Raises:
+        MissingFileError: an input does not exist.
+        InputError: an input cannot be read, the folder is not empty, the disk is full, or no pair is left.
+    """
+    if shards < 1:
+        raise InputError(f"shards is {shards}; expected at least 1.")
+    settings = settings or FilterSettings()
+    blocks = read_inputs(inputs, languages)
+    path = _empty_folder(folder)
+    seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
+    left_out: dict[str, LeftOut] = {}
+    random = np.random.default_rng(seed)
+    read = 0
+    with ShardWriters(path, shards, processes) as writers:
+        for block in blocks:
+            writers.write(_deal(block, settings, seen, left_out, shards, random))
+            read += len(block.source)
+            progress(read)
+        counts = writers.close()
+    not_remembered = seen.forgotten if seen else 0
+    report = DealingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
+    if not report.kept:
+        reasons = ", ".join(f"{entry.reason}: {entry.pairs:,}" for entry in report.left_out if entry.pairs)
+        raise InputError(f"None of the {read:,} pairs can be kept ({reasons or 'the input is empty'}). Look at it.")
+    content = {
+        "format": FOLDER_FORMAT,
+        "languages": list(languages),
+        "shards": shards,
+        "pairs": report.kept,
+        "inputs": list(inputs),
+        "seed": seed,
+        "filters": asdict(settings),
+        "report": asdict(report),
+    }
+    write_text_atomic(index_path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    return report
+
+
+def _deal(
+    block: LineBlock,
+    settings: FilterSettings,
+    seen: SeenHashes | None,
+    left_out: dict[str, LeftOut],
+    shards: int,
+    random: np.random.Generator,
+) -> list[Dealt]:
+    """The pairs of a block that are kept, by shard."""
+    source, target = TextBlock.of(block.source), TextBlock.of(block.target)
+    good = np.ones(len(block.source), bool)
+    for reason, fault in settings.faults(block, source, target).items():
+        left_out.setdefault(reason, LeftOut(reason)).add(np.flatnonzero(good & fault), block)
+        good &= ~fault
+    kept = np.flatnonzero(good)
+    records = [source.lines[index] + b"\n" + target.lines[index] for index in kept.tolist()]
+    if seen is not None and records:
+        again = seen.add(np.fromiter(map(hash, records), np.int64, len(records)))
+        left_out.setdefault(CAME_BEFORE, LeftOut(CAME_BEFORE)).add(kept[again], block)
+        kept = kept[~again]
+        records = [record for record, repeated in zip(records, again.tolist(), strict=True) if not repeated]
+    shard_of = random.integers(shards, size=len(kept))
+    order = np.argsort(shard_of, kind="stable")
+    lengths = np.stack([source.lengths, target.lengths], axis=1)[kept[order]].astype(np.uint16)
+    bounds = np.searchsorted(shard_of[order], np.arange(shards + 1)).tolist()
+    records = [records[place] for place in order.tolist()]
+    return [
+        Dealt(shard, records[begin:end], lengths[begin:end])
+        for shard, (begin, end) in enumerate(pairwise(bounds))
+        if begin < end
+    ]
+
+
+def _empty_folder(folder: str | os.PathLike[str]) -> Path:
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InputError(f"{path} is a file; expected a new folder for the shards.") from error
+    if any(path.iterdir()):
+        raise InputError(f"{path} is not empty; expected a new folder for the shards. Choose another one, or empty it.")
+    return path

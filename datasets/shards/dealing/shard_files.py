@@ -1,0 +1,94 @@
+"""The files of one shard, written piece by piece."""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from isal import isal_zlib
+
+from bytenet.datasets.shards.dealing.tf_record import framed
+from bytenet.datasets.shards.side_file import SIDE_FORMAT, ShardPaths
+from bytenet.files import write_text_atomic
+
+# Of ISA-L's levels 0 to 3: 14 % faster than 3, with files that are 3 % larger.
+_COMPRESSION_LEVEL = 2
+_GZIP_FORMAT = 16 + isal_zlib.MAX_WBITS
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """Pairs for one shard.
+
+    Attributes:
+        shard: its number.
+        records: "source\\ntarget" in UTF-8 and NFC.
+        lengths: uint16 `(pairs, 2)`, characters of both sides.
+    """
+
+    shard: int
+    records: list[bytes]
+    lengths: np.ndarray
+
+
+class ShardFiles:
+    """Writes the records of a shard, the lengths of its pairs, and at the end its side file.
+
+    Args:
+        folder: of the shards.
+        shard: number of this one.
+    """
+
+    def __init__(self, folder: Path, shard: int):
+        self._paths = ShardPaths(folder, shard)
+        self._records = open(self._paths.records, "wb")  # noqa: SIM115
+        # The lengths are kept in a file, as all of them would take memory in proportion to the corpus.
+        self._lengths = open(self._paths.lengths, "wb")  # noqa: SIM115
+        self._compressor = isal_zlib.compressobj(_COMPRESSION_LEVEL, wbits=_GZIP_FORMAT)
+        self._digest = hashlib.sha256()
+        self._characters: Counter[str] = Counter()
+        self._bytes = 0
+
+    def add(self, dealt: Dealt) -> None:
+        """Write further pairs."""
+        self._write(self._compressor.compress(framed(dealt.records)))
+        self._lengths.write(dealt.lengths.tobytes())
+        points = np.frombuffer(b"\n".join(dealt.records).decode().encode("utf-32-le"), np.uint32)
+        counts = np.bincount(points)
+        for point in np.flatnonzero(counts).tolist():
+            self._characters[chr(point)] += int(counts[point])
+
+    def close(self) -> int:
+        """Complete the files. Returns the number of pairs."""
+        self._write(self._compressor.flush())
+        for file in (self._records, self._lengths):
+            file.close()
+        raw = self._paths.lengths.read_bytes()
+        lengths = np.frombuffer(raw, np.uint16).reshape(-1, 2)
+        np.save(self._paths.lengths, lengths)
+        (source, target), pairs = _histogram(lengths)
+        del self._characters["\n"]  # between the records and between their sides
+        content = {
+            "format": SIDE_FORMAT,
+            "pairs": len(lengths),
+            "bytes": self._bytes,
+            "sha256": self._digest.hexdigest(),
+            "lengths_sha256": hashlib.sha256(self._paths.lengths.read_bytes()).hexdigest(),
+            "lengths": {"source": source.tolist(), "target": target.tolist(), "pairs": pairs.tolist()},
+            "characters": dict(sorted(self._characters.items())),
+        }
+        write_text_atomic(self._paths.side, json.dumps(content, ensure_ascii=False))
+        return len(lengths)
+
+    def _write(self, compressed: bytes) -> None:
+        self._records.write(compressed)
+        self._digest.update(compressed)
+        self._bytes += len(compressed)
+
+
+def _histogram(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different pairs of lengths, `(2, n)`, and how many pairs have each, `(n,)`."""
+    keys, counts = np.unique((lengths[:, 0].astype(np.int64) << 16) | lengths[:, 1], return_counts=True)
+    return np.array([keys >> 16, keys & 0xFFFF]), counts

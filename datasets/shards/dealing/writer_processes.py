@@ -1,0 +1,122 @@
+"""Processes that write shards, so that compression and reading run at the same time."""
+
+import os
+from collections.abc import Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bytenet.datasets.shards.dealing.shard_files import Dealt, ShardFiles
+from bytenet.errors import InputError
+
+
+class ShardWriters:
+    """Writes shards in several processes, each with its own shards.
+
+    A process takes the next pairs when it has written the last ones, so nothing piles up in memory.
+
+    Args:
+        folder: of the shards.
+        shards: number of shards.
+        processes: number of processes; 0 writes in this process.
+    """
+
+    def __init__(self, folder: Path, shards: int, processes: int):
+        self._own: dict[int, ShardFiles] = {}
+        self._links: list[Connection] = []
+        self._processes = []
+        if processes == 0:
+            self._own = {shard: ShardFiles(folder, shard) for shard in range(shards)}
+        context = get_context("spawn")
+        for first in range(min(processes, shards)):
+            here, there = context.Pipe()
+            numbers = range(first, shards, min(processes, shards))
+            process = context.Process(target=_write_shards, args=(there, folder, numbers), daemon=True)
+            process.start()
+            there.close()
+            self._links.append(here)
+            self._processes.append(process)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for link in self._links:
+            link.close()
+        for process in self._processes:
+            if error is not None:
+                process.terminate()
+            process.join()
+
+    def write(self, dealt: Sequence[Dealt]) -> None:
+        """Write further pairs.
+
+        Raises:
+            InputError: the disk is full, or a process was killed.
+        """
+        if not self._links:
+            _write(self._own, dealt)
+        for number, link in enumerate(self._links):
+            self._send(link, [part for part in dealt if part.shard % len(self._links) == number])
+
+    def close(self) -> dict[int, int]:
+        """Complete all shards. Returns the number of pairs of each.
+
+        Raises:
+            InputError: as for `write`.
+        """
+        if not self._links:
+            return {shard: files.close() for shard, files in self._own.items()}
+        for link in self._links:
+            self._send(link, None)
+        counts: dict[int, int] = {}
+        for link in self._links:
+            part, problem = self._answer(link)
+            if problem:
+                raise InputError(problem)
+            counts |= part
+        return dict(sorted(counts.items()))
+
+    def _send(self, link: Connection, dealt: Sequence[Dealt] | None) -> None:
+        """Send pairs to a process; None tells it that nothing follows."""
+        try:
+            link.send(dealt)
+        except (BrokenPipeError, ConnectionResetError):  # the process has ended, and says why
+            raise InputError(self._answer(link)[1]) from None
+
+    @staticmethod
+    def _answer(link: Connection) -> tuple[dict[int, int], str]:
+        """What a process says at its end: numbers of pairs by shard, and what went wrong."""
+        try:
+            return link.recv()
+        except (EOFError, ConnectionResetError):
+            return {}, (
+                "A process that writes shards was killed, perhaps because this machine has too little memory. Delete "
+                "the folder of the shards and shard again, with fewer --processes or fewer --shards."
+            )
+
+
+def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> None:
+    """The work of a process."""
+    try:
+        files = {shard: ShardFiles(folder, shard) for shard in numbers}
+        while (dealt := link.recv()) is not None:
+            _write(files, dealt)
+        link.send(({shard: one.close() for shard, one in files.items()}, ""))
+    except EOFError:  # the other side gave up
+        pass
+    except (OSError, InputError) as error:
+        link.send(({}, f"The shards in {folder} could not be written: {_reason(error)}"))
+
+
+def _write(files: dict[int, ShardFiles], dealt: Sequence[Dealt]) -> None:
+    for part in dealt:
+        files[part.shard].add(part)
+
+
+def _reason(error: Exception) -> str:
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)

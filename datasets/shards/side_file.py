@@ -1,0 +1,123 @@
+"""The files of a shard, and what its side file says: enough for the vocabulary, the buckets and the plan."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from bytenet.errors import InputError, MissingFileError
+
+SIDE_FORMAT = "bytenet-shard-1"
+
+
+@dataclass(frozen=True)
+class ShardPaths:
+    """Where the files of a shard are.
+
+    Attributes:
+        folder: of all shards.
+        shard: number of this one.
+    """
+
+    folder: Path
+    shard: int
+
+    @property
+    def records(self) -> Path:
+        """The pairs: a TFRecord file, compressed with gzip. A record is "source\\ntarget" in UTF-8."""
+        return self.folder / f"shard-{self.shard:05d}.tfrecord.gz"
+
+    @property
+    def lengths(self) -> Path:
+        """uint16 `(pairs, 2)`: characters of source and target of each record."""
+        return self.folder / f"shard-{self.shard:05d}.lengths.npy"
+
+    @property
+    def side(self) -> Path:
+        """The side file, JSON."""
+        return self.folder / f"shard-{self.shard:05d}.json"
+
+
+@dataclass(frozen=True, eq=False)
+class LengthCounts:
+    """How many pairs have which lengths, in characters without the end symbol.
+
+    Attributes:
+        source, target: int64 `(n,)`, the different pairs of lengths.
+        pairs: int64 `(n,)`, how many pairs have them.
+    """
+
+    source: np.ndarray
+    target: np.ndarray
+    pairs: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class SideFile:
+    """What is known of a shard without reading its text.
+
+    Attributes:
+        paths: of its files.
+        pairs: number of pairs.
+        bytes: size of the records' file.
+        sha256, lengths_sha256: checksums of the records' file and of the lengths' file, hexadecimal.
+        lengths: of the pairs.
+        characters: how often each character occurs, on both sides.
+    """
+
+    paths: ShardPaths
+    pairs: int
+    bytes: int
+    sha256: str
+    lengths_sha256: str
+    lengths: LengthCounts
+    characters: dict[str, int]
+
+    @classmethod
+    def read(cls, paths: ShardPaths) -> "SideFile":
+        """Read what `ShardFiles` wrote.
+
+        Raises:
+            MissingFileError: there is no such file.
+            InputError: it is something else.
+        """
+        try:
+            content = json.loads(paths.side.read_text(encoding="utf-8"))
+            if content.pop("format") != SIDE_FORMAT:
+                raise ValueError("another format")
+            counts = {name: np.array(values, np.int64) for name, values in content.pop("lengths").items()}
+            side = cls(paths, lengths=LengthCounts(**counts), **content)
+            if side.lengths.pairs.sum() != side.pairs:
+                raise ValueError("the numbers of pairs differ")
+        except FileNotFoundError as error:
+            raise MissingFileError(f"{paths.side} is missing. Shard the corpus again.") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(
+                f"{paths.side} is not a side file of a shard ({type(error).__name__}: {error}). Shard the corpus again."
+            ) from error
+        return side
+
+    def check(self) -> None:
+        """Compare the files with their checksums.
+
+        Raises:
+            MissingFileError: a file is missing.
+            InputError: a file has changed.
+        """
+        for path, expected in ((self.paths.records, self.sha256), (self.paths.lengths, self.lengths_sha256)):
+            try:
+                with open(path, "rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except FileNotFoundError as error:
+                raise MissingFileError(f"{path} is missing. Copy it again, or shard the corpus again.") from error
+            if found != expected:
+                raise InputError(
+                    f"{path} has the checksum {found[:12]}..., but {self.paths.side.name} expects {expected[:12]}.... "
+                    "The file is damaged or belongs to other shards. Copy it again, or shard the corpus again."
+                )
+
+    def pair_lengths(self) -> np.ndarray:
+        """Read the lengths of the pairs, int64 `(pairs, 2)`: source and target, without the end symbol."""
+        return np.load(self.paths.lengths, allow_pickle=False).astype(np.int64)

@@ -1,0 +1,125 @@
+"""Dealing and reading of shards, measured in processes of their own."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bytenet.config import DataConfig
+from bytenet.datasets import Pairs
+from bytenet.errors import InputError
+from bytenet.memory_allocator import keep_freed_memory
+from bytenet.profiling.benchmarks.resident_memory import peak_of_children, peak_resident_bytes
+from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class ShardingCost:
+    """Speed and memory for a corpus of one size.
+
+    Attributes:
+        pairs: number of pairs of the corpus.
+        kept: number of pairs in the shards.
+        dealt_pairs_per_second: speed of the dealing, of pairs with and without faults.
+        dealing_peak_bytes: peak memory of the dealing, added up over its processes.
+        read_pairs_per_second: speed at which a whole epoch of batches is delivered, without a model.
+        reading_peak_bytes: peak memory of the process that reads the epoch, with Python and TensorFlow.
+        shard_bytes: size of all files of the shards.
+    """
+
+    pairs: int
+    kept: int
+    dealt_pairs_per_second: float
+    dealing_peak_bytes: int
+    read_pairs_per_second: float
+    reading_peak_bytes: int
+    shard_bytes: int
+
+
+def measure_sharding(
+    pairs: Pairs,
+    data_config: DataConfig,
+    folder: Path,
+    sizes: Sequence[int],
+    shards: int,
+    processes: int,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[ShardingCost]:
+    """Make corpora, deal each into shards, and read an epoch of each.
+
+    Args:
+        pairs: the real pairs that the corpora are made from.
+        data_config: reads the settings of batches from it.
+        folder: for text and shards; what is written there is kept.
+        sizes: number of pairs of each corpus.
+        shards: number of shards of each.
+        processes: number of processes that write.
+        say: called with messages on the progress.
+
+    Raises:
+        InputError: the dealing did not leave out exactly the pairs with faults.
+    """
+    costs = []
+    for size in sizes:
+        own = folder / f"{size}-pairs"
+        own.mkdir(parents=True)
+        say(f"{size:,} pairs: writing text ...")
+        paths, faults = write_made_corpus(own, pairs, size)
+        say(f"{size:,} pairs: dealing ...")
+        kept, left_out, seconds, dealing_peak = _in_own_process(_deal, paths, own / "shards", shards, processes)
+        if left_out != faults:
+            raise InputError(f"The dealing left out {left_out}, but the corpus has {faults}.")
+        say(f"{size:,} pairs: reading ...")
+        changes: dict[str, Any] = dict.fromkeys(("train_source", "train_target", "max_train_pairs"))
+        changes |= {"corpus": "shards", "train_shards": str(own / "shards"), "shuffle": "corpus", "max_length": 500}
+        data = replace(data_config, **changes)
+        read_seconds, reading_peak = _in_own_process(_read_epoch, data)
+        shard_bytes = sum(path.stat().st_size for path in (own / "shards").iterdir())
+        costs.append(
+            ShardingCost(size, kept, size / seconds, dealing_peak, kept / read_seconds, reading_peak, shard_bytes)
+        )
+    return costs
+
+
+def _in_own_process(function: Callable[..., _Result], *arguments: object) -> _Result:
+    """Call a function in a new interpreter, whose memory begins small."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=keep_freed_memory) as pool:
+        return pool.submit(partial(function, *arguments)).result()
+
+
+def _deal(paths: Sequence[str], folder: Path, shards: int, processes: int) -> tuple[int, dict[str, int], float, int]:
+    from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+
+    of_writers = 0
+
+    def look_at_writers(pairs: int) -> None:
+        nonlocal of_writers
+        of_writers = max(of_writers, peak_of_children())
+
+    began = time.perf_counter()
+    report = shard_corpus(paths, folder, shards=shards, processes=processes, progress=look_at_writers)
+    seconds = time.perf_counter() - began
+    left_out = {entry.reason: entry.pairs for entry in report.left_out if entry.pairs}
+    return report.kept, left_out, seconds, peak_resident_bytes() + of_writers
+
+
+def _read_epoch(data_config: DataConfig) -> tuple[float, int]:
+    from bytenet.datasets import Vocabulary
+    from bytenet.datasets.shards.dataset import shard_dataset
+    from bytenet.datasets.shards.folder import ShardFolder
+    from bytenet.datasets.shards.plan import plan_shards
+
+    assert data_config.train_shards is not None
+    folder = ShardFolder.open(data_config.train_shards)
+    plan = plan_shards(folder, data_config)
+    dataset = shard_dataset(plan, Vocabulary([*folder.characters()]), seed=1)
+    began = time.perf_counter()
+    for _ in dataset.take(plan.num_batches):
+        pass
+    return time.perf_counter() - began, peak_resident_bytes()

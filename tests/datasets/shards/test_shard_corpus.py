@@ -1,0 +1,162 @@
+"""Dealing a corpus: nothing is lost, everything left out is counted and shown, the side files are right."""
+
+import json
+from collections import Counter
+from multiprocessing import active_children
+
+import numpy as np
+import pytest
+
+from bytenet.datasets import Vocabulary
+from bytenet.datasets.shards.dealing.filters import FilterSettings
+from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.dealing.shard_files import Dealt
+from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
+from bytenet.datasets.shards.folder import ShardFolder, index_path
+from bytenet.datasets.shards.side_file import SideFile
+from bytenet.errors import InputError, MissingFileError
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_every_pair_is_in_one_shard(pairs, shards, read_pairs):
+    by_shard = [read_pairs(shard.paths.records) for shard in shards.shards]
+    assert sorted(pair for part in by_shard for pair in part) == sorted(pairs)
+    assert min(map(len, by_shard)) > 100
+    assert len(shards) == len(pairs)
+    # Dealt at random, not in blocks or in turns; within a shard in the order of the input.
+    places = {pair: place for place, pair in enumerate(pairs)}
+    first = [places[pair] for pair in by_shard[0]]
+    assert first == sorted(first)
+    assert len(set(np.diff(first))) > 5
+
+
+def test_side_files_tell_lengths_and_characters(pairs, shards, read_pairs):
+    for shard in shards.shards:
+        texts = read_pairs(shard.paths.records)
+        lengths = [(len(source), len(target)) for source, target in texts]
+        assert shard.pair_lengths().tolist() == [list(pair) for pair in lengths]
+        counts = zip(*(getattr(shard.lengths, name).tolist() for name in ("source", "target", "pairs")), strict=True)
+        assert {(source, target): count for source, target, count in counts} == Counter(lengths)
+        assert shard.characters == Counter("".join(source + target for source, target in texts))
+        assert shard.bytes == shard.paths.records.stat().st_size
+    shards.check()
+    expected = Vocabulary.from_texts(*zip(*pairs, strict=True))
+    assert Vocabulary([*shards.characters()]) == expected
+    whole = shards.lengths()
+    assert whole.pairs.sum() == len(pairs)
+    assert (whole.source @ whole.pairs, whole.target @ whole.pairs) == tuple(
+        sum(map(len, side)) for side in zip(*pairs, strict=True)
+    )
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_processes_write_the_same_files(text_files, shards, tmp_path, processes):
+    report = shard_corpus(text_files, tmp_path, shards=4, duplicates_megabytes=1, processes=processes)
+    assert files_of(tmp_path) == files_of(shards.path)
+    assert report.pairs_by_shard == [shard.pairs for shard in shards.shards]
+
+
+def test_another_seed_deals_otherwise(text_files, shards, tmp_path):
+    shard_corpus(text_files, tmp_path, shards=4, seed=2, duplicates_megabytes=1, processes=0)
+    assert ShardFolder.open(tmp_path).fingerprint() != shards.fingerprint()
+
+
+BAD = {
+    "not two columns": b"alone",
+    "not UTF-8": "für\tfor".encode("latin-1"),
+    "a side is empty": "\u200b\xa0\tempty".encode(),
+    "a side is not 2 to 30 characters long": b"a\tb",
+    "unassigned characters": "\U000e0080 ja\tyes".encode(),
+    "odd characters": b"ja\0\tyes",
+    "fewer than 50% letters on a side": b"1234 ja\tyes",
+    "both sides are equal": b"gleich\tgleich",
+    "one side more than 2 times as long as the other": b"ja\tyes yes yes yes yes yes",
+    "the pair came before": "schön\tnice".encode(),
+}
+STRICT = FilterSettings(min_length=2, max_length=30, max_ratio=2.0, min_letters=0.5)
+
+
+def test_what_is_left_out_is_counted_by_its_first_reason_and_shown(tmp_path, read_pairs):
+    good = "scho\u0308n\tnice".encode()  # the duplicate is composed
+    lines = [good, *BAD.values(), *BAD.values()]
+    (tmp_path / "a.tsv").write_bytes(b"\n".join(lines))
+    report = shard_corpus([str(tmp_path / "a.tsv")], tmp_path / "out", settings=STRICT, shards=1, processes=0)
+    assert {entry.reason: entry.pairs for entry in report.left_out} == dict.fromkeys(BAD, 2)
+    assert (report.read, report.kept) == (21, 1)
+    assert read_pairs(tmp_path / "out" / "shard-00000.tfrecord.gz") == [("schön", "nice")]
+    for number, entry in enumerate(report.left_out):
+        assert [place for place, _, _ in entry.examples] == [
+            f"{tmp_path / 'a.tsv'}:{number + line}" for line in (2, 12)
+        ]
+    saved = json.loads(index_path(tmp_path / "out").read_text())
+    assert saved["report"]["left_out"][7] == {
+        "reason": "both sides are equal",
+        "pairs": 2,
+        "examples": [[f"{tmp_path / 'a.tsv'}:{line}", "gleich", "gleich"] for line in (9, 19)],
+    }
+
+
+def test_filters_can_be_turned_off(tmp_path):
+    (tmp_path / "a.tsv").write_bytes(b"\n".join([*BAD.values(), *BAD.values()]))
+    settings = FilterSettings(max_ratio=None, odd_characters=False, identical=False, duplicates=False)
+    report = shard_corpus([str(tmp_path / "a.tsv")], tmp_path / "out", settings=settings, shards=1, processes=0)
+    left_out = {entry.reason: entry.pairs for entry in report.left_out if entry.pairs}
+    assert left_out == dict.fromkeys(["not two columns", "not UTF-8", "a side is empty", "unassigned characters"], 2)
+
+
+def test_a_folder_is_complete_or_refused(text_files, shards, tmp_path):
+    with pytest.raises(MissingFileError, match="is not a complete folder of shards"):
+        ShardFolder.open(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="is not empty"):
+        shard_corpus(text_files, shards.path)
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="is a file; expected a new folder"):
+        shard_corpus(text_files, tmp_path / "file")
+    (tmp_path / "bad.tsv").write_text("a\ta\n")
+    with pytest.raises(InputError, match=r"None of the 1 pairs can be kept \(both sides are equal: 1\)"):
+        shard_corpus([str(tmp_path / "bad.tsv")], tmp_path / "none", processes=0)
+    with pytest.raises(MissingFileError):
+        ShardFolder.open(tmp_path / "none")
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "no JSON", '{"format": "bytenet-shard-1", "pairs": 1, "lengths": 3}'])
+def test_damaged_side_files_are_explained(shards, tmp_path, content):
+    paths = shards.shards[0].paths
+    own = type(paths)(tmp_path, 0)
+    own.side.write_text(content)
+    with pytest.raises(InputError, match="is not a side file of a shard"):
+        SideFile.read(own)
+
+
+def test_changed_files_are_found(text_files, tmp_path):
+    shard_corpus(text_files, tmp_path, shards=1, processes=0)
+    folder = ShardFolder.open(tmp_path)
+    path = folder.shards[0].paths.records
+    content = bytearray(path.read_bytes())
+    content[50] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"shard-00000\.tfrecord\.gz has the checksum"):
+        folder.check()
+    path.unlink()
+    with pytest.raises(MissingFileError):
+        folder.check()
+
+
+def test_a_process_that_cannot_write_says_why(tmp_path):
+    dealt = Dealt(0, [b"ja\nyes" * 10_000], np.array([[2, 3]], np.uint16))
+    with ShardWriters(tmp_path / "nowhere", shards=2, processes=1) as writers:
+        active_children()[0].join()
+        with pytest.raises(InputError, match="could not be written: No such file or directory"):
+            writers.write([dealt])
+
+
+def test_a_process_that_is_killed_is_explained(tmp_path):
+    with ShardWriters(tmp_path, shards=2, processes=1) as writers:
+        (process,) = active_children()
+        process.kill()
+        process.join()
+        with pytest.raises(InputError, match="A process that writes shards was killed"):
+            writers.close()

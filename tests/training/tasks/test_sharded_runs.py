@@ -1,0 +1,136 @@
+"""Training from shards: the same promises as from memory."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bytenet.config import load_config
+from bytenet.datasets import load_corpus, read_corpus
+from bytenet.datasets.shards.dealing.filters import FilterSettings
+from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.errors import ConfigError, InputError
+from bytenet.evaluation import pairs_of_split
+from bytenet.training import train
+from bytenet.training.tasks import make_task
+
+NOTHING = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    """Files of 72 training pairs and 8 validation pairs of numbers."""
+    folder = tmp_path_factory.mktemp("text")
+    corpus = read_corpus(load_config("digits", ["data.num_train=72", "data.num_validation=8"]).data)
+    for split in ("train", "validation"):
+        for side in ("source", "target"):
+            lines = getattr(getattr(corpus, split), side)
+            (folder / f"{split}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def config(text, smallest_config, tmp_path_factory):
+    """Make the configuration of a run from three shards, with further overrides."""
+    folder = tmp_path_factory.mktemp("shards")
+    inputs = [str(text / f"train.{side}") for side in ("source", "target")]
+    everything = FilterSettings(max_ratio=None, identical=False, duplicates=False)
+    languages = ("de", "en")
+    report = shard_corpus(inputs, folder, languages, everything, shards=3, duplicates_megabytes=1, processes=0)
+    assert report.kept == 72
+    held_out = [f"data.validation_{side}={text / f'validation.{side}'}" for side in ("source", "target")]
+    settings = ["data.corpus=shards", f"data.train_shards={folder}", *NOTHING, *held_out, "data.pad_to_multiple_of=64"]
+    settings += ["data.source_language=de", "data.target_language=en"]
+    return lambda *overrides: smallest_config(*settings, *overrides)
+
+
+def test_a_task_knows_all_about_the_pairs_without_reading_them(config, text, smallest_config):
+    sides = [f"data.train_{side}={text / f'train.{side}'}" for side in ("source", "target")]
+    in_memory = make_task(smallest_config("data.corpus=files", *NOTHING, *sides, "data.max_length=12"))
+    task = make_task(config("data.max_length=12"))
+    assert task.pairs.number == in_memory.pairs.number < 72
+    assert task.pairs.left_out == in_memory.pairs.left_out
+    for side in ("source", "target"):
+        lengths = np.repeat(task.pairs.lengths[side], task.pairs.length_counts)
+        assert sorted(lengths) == sorted(in_memory.pairs.lengths[side])
+    assert task.total_steps == 2 * task.plan.num_batches
+    assert (
+        make_task(config()).vocabulary == make_task(smallest_config("data.corpus=files", *NOTHING, *sides)).vocabulary
+    )
+
+
+def test_streams_tell_what_the_batches_have(config):
+    for overrides in ((), ("data.reversed=true",)):
+        task = make_task(config(*overrides))
+        stream, count = task.streams["pairs"], task.plan.num_batches
+        batches = task.dataset(0).take(2 * count)
+        for step, (ids, target_ids, _) in enumerate(batches):
+            planned = stream.batch_at(step)
+            assert tuple(ids["source_ids"].shape) == (len(planned.indices), planned.length)
+            assert (ids["source_ids"].numpy()[:, 0] != 0).tolist() == (planned.indices >= 0).tolist()
+            assert stream.target_chars_at(step) == np.count_nonzero(target_ids)
+
+
+def test_a_stopped_run_ends_as_an_unbroken_one(config, equal_final_states, eagerly, unmeasured, interrupted, tmp_path):
+    settings = config("model.dropout=0.2", "training.accumulate_batches=2", "training.max_steps=7")
+    train(settings, tmp_path / "unbroken")
+    with interrupted(5), pytest.raises(KeyboardInterrupt, match="step 5; everything is saved"):
+        train(settings, tmp_path / "stopped")
+    train(settings, tmp_path / "stopped", resume=True)
+    state, _ = equal_final_states(tmp_path / "stopped", tmp_path / "unbroken")
+    assert state["epoch"] == 1  # the rest of an epoch that goes on, and the beginning of another one
+    assert state["characters"] > 72
+
+
+def test_the_start_says_what_is_trained(config, beginnings, tmp_path, capsys):
+    train(config("model.unfold_scale=0.2", "model.unfold_offset=0"), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert "shards: 72 training pairs de -> en (0 left out" in said
+    assert "8 for validation" in said
+    assert "of the training targets are longer than the model may write" in said
+
+
+def test_changed_shards_are_not_resumed(config):
+    task, shorter = make_task(config()), make_task(config("data.max_length=12"))
+    assert task.data_fingerprint() == make_task(config()).data_fingerprint()
+    others = shorter, make_task(config("data.reversed=true"))
+    assert len({task.data_fingerprint(), *(other.data_fingerprint() for other in others)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("semi_supervised.enabled=true",), "semi_supervised.enabled needs the pairs in memory"),
+        (("evaluation.continuous_train=true",), "evaluation.continuous_train draws from training pairs in memory"),
+        (("data.source_language=da",), "are de to en, but data.source_language"),
+    ],
+)
+def test_what_shards_cannot_do_is_refused(config, overrides, message):
+    with pytest.raises(ConfigError, match=message):
+        make_task(config(*overrides))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (("data.shuffle=none",), "shuffle is 'none', but with corpus: shards it must be corpus"),
+        (("data.unknown=drop",), "unknown is 'drop', but with corpus: shards it must be symbol or error"),
+        (("data.max_train_pairs=5",), "max_train_pairs is 5, but with corpus: shards it must be null"),
+        (("data.train_shards=null",), "corpus: shards needs train_shards"),
+        (("data.train_source=x", "data.train_target=y"), "train_source is read only with corpus: files"),
+        (("data.corpus=files", "data.train_source=x", "data.train_target=y"), "train_shards is read only with corpus"),
+    ],
+)
+def test_settings_that_do_not_suit_shards_are_refused(config, overrides, message):
+    with pytest.raises(ConfigError, match=message):
+        config(*overrides)
+
+
+def test_the_text_of_shards_is_only_for_training(config, tmp_path):
+    with pytest.raises(ConfigError, match="are not read into memory"):
+        load_corpus(config().data)
+
+    folder = SimpleNamespace(path=tmp_path, config=config())
+    assert len(pairs_of_split(folder, "validation")) == 8
+    with pytest.raises(InputError, match="has no train pairs; it has validation"):
+        pairs_of_split(folder, "train")
