@@ -1,4 +1,7 @@
-"""The whole network equals a NumPy network from figures 2.6.1, 2.6.4 and 3.4.1 of Madsen 2017."""
+"""The whole network equals a NumPy network from figures 2.6.1, 2.6.4 and 3.4.1 of Madsen 2017.
+
+Attention to the source, which the thesis does not have, is added from the equations in docs/models/bytenet.md.
+"""
 
 import keras
 import numpy as np
@@ -9,6 +12,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 
 from ...contract.cases import CASES, Case, draw_sentences, narrow, parametrize
 from ...contract.traced_model import traced
+from .numpy_weights import softmax
 
 
 class Reference:
@@ -28,17 +32,18 @@ class Reference:
             memory_length = max(memory_length, len(source_ids))
         embedded = self.embed("source_embedding", [*source_ids, *[0] * memory_length][:memory_length])
         encoded = self.stack("encoder", embedded, config["encoder_kernel_size"], causal=False)
+        memory = encoded[: len(source_ids)]
         encoded = np.concatenate([encoded, np.zeros((length, config["dim"]))])[:length]
         previous = self.embed("target_embedding", [0, *target_ids[:-1]])
         joined = np.concatenate([encoded, previous], axis=1) if config["join"] == "concat" else encoded + previous
-        decoded = self.stack("decoder", joined, config["decoder_kernel_size"], causal=True)
+        decoded = self.stack("decoder", joined, config["decoder_kernel_size"], causal=True, memory=memory)
         return decoded @ self.weights["head/kernel"][0] + self.weights["head/bias"]
 
     def embed(self, name, ids):
         table = self.weights[f"{name}/table"].astype("float64")
         return np.stack([table[i - 1] if i else np.zeros(table.shape[1]) for i in ids])
 
-    def stack(self, half, x, kernel_size, causal):
+    def stack(self, half, x, kernel_size, causal, memory=None):
         norm = self.config[f"{half}_normalization"]
         for set_index in range(self.config["num_sets"]):
             for block_index, rate in enumerate(self.config["dilations"]):
@@ -52,7 +57,40 @@ class Reference:
                     hidden = self.act(f"{block}/conv_dilated_normalization", hidden, norm)
                     hidden = self.dilated(f"{block}/recover_dim", hidden, 1, 1, causal)
                 x = x + hidden
+                number = set_index * len(self.config["dilations"]) + block_index + 1
+                if f"{half}/attention_{number}/source_attention/query/kernel" in self.weights:
+                    x = x + self.attend(f"{half}/attention_{number}", x, memory)
         return x
+
+    def attend(self, path, x, memory):
+        config = self.config
+        queries = self.linear(f"{path}/source_attention/query", self.placed(f"{path}/query_normalization", x))
+        memory = self.placed("decoder/memory_normalization", memory)
+        keys, values = np.split(self.linear(f"{path}/source_attention/key_value", memory), 2, axis=1)
+        width = config["dim"] // config["attention_heads"]
+        context = np.zeros_like(queries)
+        for t in range(len(x)):
+            seen = np.arange(len(memory))
+            if config["source_attention"] == "window":
+                centre = min(int(np.floor(config["attention_slope"] * t + 0.5 + 1e-9)), len(memory) - 1)
+                seen = seen[abs(seen - centre) <= config["attention_radius"]]
+            for head in range(config["attention_heads"]):
+                own = slice(head * width, (head + 1) * width)
+                weights = softmax(queries[t, own] @ keys[seen, own].T / np.sqrt(width))
+                context[t, own] = weights @ values[seen, own]
+        return self.linear(f"{path}/source_attention/attention_output", context)
+
+    def placed(self, path, x):
+        """Normalised steps, with the sinusoids of their positions."""
+        deviation = np.sqrt(x.var(axis=1, keepdims=True) + self.config["norm_epsilon"])
+        standardized = (x - x.mean(axis=1, keepdims=True)) / deviation
+        normalized = self.weights[f"{path}/gamma"] * standardized + self.weights[f"{path}/beta"]
+        channels = np.arange(x.shape[1])
+        angles = np.arange(len(x))[:, None] / 10000 ** (2 * (channels // 2) / x.shape[1])
+        return normalized + np.where(channels % 2, np.cos(angles), np.sin(angles))
+
+    def linear(self, path, x):
+        return x @ self.weights[f"{path}/kernel"] + self.weights[f"{path}/bias"]
 
     def act(self, name, x, norm):
         epsilon = self.config["norm_epsilon"]
