@@ -7,6 +7,7 @@ before memory for either is allocated.
 
 import io
 import math
+import random
 import zipfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -80,8 +81,13 @@ def check_size(config: ModelConfig, vocab_size: int, num_floats: int | None = No
             weights = build_model(config, vocab_size).weights
         return sum(math.prod(weight.shape) for weight in weights)
 
-    with ThreadPoolExecutor(1) as thread:
-        number = thread.submit(count).result()
+    # Layers draw their seeds from Python's random numbers. The model that is counted must not change those of a run.
+    random_state = random.getstate()
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            number = thread.submit(count).result()
+    finally:
+        random.setstate(random_state)
     if number > MOST_PARAMETERS:
         raise InputError(
             f"A {config.kind} of these sizes with {vocab_size:,} symbols has {number:,} parameters; expected at most "

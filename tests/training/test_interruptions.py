@@ -8,7 +8,7 @@ import pytest
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError
 from bytenet.training import train
-from bytenet.training.checkpoints import checkpoints, restore_checkpoint
+from bytenet.training.checkpoints import checkpoints
 from bytenet.training.state import TrainingState
 
 
@@ -96,16 +96,16 @@ def test_a_changed_corpus_is_refused_on_resume(files_config, pool, tmp_path):
 
 
 def test_changed_validation_pairs_are_refused_on_resume(files_config, pool, tmp_path, monkeypatch):
-    def forgetting_validation(*arguments):
-        state = restore_checkpoint(*arguments)
-        del (saved := state.to_dict())["validation"]
-        return TrainingState.from_dict(saved)
-
     train(files_config(**PAIRS, validation_source="a\n", validation_target="A\n"), tmp_path / "run", models=pool)
     changed = files_config(**PAIRS, validation_source="b\n", validation_target="B\n")
     with pytest.raises(InputError, match=r"The validation pairs are not those .* its best score means nothing"):
         train(changed, tmp_path / "run", resume=True, models=pool)
 
     # An older version saved no fingerprint of the validation pairs.
-    monkeypatch.setattr("bytenet.training.trainer.restore_checkpoint", forgetting_validation)
+    from_dict = TrainingState.from_dict
+
+    def forgetting_validation(saved):
+        return from_dict({key: value for key, value in saved.items() if key != "validation"})
+
+    monkeypatch.setattr(TrainingState, "from_dict", forgetting_validation)
     train(changed, tmp_path / "run", resume=True, models=pool)

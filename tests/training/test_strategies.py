@@ -8,7 +8,9 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
+from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks import make_task, task
+from bytenet.training.tasks.pairs import in_memory
 
 LOSSES = ("sentence", "character")
 OPTIMISERS = ("flat adam", "keras adam", "nesterov")
@@ -148,8 +150,12 @@ def test_devices_are_made_before_the_corpus_is_read(monkeypatch):
         calls.append("corpus")
         raise InputError("no corpus")
 
-    monkeypatch.setattr(task, "make_strategy", lambda devices: calls.append("devices"))
-    monkeypatch.setattr(task, "read_corpus", read_corpus)
+    def make_devices(devices):
+        calls.append("devices")
+        return make_strategy(devices)
+
+    monkeypatch.setattr(task, "make_strategy", make_devices)
+    monkeypatch.setattr(in_memory, "read_corpus", read_corpus)
     with pytest.raises(InputError, match="no corpus"):
         make_task(load_config("numbers"))
     assert calls == ["devices", "corpus"]

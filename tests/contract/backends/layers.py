@@ -31,6 +31,7 @@ from bytenet.layers.recurrent.cells import RecurrentCell
 from bytenet.layers.recurrent.encoder import RecurrentEncoder, RecurrentLayer
 from bytenet.layers.recurrent.thesis_decoder import AttentionCell
 from bytenet.layers.recurrent.thesis_encoder import BidirectionalEncoder
+from bytenet.layers.residual.attending_stack import AttendingStack, SourceAttention
 
 from ..cases import VOCAB_SIZE, draw_sentences, pad, randomize
 
@@ -112,6 +113,17 @@ LAYERS: dict[str, tuple[Callable[[], keras.layers.Layer], np.ndarray, dict]] = {
     ),
     "residual set": (lambda: ResidualSet([1, 2], normalization="batch", **BLOCK), STEPS, {"mask": MASK}),
     "residual stack": (lambda: ResidualStack(2, [1, 2], **BLOCK), STEPS, {"mask": MASK} | TRAINING),
+    "attention between residual blocks": (
+        lambda: SourceAttention(heads=2, head_dim=3, memory_dim=5), STEPS,
+        {"keys": draw(3, 2, 6, 3), "values": draw(3, 2, 6, 3), "offsets": -30000.0 * np.eye(3, 6)[:, None, None]},
+    ),
+    "residual stack with a window of the source": (
+        lambda: AttendingStack(1, [1, 2], [2], heads=2, head_dim=3, memory_dim=5, radius=1, slope=1.4, **BLOCK),
+        STEPS,
+        {"memory": {
+            "keys": [draw(3, 2, 6, 3)], "values": [-draw(3, 2, 6, 3)], "source_lengths": np.array([6, 2, 0], "int32")
+        }},
+    ),
 }  # fmt: skip
 
 
