@@ -4,13 +4,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
 from bytenet.errors import InputError
-from bytenet.lite.archive import CARD, SETTINGS, SUFFIX, VOCABULARY, WEIGHTS, Archive
+from bytenet.lite.archive import CARD, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -65,8 +64,7 @@ class ModelFile:
     def vocabulary(self) -> "Vocabulary":
         from bytenet.datasets import Vocabulary
 
-        self._archive.read_json(VOCABULARY)  # checks its size
-        return Vocabulary.from_json(self._archive.read(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
+        return Vocabulary.from_json(self._archive.read_text(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
 
     @property
     def card(self) -> str:
@@ -92,10 +90,11 @@ class ModelFile:
                 "--engine both."
             )
         from bytenet.models import build_model
+        from bytenet.saved.model_size import weight_shapes
 
         weights, config, vocab_size = self._weights(), self.config.model, self.vocabulary.size
-        expected = _expected_shapes(config, vocab_size, len(weights))
-        if expected != {name: values.shape for name, values in weights.items()}:
+        shapes = {name: values.shape for name, values in weights.items()}
+        if not _has_sizes_of(config, len(weights)) or weight_shapes(config, vocab_size) != shapes:
             raise self._error(WEIGHTS, f"its weights are not those of a {config.kind} of these settings")
         model = build_model(config, vocab_size)
         for variable in model.weights:
@@ -130,11 +129,6 @@ def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
     return ModelFile(path) if is_model_file(path) else RunFolder.open(path)
 
 
-def is_model_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a path names a `.bytenet` file. It need not exist."""
-    return Path(path).suffix == SUFFIX
-
-
 def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Mapping[str, Any] | None) -> dict:
     """The content of `settings.json`, without paths of this machine.
 
@@ -153,20 +147,13 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
     }
 
 
-def _expected_shapes(config: ModelConfig, vocab_size: int, num_weights: int) -> dict[str, tuple[int, ...]] | None:
-    """The shape of each weight of a model by its path. No weight is made. None if there are too many."""
+def _has_sizes_of(config: ModelConfig, num_weights: int) -> bool:
+    """Whether a model of a configuration could have so few weights. It keeps huge models from being described."""
     for field in fields(config):
         value = getattr(config, field.name)
-        if isinstance(value, int) and value > (
-            num_weights if field.name.endswith(("layers", "sets")) else _LARGEST_SETTING
-        ):
-            return None
+        most = num_weights if field.name.endswith(("layers", "sets")) else _LARGEST_SETTING
+        if isinstance(value, int) and value > most:
+            return False
         if isinstance(value, tuple) and (len(value) > num_weights or max(value) > _LARGEST_SETTING):
-            return None
-    import keras
-
-    from bytenet.models import build_model
-
-    with keras.StatelessScope(initialize_variables=False):
-        model = build_model(config, vocab_size)
-        return {variable.path: tuple(variable.shape) for variable in model.weights}
+            return False
+    return True

@@ -209,9 +209,9 @@ class RunFolder:
                 f"{self.model_path} is missing: training has not saved a model yet. Resume it with "
                 f"`bytenet train --resume --run {self.trained_in}`."
             )
-        from bytenet.saved.model_file import load_model_file
+        from bytenet.saved.keras_model import load_keras_model
 
-        model = load_model_file(self.model_path)
+        model = load_keras_model(self.model_path)
         if model.vocab_size != self.vocabulary.size:
             raise InputError(
                 f"{self.model_path} was trained with a vocabulary of {model.vocab_size} symbols, but "

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import click
 
 from bytenet.cli.common.search_options import read_dictionary, search_options
-from bytenet.lite.archive import SUFFIX
+from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.translation import Translation
 
@@ -86,7 +86,7 @@ def translate(
 
 def _runs_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
     """Split the arguments. The last one is a file if there are others and it is no folder and no model file."""
-    if len(paths) > 1 and not paths[-1].is_dir() and paths[-1].suffix != SUFFIX:
+    if len(paths) > 1 and not paths[-1].is_dir() and not is_model_file(paths[-1]):
         return paths[:-1], paths[-1]
     return paths, None
 

@@ -66,15 +66,23 @@ class Archive:
             raise self._error(f"{name} has another checksum than {_MANIFEST} says")
         return content
 
+    def read_text(self, name: str) -> bytes:
+        """The content of an entry that is text, as `read`.
+
+        Raises:
+            InputError: there is no such entry, it is too large, or it is damaged.
+        """
+        if self._sizes.get(name, 0) > _MOST_BYTES_OF_TEXT:
+            raise self._error(f"{name} has {self._sizes[name]:,} bytes; at most {_MOST_BYTES_OF_TEXT:,} are read")
+        return self.read(name)
+
     def read_json(self, name: str) -> dict[str, Any]:
         """The content of a JSON entry, an object.
 
         Raises:
-            InputError: there is no such entry, it is too large, or it is something else.
+            InputError: as for `read_text`, or the entry is something else.
         """
-        if self._sizes.get(name, 0) > _MOST_BYTES_OF_TEXT:
-            raise self._error(f"{name} has {self._sizes[name]:,} bytes; at most {_MOST_BYTES_OF_TEXT:,} are read")
-        return self._parsed(name, self.read(name))
+        return self._parsed(name, self.read_text(name))
 
     def _checked_sizes(self) -> dict[str, int]:
         """The size of each entry, in bytes. The archive has nothing but plain, uncompressed entries."""
@@ -84,9 +92,7 @@ class Archive:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 entries = archive.infolist()
-        except (
-            Exception
-        ) as error:  # a damaged directory raises BadZipFile, ValueError, struct.error, OverflowError, ...
+        except Exception as error:  # for a damaged directory BadZipFile, ValueError, struct.error, OverflowError, ...
             raise self._error(f"it is not a whole zip archive ({error})") from error
         sizes = {entry.filename: entry.file_size for entry in entries}
         if len(entries) > _MOST_ENTRIES or len(sizes) < len(entries) or not all(map(_NAME.fullmatch, sizes)):
@@ -147,6 +153,11 @@ class Archive:
         return InputError(
             f"{self.path} is not a model file, or is damaged: {reason}. Copy it again, or export it again."
         )
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names a `.bytenet` file. It need not exist."""
+    return Path(path).suffix == SUFFIX
 
 
 def packed(entries: Mapping[str, bytes]) -> bytes:

@@ -10,7 +10,7 @@ import keras
 from bytenet.config import Config
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
-from bytenet.saved.model_file import check_size
+from bytenet.saved.model_size import check_size
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained

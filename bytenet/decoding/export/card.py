@@ -1,9 +1,21 @@
 """The card of a model: what it is, where it comes from, and how good it is."""
 
-import json
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from bytenet.limits import read_json
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
+
+
+class _SavedScore(TypedDict):
+    name: str
+    value: float
+
+
+class _SavedEvaluation(TypedDict):
+    """The part of an evaluation's file that a card shows."""
+
+    scores: list[_SavedScore]
 
 
 def model_card(model: RunFolder | ModelFile) -> str:
@@ -25,8 +37,12 @@ def model_card(model: RunFolder | ModelFile) -> str:
         names = {"trainable_parameters": "trainable parameters", "git_commit": "commit of the training"}
         lines += [f"- {words}: {environment[name]}" for name, words in names.items() if environment.get(name)]
     for path in sorted(model.evaluation.glob("*.json")):
-        scores = json.loads(path.read_text(encoding="utf-8")).get("scores", [])
-        values = [f"{score['name']} {score['value']:.1f}" for score in scores if score["name"] in ("BLEU", "chrF2")]
+        evaluation = read_json(path, _SavedEvaluation, "the scores that `bytenet evaluate` wrote")
+        values = [
+            f"{score['name']} {score['value']:.1f}"
+            for score in evaluation["scores"]
+            if score["name"] in ("BLEU", "chrF2")
+        ]
         if values:
             lines.append(f"- {path.stem}: {', '.join(values)}")
     return "\n".join([*lines, "", "Its licence is that of the text it was trained on; nobody has stated it here.", ""])

@@ -1,5 +1,7 @@
 """Scaled dot-product attention with several heads."""
 
+from collections.abc import Mapping
+
 import keras
 from keras import ops
 
@@ -82,3 +84,23 @@ class MultiHeadAttention(keras.layers.Layer):
         return super().get_config() | {
             "heads": self.heads, "head_dim": self.head_dim, "dropout": self.dropout_rate, "memory_dim": self.memory_dim,
         }  # fmt: skip
+
+
+def memories_of(scope: str, attentions: Mapping[str, MultiHeadAttention], memory) -> dict[str, list]:
+    """The keys and values of a memory for several attentions.
+
+    Args:
+        scope: name of the layer that has the attentions.
+        attentions: by the names of the layers in it. These and `scope` are the name scopes of a call, for profiles.
+        memory: float `(batch, S, channels)`.
+
+    Returns:
+        `keys` and `values`: for each attention float `(batch, heads, S, head_dim)`.
+    """
+    keys_and_values = []
+    with keras.name_scope(scope):
+        for name, attention in attentions.items():
+            with keras.name_scope(name):
+                keys_and_values.append(attention.keys_and_values(memory))
+    keys, values = zip(*keys_and_values, strict=True)
+    return {"keys": list(keys), "values": list(values)}

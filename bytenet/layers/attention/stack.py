@@ -2,7 +2,7 @@
 
 import keras
 
-from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
+from bytenet.layers.attention.multi_head_attention import MultiHeadAttention, memories_of
 from bytenet.layers.fast import apply_dropout, make_dropout, make_normalization
 from bytenet.layers.layer_arguments import pop_layer_arguments
 
@@ -221,13 +221,7 @@ class AttentionStack(keras.layers.Layer):
 
     def memories(self, encoded):
         """The keys and values of an encoded source for each layer; float `(batch, S, channels)` → lists."""
-        with keras.name_scope(self.name):
-            keys_and_values = []
-            for block in self.blocks:
-                with keras.name_scope(block.name):
-                    keys_and_values.append(block.cross_attention.keys_and_values(encoded))
-        keys, values = zip(*keys_and_values, strict=True)
-        return {"keys": list(keys), "values": list(values)}
+        return memories_of(self.name, {block.name: block.cross_attention for block in self.blocks}, encoded)
 
     def get_config(self):
         return super().get_config() | self.arguments

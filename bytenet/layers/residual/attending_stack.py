@@ -6,7 +6,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
+from bytenet.layers.attention.multi_head_attention import MultiHeadAttention, memories_of
 from bytenet.layers.attention.source_window import SourceWindow
 from bytenet.layers.fast import apply_dropout, make_dropout, make_normalization
 from bytenet.layers.positions import PositionEncoding
@@ -143,12 +143,7 @@ class AttendingStack(ResidualStack):
         """Keys and values of an encoded source for each attention: float `(batch, S, memory_dim)` → lists."""
         with keras.name_scope(self.name):
             memory = self.memory_positions(self.memory_norm(encoded))
-            keys_and_values = []
-            for attention in self.attentions:
-                with keras.name_scope(attention.name):
-                    keys_and_values.append(attention.attention.keys_and_values(memory))
-        keys, values = zip(*keys_and_values, strict=True)
-        return {"keys": list(keys), "values": list(values)}
+        return memories_of(self.name, {layer.name: layer.attention for layer in self.attentions}, memory)
 
     def call(self, inputs, memory, training=False):
         """Compute all steps at once. `memory` is the result of `memories`, with int32 `source_lengths`."""

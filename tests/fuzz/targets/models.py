@@ -12,7 +12,7 @@ import numpy as np
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError
 from bytenet.models import ByteNet
-from bytenet.saved.model_file import load_model_file
+from bytenet.saved.keras_model import load_keras_model
 from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, save_model, training_variables
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
@@ -87,7 +87,7 @@ class Models(Target):
         return _with_other_setting(content, random)
 
     def read(self) -> None:
-        model = load_model_file(self.path)
+        model = load_keras_model(self.path)
         saved: list[bytes] = []
 
         def add(_, item):

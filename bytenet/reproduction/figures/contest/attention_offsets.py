@@ -6,7 +6,7 @@ import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.quality import run_of
+from bytenet.reproduction.figures.contest.quality import label, run_of
 from bytenet.reproduction.figures.contest.source_attention import MINUTES, SEEDS
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
@@ -119,6 +119,6 @@ EXPERIMENTS = (
         verdicts=_verdicts,
         plot=_plot,
         seeds={"cpu": SEEDS, "thesis": SEEDS},
-        labels=lambda scale: [{"system": system} for system in _SYSTEMS],
+        labels=lambda scale: [label(system) for system in _SYSTEMS],
     ),
 )  # fmt: skip

@@ -136,7 +136,8 @@ def plot(table: Table, path: Path) -> None:
     save(figure, path)
 
 
-def _label(system: str) -> Row:
+def label(system: str) -> Row:
+    """The columns that identify a training, beside the trial."""
     return {"system": system}
 
 
@@ -155,6 +156,6 @@ EXPERIMENTS = (
         measure=measure,
         verdicts=verdicts,
         plot=plot,
-        labels=lambda scale: [_label(system) for system in SYSTEMS],
+        labels=lambda scale: [label(system) for system in SYSTEMS],
     ),
 )

@@ -6,17 +6,12 @@ as those of the families are.
 
 from functools import partial
 
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 
 MINUTES = 15
 SEEDS = 3
-
-
-def label(system: str) -> Row:
-    """The columns that identify a training."""
-    return {"system": system}
 
 
 EXPERIMENTS = (
@@ -39,7 +34,7 @@ EXPERIMENTS = (
         verdicts=quality.verdicts,
         plot=quality.plot,
         seeds={"cpu": SEEDS, "thesis": SEEDS},
-        labels=lambda scale: [label(system) for system in ATTENTIONS],
+        labels=lambda scale: [quality.label(system) for system in ATTENTIONS],
     ),
     Experiment(
         name="source-attention-training",

@@ -12,7 +12,8 @@ from bytenet.config.families import family_configs
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError
 from bytenet.models import build_model
-from bytenet.saved.model_file import check_size, load_model_file
+from bytenet.saved.keras_model import load_keras_model
+from bytenet.saved.model_size import check_size
 from bytenet.training.checkpoints import save_model
 
 
@@ -51,15 +52,15 @@ def test_what_the_file_names_as_a_class_is_not_looked_at(saved, tmp_path):
         content["config"]["name"] = {"module": "builtins", "class_name": "eval", "config": {}}
         members["config.json"] = json.dumps(content).encode()
 
-    loaded = load_model_file(rewritten(saved, tmp_path, change))
-    for weight, expected in zip(loaded.weights, load_model_file(saved).weights, strict=True):
+    loaded = load_keras_model(rewritten(saved, tmp_path, change))
+    for weight, expected in zip(loaded.weights, load_keras_model(saved).weights, strict=True):
         np.testing.assert_array_equal(weight, expected)
 
 
 def test_the_dtype_policy_is_kept(saved, tmp_path):
-    assert load_model_file(saved).dtype_policy.name == "float32"
+    assert load_keras_model(saved).dtype_policy.name == "float32"
     policy = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "mixed_bfloat16"}}
-    mixed = load_model_file(rewritten(saved, tmp_path, with_setting(dtype=policy)))
+    mixed = load_keras_model(rewritten(saved, tmp_path, with_setting(dtype=policy)))
     assert mixed.dtype_policy.name == "mixed_bfloat16"
 
 
@@ -80,12 +81,12 @@ def test_the_dtype_policy_is_kept(saved, tmp_path):
 )
 def test_other_content_is_refused(saved, tmp_path, change, message):
     with pytest.raises(InputError, match=rf"changed\.keras cannot be loaded: .*{message}"):
-        load_model_file(rewritten(saved, tmp_path, change))
+        load_keras_model(rewritten(saved, tmp_path, change))
 
 
 def test_compressed_weights_are_refused(saved, tmp_path):
     with pytest.raises(InputError, match=r"config\.json in it is compressed"):
-        load_model_file(rewritten(saved, tmp_path, lambda members: None, zipfile.ZIP_DEFLATED))
+        load_keras_model(rewritten(saved, tmp_path, lambda members: None, zipfile.ZIP_DEFLATED))
 
 
 def test_an_array_that_claims_more_than_the_file_has_is_refused(saved, tmp_path):
@@ -96,7 +97,7 @@ def test_an_array_that_claims_more_than_the_file_has_is_refused(saved, tmp_path)
         members["model.weights.h5"] = content.getvalue()
 
     with pytest.raises(InputError, match=r"its arrays claim 100,000,000,000 numbers, but the file has"):
-        load_model_file(rewritten(saved, tmp_path, change))
+        load_keras_model(rewritten(saved, tmp_path, change))
 
 
 @pytest.mark.parametrize("family", family_configs())

@@ -6,17 +6,13 @@ before memory for either is allocated.
 """
 
 import io
-import math
-import random
 import zipfile
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import h5py
-import keras
 import pydantic
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
@@ -24,8 +20,9 @@ from bytenet.config import ModelConfig
 from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.old_names import present_settings
 from bytenet.errors import InputError, shown
-from bytenet.limits import MOST_CONFIG_BYTES, MOST_PARAMETERS, parse_json
+from bytenet.limits import MOST_CONFIG_BYTES, parse_json
 from bytenet.models import TranslationModel, build_model
+from bytenet.saved.model_size import check_size
 
 _CONFIG, _WEIGHTS = "config.json", "model.weights.h5"
 _LARGEST_FLOAT_BYTES = 8
@@ -36,7 +33,7 @@ class _Saved(TypedDict):
     config: dict[str, Any]
 
 
-def load_model_file(path: Path) -> TranslationModel:
+def load_keras_model(path: Path) -> TranslationModel:
     """Load a model that `bytenet.training.checkpoints.save_model` saved.
 
     Raises:
@@ -58,44 +55,6 @@ def load_model_file(path: Path) -> TranslationModel:
             "Copy it again, or train again."
         ) from error
     return model
-
-
-def check_size(config: ModelConfig, vocab_size: int, num_floats: int | None = None) -> int:
-    """Check the number of weights of a model before it is built.
-
-    Args:
-        config: of the model.
-        vocab_size: number of ids.
-        num_floats: number of weights that a file has for it; None if there is no file.
-
-    Returns:
-        The number of weights, those that are not trained included.
-
-    Raises:
-        InputError: there are more than `MOST_PARAMETERS`, or another number than in the file.
-    """
-
-    def count() -> int:
-        # In this scope, Keras makes variables without values. It notes them for later, but for this thread only.
-        with keras.StatelessScope(initialize_variables=False):
-            weights = build_model(config, vocab_size).weights
-        return sum(math.prod(weight.shape) for weight in weights)
-
-    # Layers draw their seeds from Python's random numbers. The model that is counted must not change those of a run.
-    random_state = random.getstate()
-    try:
-        with ThreadPoolExecutor(1) as thread:
-            number = thread.submit(count).result()
-    finally:
-        random.setstate(random_state)
-    if number > MOST_PARAMETERS:
-        raise InputError(
-            f"A {config.kind} of these sizes with {vocab_size:,} symbols has {number:,} parameters; expected at most "
-            f"{MOST_PARAMETERS:,}. Choose a smaller model, for example with a smaller model.dim."
-        )
-    if num_floats not in (None, number):
-        raise InputError(f"its arrays have {num_floats:,} numbers, but its configuration needs {number:,}")
-    return number
 
 
 def _member(archive: zipfile.ZipFile, name: str, most_bytes: int) -> bytes:
