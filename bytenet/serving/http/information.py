@@ -57,8 +57,7 @@ def information_routes(service: Service) -> APIRouter:
         """The languages that the server reads, most probable first, with their confidence in percent."""
         async with asyncio.timeout(settings.timeout_seconds):
             parameters = await read_parameters(request, DetectParameters)
-            service.check_key(parameters.api_key)
-            service.check_size([parameters.q])
+            service.check(parameters)
             return [described_language(detected) for detected in await service.detect(parameters.q)]
 
     return router
