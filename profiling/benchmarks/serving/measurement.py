@@ -41,7 +41,7 @@ class ServingCost:
 
     @property
     def speedup(self) -> float:
-        """Requests a second of many clients over those of one client, which asks one request at a time."""
+        """Requests a second of many clients, divided by those of one client alone."""
         return self.many_clients.requests_a_second * 2 / sum(load.requests_a_second for load in self.one_client)
 
 
