@@ -21,6 +21,11 @@ def shown(value: object) -> str:
     return shortened(repr(value), MOST_SHOWN_CHARS)
 
 
+def last_lines(output: str) -> str:
+    """The last ten lines of what a program wrote, for the message that it failed."""
+    return "\n".join(output.strip().split("\n")[-10:])
+
+
 class InputError(ValueError):
     """A value, file or setting that cannot be used.
 

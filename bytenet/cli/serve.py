@@ -2,11 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bytenet.cli.common.search_options import search_options
+
+if TYPE_CHECKING:
+    from bytenet.serving.engines.lite_engine import LiteEngine
+    from bytenet.serving.engines.run_engine import RunEngine
 
 _KEYS_VARIABLE = "BYTENET_API_KEYS"
 _POSITIVE = click.IntRange(min=1)
@@ -90,7 +94,7 @@ def serve(
     run_server(engines, settings, host, port)
 
 
-def _load(engine_name: str, model: Path, options: dict[str, Any]) -> Any:
+def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine":
     """The engine of a name for a model."""
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine

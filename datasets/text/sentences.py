@@ -32,8 +32,8 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
 
     Args:
         text: any text. The texts of the pieces, one after the other, are this text.
-        language: code of the language, such as "de". Other languages than those that sentencex knows follow the rules
-            of English.
+        language: code of the language, such as "de". A language that sentencex does not know is split by the rules of
+            English.
         max_chars: largest number of characters of a sentence; None for no limit.
         into_sentences: False leaves each line whole, up to `max_chars`.
     """

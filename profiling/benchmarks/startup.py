@@ -17,7 +17,7 @@ from typing import Literal
 
 from bytenet import compile_cache
 from bytenet.config import load_config
-from bytenet.errors import InputError
+from bytenet.errors import InputError, last_lines
 from bytenet.profiling.benchmarks.measurement import Spread, refuse_semi_supervised
 
 Way = Literal["no XLA", "XLA, empty cache", "XLA, warm cache"]
@@ -115,9 +115,9 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
             env=_environment(way, cache), capture_output=True, text=True,
         )  # fmt: skip
         if not marks_path.exists():
-            last_lines = "\n".join(done.stderr.strip().split("\n")[-10:])
             raise InputError(
-                f"The training of {' '.join(arguments)} ended before its first step. Its last lines:\n{last_lines}"
+                f"The training of {' '.join(arguments)} ended before its first step. Its last lines:\n"
+                f"{last_lines(done.stderr)}"
             )
         times = json.loads(marks_path.read_text(encoding="utf-8"))
     seconds, before = {}, began

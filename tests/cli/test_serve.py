@@ -1,5 +1,7 @@
 """`bytenet serve`: its arguments, and the engine for run folders."""
 
+import json
+import shutil
 import subprocess
 import sys
 
@@ -121,6 +123,16 @@ def test_the_server_is_private_unless_told_otherwise_and_keys_come_from_the_envi
     assert host == "127.0.0.1"
     assert settings.api_keys == {"a", "b"}
     assert settings.allowed_origins == ()
+
+
+def test_a_model_that_refuses_unknown_characters_is_served(run_folder, invoke, started, tmp_path):
+    """The sentence that warms the engine up has only characters of the vocabulary."""
+    path = shutil.copytree(run_folder.path, tmp_path / "run") / "vocabulary.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    greek = [chr(ord("α") + number) for number in range(len(content["characters"]))]
+    path.write_text(json.dumps(content | {"characters": greek, "unknown": "error"}), encoding="utf-8")
+    assert invoke(serve, tmp_path / "run").exit_code == 0
+    assert len(started[0]) == 1
 
 
 def test_a_file_without_keys_is_refused(run_folder, invoke, started, tmp_path):

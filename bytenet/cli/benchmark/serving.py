@@ -1,14 +1,12 @@
 """`bytenet benchmark serving`: how many requests a server answers, and how fast."""
 
 import json
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
-from bytenet.cli.benchmark.output import print_rows
+from bytenet.cli.benchmark.output import Columns, print_rows
 
 
 @click.command()
@@ -57,8 +55,8 @@ def serving(
     if as_json:
         click.echo(json.dumps(asdict(cost) | {"speedup": cost.speedup}, indent=2))
         return
-    loads: Sequence[Any] = [cost.each_text_once, cost.one_client[0], cost.many_clients, cost.one_client[1]]
-    columns: dict[str, Callable[[Any], object]] = {
+    loads = [cost.each_text_once, cost.one_client[0], cost.many_clients, cost.one_client[1]]
+    columns: Columns = {
         "clients": lambda load: load.clients,
         "seconds": lambda load: f"{load.seconds:.0f}",
         "requests/s": lambda load: f"{load.requests_a_second:.1f}",

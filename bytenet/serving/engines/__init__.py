@@ -1,1 +1,1 @@
-"""What translates: the interface of all engines, the engine for run folders, and the engines by their languages."""
+"""What translates: the interface of all engines, the engines for trained models, and the engines by their languages."""

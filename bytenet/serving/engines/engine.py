@@ -62,7 +62,7 @@ class Engine(Protocol):
         """
 
     def draft(self, sentence: str) -> Iterator[str]:
-        """Write a quick translation in parts. It may differ from that of `translate`.
+        """Write a quick translation in parts. It may differ from the result of `translate`.
 
         Args:
             sentence: as for `translate`.
@@ -77,13 +77,3 @@ class Engine(Protocol):
 
     def align(self, sentence: str, translation: str) -> Alignment:
         """Compute what the characters of a translation attend to, for an engine with `has_attention`."""
-
-
-def longest_sentence(trained_chars: int, longest_symbols: int | None) -> int:
-    """The largest number of characters of a sentence that a model translates well.
-
-    Args:
-        trained_chars: of the longest sentence that the training may have had.
-        longest_symbols: that the model can read, with the end symbol; None for no limit.
-    """
-    return trained_chars if longest_symbols is None else min(trained_chars, longest_symbols - 1)

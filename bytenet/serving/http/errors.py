@@ -11,7 +11,7 @@ from bytenet.serving.work.translating_thread import QueueFullError
 _MOST_CHARS = 300
 _TEXTS = {
     404: "There is nothing at this address. See /openapi.json for the addresses.",
-    405: "This address does not know the method. See /openapi.json for the methods.",
+    405: "This address does not take this method. See /openapi.json for the methods.",
 }
 
 

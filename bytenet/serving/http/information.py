@@ -20,7 +20,7 @@ def information_routes(service: Service) -> APIRouter:
     @router.post("/languages", include_in_schema=False)  # libretranslatepy asks with POST
     @router.get("/languages")
     async def languages() -> list[dict[str, Any]]:
-        """All languages that are read or written, with those that each is translated into."""
+        """All languages that are read or written. Each has its targets: the languages that it is translated into."""
         return [
             {"code": code, "name": language_name(code), "targets": directions.targets(code)}
             for code in directions.languages
@@ -57,8 +57,7 @@ def information_routes(service: Service) -> APIRouter:
         """The languages that the server reads, most probable first, with their confidence in percent."""
         async with asyncio.timeout(settings.timeout_seconds):
             parameters = await read_parameters(request, DetectParameters)
-            service.check_key(parameters.api_key)
-            service.check_size([parameters.q])
+            service.check(parameters)
             return [described_language(detected) for detected in await service.detect(parameters.q)]
 
     return router

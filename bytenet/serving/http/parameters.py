@@ -10,33 +10,42 @@ from starlette.exceptions import HTTPException
 JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 _MAX_FIELDS = 1000
 
-Parameters = TypeVar("Parameters", bound=BaseModel)
 
+class TextParameters(BaseModel):
+    """The parameters of all operations with texts."""
 
-class _KeyParameters(BaseModel):
     api_key: Annotated[str | None, Field(description="needed if the server asks for keys")] = None
+    q: Annotated[str | list[str], Field(description="text or texts")]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text or texts as a list."""
+        return self.q if isinstance(self.q, list) else [self.q]
 
 
-class DetectParameters(_KeyParameters):
+Parameters = TypeVar("Parameters", bound=TextParameters)
+
+
+class DetectParameters(TextParameters):
     """The parameters of `/detect`."""
 
     q: Annotated[str, Field(description="text whose language is asked for")]
 
 
-class StreamParameters(_KeyParameters):
-    """The parameters of `/translate/stream`."""
+class TranslateParameters(TextParameters):
+    """The parameters of `/translate`."""
 
-    q: Annotated[str, Field(description="text to translate")]
+    q: Annotated[str | list[str], Field(description="text or texts to translate")]
     source: Annotated[str, Field(description='code of its language, or "auto"')]
     target: Annotated[str, Field(description="code of the language of the translation")]
     format: Annotated[str, Field(description='"text"; HTML is refused')] = "text"
     alternatives: Annotated[int, Field(ge=0, description="number of other translations")] = 0
 
 
-class TranslateParameters(StreamParameters):
-    """The parameters of `/translate`."""
+class StreamParameters(TranslateParameters):
+    """The parameters of `/translate/stream`."""
 
-    q: Annotated[str | list[str], Field(description="text or texts to translate")]  # type: ignore[assignment]
+    q: Annotated[str, Field(description="text to translate")]
 
 
 async def read_parameters(request: Request, model: type[Parameters]) -> Parameters:
@@ -59,7 +68,7 @@ async def read_parameters(request: Request, model: type[Parameters]) -> Paramete
         parameters = model.model_validate(values)
     except ValidationError as error:
         raise HTTPException(400, _explained(error)) from None
-    for text in _texts(parameters):
+    for text in parameters.texts:
         _check_text(text)
     return parameters
 
@@ -108,11 +117,6 @@ def _explained(error: ValidationError) -> str:
     if mistake["type"] == "missing":
         return f"The parameter {name} is missing."
     return f"The parameter {name} is wrong: {mistake['msg'][0].lower()}{mistake['msg'][1:]}."
-
-
-def _texts(parameters: BaseModel) -> list[str]:
-    q = getattr(parameters, "q")  # noqa: B009 - each model declares it with its own type
-    return [q] if isinstance(q, str) else q
 
 
 def _check_text(text: str) -> None:

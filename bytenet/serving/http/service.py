@@ -2,7 +2,7 @@
 
 import asyncio
 import hmac
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.engines.engine import Engine
-from bytenet.serving.http.parameters import StreamParameters
+from bytenet.serving.http.parameters import TextParameters, TranslateParameters
 from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.language_detection import LanguageDetector
 from bytenet.serving.work.translating_thread import TranslatingThread
@@ -35,16 +35,23 @@ class Service:
         self.settings = settings
         self._detector = LanguageDetector(directions.sources)
 
-    def check_key(self, api_key: str | None) -> None:
-        """Raise an HTTPException (403) if a key is needed and this is none."""
+    def check(self, parameters: TextParameters) -> None:
+        """Check what a request may do.
+
+        Raises:
+            HTTPException: 403 if a key is needed and the request has none; 413 if its texts are too many or too long.
+        """
+        self._check_key(parameters.api_key)
+        self._check_size(parameters.texts)
+
+    def _check_key(self, api_key: str | None) -> None:
         keys = self.settings.api_keys
         given = (api_key or "").encode()
         # All keys are compared, and each in constant time, so that the time tells nothing about them.
         if keys and not sum(hmac.compare_digest(key.encode(), given) for key in keys):
             raise HTTPException(403, "The API key is missing or wrong. Send the parameter api_key.")
 
-    def check_size(self, texts: Sequence[str]) -> None:
-        """Raise an HTTPException (413) if the texts are too many or too long."""
+    def _check_size(self, texts: list[str]) -> None:
         num_chars, settings = sum(map(len, texts)), self.settings
         if num_chars > settings.max_chars:
             raise HTTPException(
@@ -58,7 +65,7 @@ class Service:
                 f"There are {len(texts):,} texts; at most {settings.max_texts:,} are translated at once. Send fewer.",
             )
 
-    async def choose(self, parameters: StreamParameters, texts: Sequence[str]) -> tuple[Engine, Detected | None]:
+    async def choose(self, parameters: TranslateParameters) -> tuple[Engine, Detected | None]:
         """The engine for a request, and the language of its text if it was asked for.
 
         Raises:
@@ -70,7 +77,7 @@ class Service:
         detected = None
         source = parameters.source
         if source == "auto":
-            detected = (await self.detect("\n".join(texts)))[0]
+            detected = (await self.detect("\n".join(parameters.texts)))[0]
             source = detected[0]
         engine = self.directions.find(source, parameters.target)
         if parameters.alternatives >= engine.max_candidates:

@@ -11,7 +11,7 @@ class ServerSettings:
         max_chars: largest number of characters of all texts of a request together.
         max_texts: largest number of texts of a request.
         max_requests: largest number of requests that are translated or wait for it.
-        timeout_seconds: a request that takes longer is given up; of a stream, a sentence that takes longer.
+        timeout_seconds: a request that takes longer is given up. A stream is given up if one sentence takes longer.
         api_keys: one of them must come with each request that translates or detects. None are needed if it is empty.
         allowed_origins: websites whose scripts may use the server; "*" for all.
         into_sentences: split lines into sentences before they are translated.

@@ -38,9 +38,8 @@ def streaming_routes(service: Service) -> APIRouter:
         """
         async with asyncio.timeout(service.settings.timeout_seconds):
             parameters = await read_parameters(request, StreamParameters)
-            service.check_key(parameters.api_key)
-            service.check_size([parameters.q])
-            engine, _ = await service.choose(parameters, [parameters.q])
+            service.check(parameters)
+            engine, _ = await service.choose(parameters)
         events = _events(service, engine, parameters)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(events, media_type="text/event-stream", headers=headers)

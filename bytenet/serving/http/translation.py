@@ -25,23 +25,20 @@ def translation_routes(service: Service) -> APIRouter:
 
 
 async def _answer(service: Service, parameters: TranslateParameters) -> dict[str, Any]:
-    is_list = isinstance(parameters.q, list)
-    texts = parameters.q if isinstance(parameters.q, list) else [parameters.q]
-    service.check_key(parameters.api_key)
-    service.check_size(texts)
-    engine, detected = await service.choose(parameters, texts)
+    service.check(parameters)
+    engine, detected = await service.choose(parameters)
     translated = await translate_texts(
-        service.thread, engine, texts, parameters.alternatives, service.settings.into_sentences
+        service.thread, engine, parameters.texts, parameters.alternatives, service.settings.into_sentences
     )
 
     def shaped(values: list) -> Any:
-        return values if is_list else values[0]
+        return values if isinstance(parameters.q, list) else values[0]
 
     answer = {"translatedText": shaped([text.best for text in translated])}
     if parameters.alternatives:
         answer["alternatives"] = shaped([text.alternatives(parameters.alternatives) for text in translated])
     if detected is not None:
-        answer["detectedLanguage"] = shaped([described_language(detected)] * len(texts))
+        answer["detectedLanguage"] = shaped([described_language(detected)] * len(translated))
     return answer
 
 

@@ -5,14 +5,14 @@ const WORDS = {
     other: "Deutsch", theme: "Dark or light", key: "API key", from: "From", to: "To", swap: "Swap languages",
     text: "Text", translation: "Translation", copy: "Copy", copied: "Copied.", candidates: "Possible translations",
     score: "score", attention: "Where the model looks", looks: (character, source) => `“${character}”: ${source}`,
-    hint: "Point at the translation, or move in it with ← and →.", end: "end", count: (n, most) => `${n} / ${most}`,
+    hint: "Point at the translation, or move in it with ← and →.", end: "end",
     errors: { 0: "The server does not answer. It is tried again when you type." },
   },
   de: {
     other: "English", theme: "Dunkel oder hell", key: "API-Schlüssel", from: "Von", to: "Nach",
     swap: "Sprachen tauschen", text: "Text", translation: "Übersetzung", copy: "Kopieren", copied: "Kopiert.",
     candidates: "Mögliche Übersetzungen", score: "Wert", attention: "Wohin das Modell schaut",
-    looks: (character, source) => `„${character}“: ${source}`, end: "Ende", count: (n, most) => `${n} / ${most}`,
+    looks: (character, source) => `„${character}“: ${source}`, end: "Ende",
     hint: "Auf die Übersetzung zeigen, oder mit ← und → darin gehen.",
     errors: {
       0: "Der Server antwortet nicht. Beim Tippen wird es noch einmal versucht.",
@@ -51,8 +51,7 @@ function showWords() {
   for (const shown of document.querySelectorAll("[data-label]")) shown.ariaLabel = words[shown.dataset.label];
   $("words").textContent = words.other;
   $("words").lang = words === WORDS.de ? "en" : "de";
-  const chosen = [$("source").value, $("target").value];
-  showLanguages(...chosen);
+  showLanguages($("source").value, $("target").value);
   showCount();
 }
 
@@ -77,7 +76,7 @@ function showLanguages(source, target) {
 
 function showCount() {
   const number = (value) => value.toLocaleString(document.documentElement.lang);
-  $("count").textContent = words.count(number([...$("text").value].length), number(settings.charLimit));
+  $("count").textContent = `${number([...$("text").value].length)} / ${number(settings.charLimit)}`;
 }
 
 function showError(status, text) {

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 class QueueFullError(Exception):
-    """So many requests wait that another one would only wait too long."""
+    """Too many requests wait already, so another one would wait too long."""
 
 
 class TranslatingThread:
@@ -61,7 +61,7 @@ class TranslatingThread:
             engine, sentences, num_candidates: as for `Engine.translate`, with any number of sentences.
 
         Returns:
-            The future candidates of each sentence. Its cancellation frees the place of the sentences that still wait.
+            The future candidates of each sentence. Cancel it to free the place of the sentences that still wait.
             Errors of the engine are errors of the future.
 
         Raises:
@@ -73,8 +73,8 @@ class TranslatingThread:
             if sentences:
                 self._jobs.add(job)
                 self._changed.notify()
-        if not sentences:
-            job.future.set_result([])
+            else:
+                job.future.set_result([])
         job.future.add_done_callback(lambda _: self._forget(job))
         return job.future
 

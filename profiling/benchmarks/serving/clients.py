@@ -21,8 +21,9 @@ class Load:
     Attributes:
         clients: number of clients that asked at the same time.
         seconds: length of the measurement.
-        requests_a_second: answered requests with status 200.
-        median_ms, p99_ms: time to the answer, of the requests with status 200; 99 % took at most the second.
+        requests_a_second: requests that were answered with status 200.
+        median_ms: of the times to the answers with status 200, half are at most this long.
+        p99_ms: 99 % of them are at most this long.
         statuses: number of answers by status; 0 is a broken connection.
         wrong: number of answers with another translation than expected.
         texts: number of different texts that were translated.

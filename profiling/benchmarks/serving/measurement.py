@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, last_lines
 from bytenet.profiling.benchmarks.serving.clients import Load, ask
 from bytenet.profiling.benchmarks.serving.server_process import ServerProcess
 
@@ -41,7 +41,7 @@ class ServingCost:
 
     @property
     def speedup(self) -> float:
-        """Requests a second of many clients over those of one client, which asks one request at a time."""
+        """Requests a second of many clients, divided by those of one client alone."""
         return self.many_clients.requests_a_second * 2 / sum(load.requests_a_second for load in self.one_client)
 
 
@@ -133,6 +133,6 @@ def _translations(model: Path, texts: Sequence[str], options: Sequence[str]) -> 
         command = [sys.executable, "-m", "bytenet", "translate", str(model), file.name, *options]
         done = subprocess.run(command, capture_output=True)
     if done.returncode:
-        last_lines = "\n".join(done.stderr.decode(errors="replace").strip().split("\n")[-10:])
-        raise InputError(f"bytenet translate {model} failed. Its last lines:\n{last_lines}")
+        messages = done.stderr.decode(errors="replace")
+        raise InputError(f"bytenet translate {model} failed. Its last lines:\n{last_lines(messages)}")
     return done.stdout.decode("utf-8").removesuffix("\n").split("\n")

@@ -12,7 +12,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Self
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, last_lines
 from bytenet.profiling.benchmarks.serving.clients import translate
 
 _PATIENCE_SECONDS = 600
@@ -70,8 +70,10 @@ class ServerProcess:
                 connection.close()
             time.sleep(_BETWEEN_TRIES_SECONDS)
         self._messages.seek(0)
-        last_lines = "\n".join(self._messages.read().decode(errors="replace").strip().split("\n")[-10:])
-        raise InputError(f"The server {' '.join(self._arguments)} did not answer. Its last lines:\n{last_lines}")
+        messages = self._messages.read().decode(errors="replace")
+        raise InputError(
+            f"The server {' '.join(self._arguments)} did not answer. Its last lines:\n{last_lines(messages)}"
+        )
 
     def resident_bytes(self) -> int:
         """Memory that the process occupies."""
