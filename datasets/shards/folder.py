@@ -96,10 +96,9 @@ class ShardFolder:
     def lengths(self) -> LengthCounts:
         """The lengths of all pairs."""
         parts = [shard.lengths for shard in self.shards]
-        keys = np.concatenate([part.source << 16 | part.target for part in parts])
-        different, places = np.unique(keys, return_inverse=True)
-        pairs = np.bincount(places, np.concatenate([part.pairs for part in parts])).astype(np.int64)
-        return LengthCounts(different >> 16, different & 0xFFFF, pairs)
+        return LengthCounts.of(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("source", "target", "pairs"))
+        )
 
     def fingerprint(self) -> str:
         """A digest (SHA-256, hexadecimal) of all pairs and their order."""

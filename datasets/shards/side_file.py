@@ -81,6 +81,17 @@ class LengthCounts:
     target: np.ndarray
     pairs: np.ndarray
 
+    @classmethod
+    def of(cls, source: np.ndarray, target: np.ndarray, pairs: np.ndarray | None = None) -> "LengthCounts":
+        """Count pairs by their lengths.
+
+        Args:
+            source, target: int `(m,)`, lengths below 2^16.
+            pairs: int `(m,)`, how many pairs have them; None means one each.
+        """
+        keys, places = np.unique(source.astype(np.int64) << 16 | target, return_inverse=True)
+        return cls(keys >> 16, keys & 0xFFFF, np.bincount(places, pairs).astype(np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class SideFile:
