@@ -111,14 +111,14 @@ def plan_buckets(
     pad_to_multiple_of: int = 1,
     parts: int = 1,
 ) -> tuple[Bucket, ...]:
-    """Plan the buckets of a corpus of which only the histogram of lengths is known.
+    """Plan the buckets of a corpus from its histogram of lengths alone.
 
     Args:
         histogram: int `(longest + 1,)`, number of pairs by the length of the longer side, end symbol counted.
         batch_size, batch_chars, min_size, min_width, replicas, bucketing, num_buckets, pad_to_multiple_of: see
             `plan_batches`.
-        parts: number of equal parts of the corpus that are batched by themselves, each with incomplete last batches.
-            The least number of pairs in a bucket is then, if it is not given, two batches of each part.
+        parts: number of equal parts of the corpus. Each part has batches of its own, and its last ones are incomplete.
+            If `min_size` is None, a bucket has at least the pairs of two batches of each part.
 
     Raises:
         InputError: a setting is not allowed.

@@ -1,4 +1,4 @@
-"""Rows of a batch, copied out of an array of ids."""
+"""Batches as rows that are copied out of an array of ids."""
 
 import tensorflow as tf
 
@@ -12,7 +12,7 @@ def padded_rows(
         ids: integers `(symbols,)`, text after text.
         starts: int64 `(texts + 1,)`: text i is `ids[starts[i]:starts[i + 1]]`.
         texts: int `(rows,)`, which texts.
-        is_real: bool `(rows,)`. A row that is not stays empty, and its number in `texts` has no meaning.
+        is_real: bool `(rows,)`. Other rows stay empty, and their numbers in `texts` are not read.
         length: of the result.
 
     Returns:
@@ -25,3 +25,10 @@ def padded_rows(
     inside = places < end[:, tf.newaxis]
     rows = tf.gather(ids, tf.where(inside, places, 0))
     return tf.where(inside, tf.cast(rows, tf.int32), 0)
+
+
+def unoptimised(batches: tf.data.Dataset) -> tf.data.Dataset:
+    """The dataset without TensorFlow's optimisations: none applies, but TensorFlow copies the ids to try them."""
+    options = tf.data.Options()
+    options.experimental_optimization.apply_default_optimizations = False
+    return batches.with_options(options)

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.batches.gathering import padded_rows
+from bytenet.datasets.batches.gathering import padded_rows, unoptimised
 from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.encoding import EncodedTexts, encode_texts
@@ -22,7 +22,8 @@ from bytenet.errors import InputError
 
 Loss = Literal["sentence", "character"]
 
-_PREFETCHED_BATCHES = 8
+PREFETCHED_BATCHES = 8
+"""Batches that are made before they are asked for."""
 
 
 def training_dataset(
@@ -58,8 +59,7 @@ def training_dataset(
         InputError: `loss` is unknown, the plan was made for other pairs, or a text has an unknown character
             under the rule "error".
     """
-    if loss not in get_args(Loss):
-        raise InputError(f"loss = {loss!r}; expected one of {', '.join(get_args(Loss))}.")
+    check_loss(loss)
     encoded = _encode_both_sides(pairs, vocabulary)
     if not np.array_equal(plan.lengths, _pair_lengths(encoded)):
         raise InputError("The batch plan was made for other pairs or another vocabulary; plan for these.")
@@ -68,7 +68,7 @@ def training_dataset(
         return ids, ids["target_ids"], loss_weights(ids["target_ids"], loss)
 
     batches = _gathered_batches(encoded, lambda: _epochs(plan, seed, start_epoch, start_batch))
-    return batches.map(weigh, tf.data.AUTOTUNE, deterministic=True).prefetch(_PREFETCHED_BATCHES)
+    return batches.map(weigh, tf.data.AUTOTUNE, deterministic=True).prefetch(PREFETCHED_BATCHES)
 
 
 def monolingual_dataset(
@@ -95,7 +95,7 @@ def monolingual_dataset(
     place = divmod(start, plan.num_batches)
     batches = _gathered_batches(encoded, lambda: _epochs(plan, seed, *place), sides=("ids",))
     texts_alone = batches.map(lambda ids, indices: ids["ids"], tf.data.AUTOTUNE, deterministic=True)
-    return texts_alone.prefetch(_PREFETCHED_BATCHES)
+    return texts_alone.prefetch(PREFETCHED_BATCHES)
 
 
 def loss_weights(target_ids: tf.Tensor, loss: Loss) -> tf.Tensor:
@@ -160,7 +160,13 @@ def evaluation_dataset(
                 indices = fill_rows(order[start : start + batch_size], batch_size)
                 planned.append(PlannedBatch(longest, indices))
     batches = _gathered_batches(encoded, lambda: iter([planned]))
-    return batches.apply(tf.data.experimental.assert_cardinality(len(planned))).prefetch(_PREFETCHED_BATCHES)
+    return batches.apply(tf.data.experimental.assert_cardinality(len(planned))).prefetch(PREFETCHED_BATCHES)
+
+
+def check_loss(loss: str) -> None:
+    """Raise an InputError if a loss is unknown."""
+    if loss not in get_args(Loss):
+        raise InputError(f"loss = {loss!r}; expected one of {', '.join(get_args(Loss))}.")
 
 
 def _encode_both_sides(pairs: Pairs, vocabulary: Vocabulary) -> EncodedTexts:
@@ -205,10 +211,7 @@ def _gathered_batches(
         ids = padded_rows(all_ids, starts, texts, is_real, length)
         return dict(zip(sides, tf.split(ids, len(sides)), strict=True)), indices
 
-    options = tf.data.Options()
-    # None of these optimisations applies here, but TensorFlow copies `all_ids` to try them.
-    options.experimental_optimization.apply_default_optimizations = False
-    return _planned_batches(epochs).map(gather, tf.data.AUTOTUNE, deterministic=True).with_options(options)
+    return unoptimised(_planned_batches(epochs).map(gather, tf.data.AUTOTUNE, deterministic=True))
 
 
 def _planned_batches(epochs: Callable[[], Iterator[list[PlannedBatch]]]) -> tf.data.Dataset:

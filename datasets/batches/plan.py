@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from bytenet.datasets.batches.epoch_shapes import EpochShapes
+from bytenet.datasets.batches.epoch_shapes import Bucket, EpochShapes
 
 Shuffle = Literal["corpus", "buffer", "none"]
 
@@ -95,7 +95,7 @@ class BatchPlan(EpochShapes):
             sequence = np.argsort(filled_at, kind="stable")
         ordered = [batches[place] for place in sequence]
         if epoch == 0 and self.shuffle != "none":
-            self._move_a_largest_to_the_front(ordered)
+            move_to_the_front(self.largest_bucket, ordered)
         return ordered
 
     def _order(self, random: np.random.Generator) -> np.ndarray:
@@ -106,11 +106,12 @@ class BatchPlan(EpochShapes):
             return _through_buffer(len(self.lengths), self.shuffle_buffer, random)
         return random.permutation(len(self.lengths)).astype(np.int32)
 
-    def _move_a_largest_to_the_front(self, batches: list[PlannedBatch]) -> None:
-        largest = self.largest_bucket
-        shape = largest.batch_size, largest.length
-        place = next(place for place, batch in enumerate(batches) if (len(batch.indices), batch.length) == shape)
-        batches.insert(0, batches.pop(place))
+
+def move_to_the_front(bucket: Bucket, batches: list[PlannedBatch]) -> None:
+    """Move the first batch that has the shape of a bucket to the front."""
+    shape = bucket.batch_size, bucket.length
+    place = next(place for place, batch in enumerate(batches) if (len(batch.indices), batch.length) == shape)
+    batches.insert(0, batches.pop(place))
 
 
 def fill_rows(indices: np.ndarray, batch_size: int, replicas: int = 1) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The user's own corpus in shards, which are trained from but never in memory as a whole."""
+"""The user's own corpus in shards. A training reads one shard after the other."""
 
 from typing import TYPE_CHECKING
 

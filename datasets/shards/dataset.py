@@ -5,19 +5,18 @@ Shard after shard is read, encoded into one array with one or two bytes a charac
 """
 
 from collections.abc import Iterator
-from typing import get_args
 
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.batches.gathering import padded_rows
-from bytenet.datasets.batches.pipeline import Loss
+from bytenet.datasets.batches.gathering import padded_rows, unoptimised
+from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES, Loss, check_loss
+from bytenet.datasets.batches.plan import FILLER
 from bytenet.datasets.shards.plan import ShardPlan
 from bytenet.datasets.text.encoding import encode_lines, ids_dtype
 from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
-_PREFETCHED_BATCHES = 8
 _READ_BYTES = 1 << 20
 _ALL_RECORDS = 1 << 40
 
@@ -34,7 +33,7 @@ def shard_dataset(
 ) -> tf.data.Dataset:
     """Endless training batches from shards, epoch after epoch, from a given place on.
 
-    The batch at a place depends on the arguments alone. To start at a place, no shard is read but the one of the place.
+    The batch at a place depends on the arguments alone. To start at a place, only its shard is read.
 
     Args:
         plan: of the batches.
@@ -51,8 +50,7 @@ def shard_dataset(
     Raises:
         InputError: an argument is not allowed.
     """
-    if loss not in get_args(Loss):
-        raise InputError(f"loss = {loss!r}; expected one of {', '.join(get_args(Loss))}.")
+    check_loss(loss)
     if vocabulary.unknown == "drop":
         raise InputError("Characters cannot be dropped from shards, as their lengths are already counted.")
     if not 0 <= worker < plan.workers:
@@ -65,10 +63,10 @@ def shard_dataset(
             shard = plan.shards[visit.group * plan.workers + worker]
             rows = [batch.indices.reshape(plan.workers, -1)[worker] for batch in batches]
             indices = np.concatenate(rows)
-            indices = np.where(indices < 0, -1, indices - group.offsets[worker]).astype(np.int32)
+            indices = np.where(indices < 0, FILLER, indices - group.offsets[worker]).astype(np.int32)
             ends = np.cumsum([len(own) for own in rows], dtype=np.int64)
             lengths = np.array([batch.length for batch in batches], np.int32)
-            target_lengths = np.append(group.lengths[:, 0 if reversed else 1], 0)  # the last is that of a filler
+            target_lengths = np.append(group.lengths[:, 0 if reversed else 1], 0)  # for -1: a filler has no characters
             real = [
                 (batch.indices >= 0).sum() if loss == "sentence" else target_lengths[batch.indices].sum()
                 for batch in batches
@@ -107,8 +105,5 @@ def shard_dataset(
         numbers = tf.data.Dataset.range(tf.shape(lengths, tf.int64)[0])
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
 
-    options = tf.data.Options()
-    # None of these optimisations applies here, but TensorFlow copies the ids to try them.
-    options.experimental_optimization.apply_default_optimizations = False
     shards = tf.data.Dataset.from_generator(visited, output_signature=signature).map(read).prefetch(1)
-    return shards.flat_map(batches_of).prefetch(_PREFETCHED_BATCHES).with_options(options)
+    return unoptimised(shards.flat_map(batches_of).prefetch(PREFETCHED_BATCHES))

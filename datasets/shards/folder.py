@@ -1,18 +1,30 @@
 """A folder of shards."""
 
 import hashlib
-import json
 import os
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Literal, get_args
 
 import numpy as np
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from bytenet.datasets.shards.side_file import LengthCounts, ShardPaths, SideFile
-from bytenet.errors import InputError, MissingFileError
+from bytenet.datasets.shards.side_file import LengthCounts, ShardPaths, SideFile, read_saved
+from bytenet.errors import MissingFileError
 
-FOLDER_FORMAT = "bytenet-shards-1"
+_FolderFormat = Literal["bytenet-shards-1"]
+(FOLDER_FORMAT,) = get_args(_FolderFormat)
+
+
+class _SavedIndex(TypedDict):
+    """What is read of `shards.json`."""
+
+    format: _FolderFormat
+    languages: tuple[str, str]
+    shards: Annotated[int, Field(ge=1)]
 
 
 def index_path(folder: Path) -> Path:
@@ -26,40 +38,40 @@ class ShardFolder:
     Attributes:
         path: of the folder.
         languages: of source and target.
-        shards: side files, one a shard.
     """
 
-    def __init__(self, path: Path, languages: tuple[str, str], shards: list[SideFile]):
+    def __init__(self, path: Path, languages: tuple[str, str], number: int):
         self.path = path
         self.languages = languages
-        self.shards = shards
+        self._number = number
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> "ShardFolder":
-        """Read the side files of a folder.
+        """Read the index of a folder.
 
         Raises:
             MissingFileError: there is no such folder, or it is not complete.
-            InputError: a file is not what it should be.
+            InputError: the index is not what it should be.
         """
         path = Path(folder)
-        try:
-            content = json.loads(index_path(path).read_text(encoding="utf-8"))
-            if content["format"] != FOLDER_FORMAT:
-                raise ValueError(f"format {content['format']!r}, expected {FOLDER_FORMAT!r}")
-            source, target = map(str, content["languages"])
-            number = int(content["shards"])
-        except (FileNotFoundError, NotADirectoryError) as error:
+        index = index_path(path)
+        if not index.exists():
             raise MissingFileError(
-                f"{path} is not a complete folder of shards: there is no {index_path(path).name} in it. Make one with: "
+                f"{path} is not a complete folder of shards: there is no {index.name} in it. Make one with: "
                 "bytenet data shard INPUT... FOLDER"
-            ) from error
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise InputError(
-                f"{index_path(path)} is not the index of a folder of shards ({type(error).__name__}: {error}). Shard "
-                "the corpus again."
-            ) from error
-        return cls(path, (source, target), [SideFile.read(ShardPaths(path, shard)) for shard in range(number)])
+            )
+        content = read_saved(index, _SavedIndex, "the index of a folder of shards")
+        return cls(path, content["languages"], content["shards"])
+
+    @cached_property
+    def shards(self) -> list[SideFile]:
+        """The side files, one a shard. They are read when they are first used.
+
+        Raises:
+            MissingFileError: a file is missing.
+            InputError: a file is not what it should be.
+        """
+        return [SideFile.read(ShardPaths(self.path, shard)) for shard in range(self._number)]
 
     def __len__(self) -> int:
         return sum(shard.pairs for shard in self.shards)
@@ -84,10 +96,9 @@ class ShardFolder:
     def lengths(self) -> LengthCounts:
         """The lengths of all pairs."""
         parts = [shard.lengths for shard in self.shards]
-        keys = np.concatenate([part.source << 16 | part.target for part in parts])
-        different, places = np.unique(keys, return_inverse=True)
-        pairs = np.bincount(places, np.concatenate([part.pairs for part in parts])).astype(np.int64)
-        return LengthCounts(different >> 16, different & 0xFFFF, pairs)
+        return LengthCounts.of(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("source", "target", "pairs"))
+        )
 
     def fingerprint(self) -> str:
         """A digest (SHA-256, hexadecimal) of all pairs and their order."""

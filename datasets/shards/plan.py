@@ -16,7 +16,7 @@ import numpy as np
 
 from bytenet.datasets.batches.bucketing import bucket_settings, plan_buckets
 from bytenet.datasets.batches.epoch_shapes import Bucket, EpochShapes
-from bytenet.datasets.batches.plan import FILLER, PlannedBatch, fill_rows
+from bytenet.datasets.batches.plan import FILLER, PlannedBatch, fill_rows, move_to_the_front
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.side_file import LengthCounts, SideFile
 from bytenet.errors import InputError
@@ -105,14 +105,11 @@ class ShardPlan(EpochShapes):
             for bucket, *parts in zip(self.buckets, *rows, strict=True)
             for indices in np.concatenate(parts, axis=1)
         ]
-        # The last number makes this draw independent of those for the order of the groups and for the pairs.
+        # The last number makes this draw independent of the draws for the groups and for the pairs.
         order = np.random.default_rng([seed, epoch, group, 1]).permutation(len(batches))
         ordered = [batches[place] for place in order]
         if epoch == 0 and group == self._order(seed, 0)[0]:
-            largest = self.largest_bucket
-            shape = largest.batch_size, largest.length
-            sizes = [(len(one.indices), one.length) for one in ordered]
-            ordered.insert(0, ordered.pop(sizes.index(shape)))
+            move_to_the_front(self.largest_bucket, ordered)
         return GroupBatches(ordered, np.concatenate(lengths) + 1, offsets[:-1])
 
     def _order(self, seed: int, epoch: int) -> list[int]:

@@ -1,15 +1,43 @@
 """The files of a shard, and what its side file says: enough for the vocabulary, the buckets and the plan."""
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
+from pydantic import Field, with_config
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.errors import InputError, MissingFileError
+from bytenet.limits import parse_json, read_limited
 
-SIDE_FORMAT = "bytenet-shard-1"
+_SideFormat = Literal["bytenet-shard-1"]
+(SIDE_FORMAT,) = get_args(_SideFormat)
+
+# Of a side file. Ten million pairs that all have different lengths need 150 MB.
+_MOST_BYTES = 256 << 20
+
+_Length = Annotated[int, Field(ge=0, lt=2**16)]
+_Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+@with_config(extra="forbid")
+class _SavedLengths(TypedDict):
+    source: list[_Length]
+    target: list[_Length]
+    pairs: list[_Count]
+
+
+@with_config(extra="forbid")
+class _SavedSide(TypedDict):
+    format: _SideFormat
+    pairs: _Count
+    bytes: _Count
+    sha256: str
+    lengths_sha256: str
+    lengths: _SavedLengths
+    characters: dict[str, _Count]
 
 
 @dataclass(frozen=True)
@@ -53,6 +81,17 @@ class LengthCounts:
     target: np.ndarray
     pairs: np.ndarray
 
+    @classmethod
+    def of(cls, source: np.ndarray, target: np.ndarray, pairs: np.ndarray | None = None) -> "LengthCounts":
+        """Count pairs by their lengths.
+
+        Args:
+            source, target: int `(m,)`, lengths below 2^16.
+            pairs: int `(m,)`, how many pairs have them; None means one each.
+        """
+        keys, places = np.unique(source.astype(np.int64) << 16 | target, return_inverse=True)
+        return cls(keys >> 16, keys & 0xFFFF, np.bincount(places, pairs).astype(np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class SideFile:
@@ -83,20 +122,13 @@ class SideFile:
             MissingFileError: there is no such file.
             InputError: it is something else.
         """
-        try:
-            content = json.loads(paths.side.read_text(encoding="utf-8"))
-            if content.pop("format") != SIDE_FORMAT:
-                raise ValueError("another format")
-            counts = {name: np.array(values, np.int64) for name, values in content.pop("lengths").items()}
-            side = cls(paths, lengths=LengthCounts(**counts), **content)
-            if side.lengths.pairs.sum() != side.pairs:
-                raise ValueError("the numbers of pairs differ")
-        except FileNotFoundError as error:
-            raise MissingFileError(f"{paths.side} is missing. Shard the corpus again.") from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(
-                f"{paths.side} is not a side file of a shard ({type(error).__name__}: {error}). Shard the corpus again."
-            ) from error
+        what = "a side file of a shard"
+        content = read_saved(paths.side, _SavedSide, what)
+        del content["format"]
+        counts = {name: np.array(values, np.int64) for name, values in content.pop("lengths").items()}
+        side = cls(paths, lengths=LengthCounts(**counts), **content)
+        if len(set(map(len, counts.values()))) != 1 or side.lengths.pairs.sum() != side.pairs:
+            raise InputError(f"{paths.side} is not {what}: the numbers of pairs differ. Shard the corpus again.")
         return side
 
     def check(self) -> None:
@@ -121,3 +153,25 @@ class SideFile:
     def pair_lengths(self) -> np.ndarray:
         """Read the lengths of the pairs, int64 `(pairs, 2)`: source and target, without the end symbol."""
         return np.load(self.paths.lengths, allow_pickle=False).astype(np.int64)
+
+
+def read_saved(path: Path, kind: Any, what: str) -> Any:
+    """Read a JSON file in a folder of shards.
+
+    Args:
+        path: of the file.
+        kind: of its content, see `bytenet.limits.read_json`.
+        what: it should be, for messages.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: it is something else.
+    """
+    try:
+        content = read_limited(path, _MOST_BYTES, what)
+    except MissingFileError as error:
+        raise MissingFileError(f"{path} is missing. Shard the corpus again.") from error
+    try:
+        return parse_json(content, kind, "its content", "what `bytenet data shard` wrote")
+    except InputError as error:
+        raise InputError(f"{path} is not {what}: {error} Shard the corpus again.") from error

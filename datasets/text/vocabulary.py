@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -81,7 +81,13 @@ class Vocabulary:
     @classmethod
     def from_texts(cls, *texts: Iterable[str], unknown: UnknownRule = "symbol", min_count: int = 1) -> "Vocabulary":
         """The vocabulary of all characters that occur at least `min_count` times in all `texts` together."""
-        counts = character_counts(*texts)
+        return cls.from_counts(character_counts(*texts), unknown, min_count)
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[str, int], unknown: UnknownRule = "symbol", min_count: int = 1
+    ) -> "Vocabulary":
+        """The vocabulary of all characters that occur at least `min_count` times."""
         return cls([character for character, count in counts.items() if count >= min_count], unknown)
 
     @classmethod

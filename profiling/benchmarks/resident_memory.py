@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in RAM now; the peak of it on systems that do not tell the present value."""
+    """Memory of this process that is in RAM now; its peak on systems that do not tell the present value."""
     return _status("VmRSS") or peak_resident_bytes()
 
 

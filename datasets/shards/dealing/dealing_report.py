@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bytenet.datasets.shards.dealing.filters import LeftOut
 
 # Larger shards take much memory in a training. Smaller ones have many incomplete batches.
-FEWEST_PAIRS, MOST_PAIRS = 50_000, 1_000_000
+_FEWEST_PAIRS, _MOST_PAIRS = 50_000, 1_000_000
 _GOOD_PAIRS = 300_000
 _SHOWN_CHARS = 60
 
@@ -49,9 +49,9 @@ class DealingReport:
         """Advice on the number of shards, if another one would be better."""
         mean = self.kept // len(self.pairs_by_shard)
         better = max(1, round(self.kept / _GOOD_PAIRS))
-        if mean > MOST_PAIRS:
+        if mean > _MOST_PAIRS:
             return f"The shards are large, and a training holds two or three in memory. --shards {better} is better."
-        if mean < FEWEST_PAIRS and better < len(self.pairs_by_shard):
+        if mean < _FEWEST_PAIRS and better < len(self.pairs_by_shard):
             return f"The shards are small, so many batches will be incomplete. --shards {better} is better."
         return None
 

@@ -21,7 +21,7 @@ class FilterSettings:
     Attributes:
         min_length, max_length: characters on each side, at least and at most.
         max_ratio: most characters of the longer side for one of the shorter side.
-        ratio_min_chars: the ratio is looked at only if the longer side has so many characters.
+        ratio_min_chars: the ratio is looked at only if the longer side has at least so many characters.
         min_letters: least share of letters among the characters of each side.
         odd_characters: leave out pairs with odd characters, see `TextBlock`.
         identical: leave out pairs whose sides are equal.

@@ -130,11 +130,7 @@ def _members(path: str, languages: tuple[str, str]) -> Iterator[tuple[BinaryIO, 
                         "unpack the archive and give two of its files."
                     )
                 sides.append(cast(BinaryIO, stack.enter_context(archive.open(names[0]))))
-        except (
-            zipfile.BadZipFile,
-            NotImplementedError,
-            RuntimeError,
-        ) as error:  # the last two: locked, or not deflated
+        except (zipfile.BadZipFile, RuntimeError) as error:  # RuntimeError: locked, or an unknown compression
             raise InputError(
                 f"{path} is not a complete zip archive that can be read ({error}). Fetch it again."
             ) from error
@@ -153,7 +149,7 @@ class _Lines:
         self._place = place
         self._file = file
         self._lines: list[bytes] = []
-        self._rest: bytes | None = None  # the beginning of a line; None before the first and after the last read
+        self._rest = b""  # the beginning of a line
         self._ended = False
         self._windows = False
         self._begin()
@@ -168,9 +164,8 @@ class _Lines:
         return taken
 
     def _begin(self) -> None:
-        self._rest = b""
         self._read()
-        first = self._lines[0] if self._lines else self._rest or b""
+        first = self._lines[0] if self._lines else self._rest
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise InputError(f"{self._place} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
         if self._lines and first.startswith(codecs.BOM_UTF8):
@@ -189,9 +184,8 @@ class _Lines:
             self._ended = True
             if self._rest:
                 self._lines.append(self._rest)
-            self._rest = None
             return
-        *lines, self._rest = ((self._rest or b"") + data).split(b"\n")
+        *lines, self._rest = (self._rest + data).split(b"\n")
         self._lines += lines
         if len(self._rest) > _LONGEST_LINE_BYTES:
             raise InputError(

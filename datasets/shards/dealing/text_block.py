@@ -6,6 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from bytenet.datasets.text.characters import code_points
+
 VISIBLE, LETTER, ODD, UNASSIGNED = 1, 2, 4, 8
 _ODD_CATEGORIES = ("Cc", "Cn", "Co", "Cs", "Zl", "Zp")
 _NEWLINE = 10
@@ -47,7 +49,7 @@ class TextBlock:
         if not unicodedata.is_normalized("NFC", text):
             text = unicodedata.normalize("NFC", text)
             lines = text.encode().split(b"\n")
-        points = np.frombuffer(f"{text}\n".encode("utf-32-le"), np.uint32)
+        points = code_points(f"{text}\n")
         kinds = _kind_table()[points]
         ends = np.flatnonzero(points == _NEWLINE)
         starts = np.append(0, ends[:-1] + 1)

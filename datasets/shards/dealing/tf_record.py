@@ -1,6 +1,7 @@
-"""TFRecord, TensorFlow's file format of records, written without TensorFlow, which takes 400 MB of memory.
+"""TFRecord, TensorFlow's file format of records. TensorFlow would write it, but takes hundreds of megabytes of memory.
 
-A record is its length in eight bytes, the masked CRC-32C of these, its content, and the masked CRC-32C of that.
+A record has four parts: its length in eight bytes, the masked CRC-32C of the length, its content, and the masked
+CRC-32C of the content.
 """
 
 import struct

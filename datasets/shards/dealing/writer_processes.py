@@ -30,9 +30,10 @@ class ShardWriters:
         if processes == 0:
             self._own = {shard: ShardFiles(folder, shard) for shard in range(shards)}
         context = get_context("spawn")
-        for first in range(min(processes, shards)):
+        processes = min(processes, shards)
+        for first in range(processes):
             here, there = context.Pipe()
-            numbers = range(first, shards, min(processes, shards))
+            numbers = range(first, shards, processes)
             process = context.Process(target=_write_shards, args=(there, folder, numbers), daemon=True)
             process.start()
             there.close()

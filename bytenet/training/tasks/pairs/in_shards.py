@@ -40,11 +40,9 @@ class PairsInShards(TrainingPairs):
         self.corpus = read_corpus(data)
         self._folder = ShardFolder.open(data.train_shards)
         self._folder.check()
-        if vocabulary is None:
-            counts = self._folder.characters()
-            frequent = [character for character, count in counts.items() if count >= data.min_character_count]
-            vocabulary = Vocabulary(frequent, data.unknown)
-        self.vocabulary = vocabulary
+        self.vocabulary = vocabulary or Vocabulary.from_counts(
+            self._folder.characters(), data.unknown, data.min_character_count
+        )
         self.plan = plan_shards(self._folder, data, replicas)
         self.stream = ShardStream(self.plan, config.training.seed, target_side=0 if data.reversed else 1)
         counts_of_lengths = self._folder.lengths()
