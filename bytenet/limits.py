@@ -33,13 +33,13 @@ MOST_LINE_CHARS = 1_000_000
 """Of a line of text, which should be one sentence. A whole novel has about this many."""
 
 MOST_CHARACTERS = 100_000
-"""Of an alphabet. Chinese newspapers use less than 10,000. The softmax needs a row for each."""
+"""Of an alphabet. Unicode's main block of Chinese characters has 20,992. The softmax needs a row for each."""
 
 MOST_PARAMETERS = 2_000_000_000
 """Of a model: 8 GB of weights. The largest published variant has 180 million."""
 
 MOST_EXPANSION = 200
-"""Bytes that a compressed byte may become. Text becomes 3 to 20; the most that gzip can make is 1,032."""
+"""Bytes that a compressed byte may become. Text becomes 3 to 20. gzip can reach 1,032 (https://zlib.net/zlib_tech.html)."""
 
 SMALL_BYTES = 64 << 20
 """A compressed file may expand as it likes up to here: a small file of equal lines is no attack."""

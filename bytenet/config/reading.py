@@ -83,7 +83,7 @@ def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
     except OSError as error:
-        raise ConfigError(f"{shown(name)} is no name of a preset or a file: {error.strerror}.") from None
+        raise ConfigError(f"{shown(name)} is not the name of a preset or a file: {error.strerror}.") from None
 
 
 def _read_file(name: str) -> str:
