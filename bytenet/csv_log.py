@@ -53,8 +53,9 @@ class CsvLog:
         """The rows of the file without the header, in the columns of this log. An earlier run may have had others."""
         if not self.path.exists():
             return []
+        text = _text(self.path)
         try:
-            header, *lines = _text(self.path).split("\n")[:-1]
+            header, *lines = text.split("\n")[:-1]
             if header == ",".join(self.columns):
                 return lines
             rows = (dict(zip(header.split(","), line.split(","), strict=True)) for line in lines)
@@ -75,20 +76,22 @@ def read_csv_log(path: Path) -> dict[str, list[float]]:
     """
     if not path.exists():
         return {}
+    text = _text(path)
     try:
-        rows = list(csv.DictReader(_text(path).split("\n"), strict=True))
+        rows = list(csv.DictReader(text.split("\n"), strict=True))
         return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
     except (csv.Error, ValueError, TypeError) as error:
         raise _damaged(path, error) from None
 
 
 def _text(path: Path) -> str:
-    return read_limited(path, MOST_JSON_BYTES, "measurements").decode("utf-8")
+    try:
+        return read_limited(path, MOST_JSON_BYTES, "measurements").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _damaged(path, error) from None
 
 
 def _damaged(path: Path, error: Exception) -> InputError:
-    if isinstance(error, InputError):
-        return error
     return InputError(f"{path} is damaged ({error}); expected lines of numbers. Delete the file, or bring it back.")
 
 

@@ -11,8 +11,10 @@ import gzip
 import io
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import pydantic
 
@@ -31,19 +33,37 @@ MOST_LINE_CHARS = 1_000_000
 """Of a line of text, which should be one sentence. A whole novel has about this many."""
 
 MOST_CHARACTERS = 100_000
-"""Of an alphabet. Chinese newspapers use less than 10,000. The softmax needs a row for each."""
+"""Of an alphabet. Unicode's main block of Chinese characters has 20,992. The softmax needs a row for each."""
 
 MOST_PARAMETERS = 2_000_000_000
 """Of a model: 8 GB of weights. The largest published variant has 180 million."""
 
 MOST_EXPANSION = 200
-"""Bytes that a compressed byte may become. Text becomes 3 to 20; the most that gzip can make is 1,032."""
+"""Bytes that a compressed byte may become. Text becomes 3 to 20. gzip can reach 1,032 (https://zlib.net/zlib_tech.html)."""
 
 SMALL_BYTES = 64 << 20
 """A compressed file may expand as it likes up to here: a small file of equal lines is no attack."""
 
 _CHUNK_BYTES = 1 << 20
 _Valid = TypeVar("_Valid")
+
+
+@contextmanager
+def _explained(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
+    """Turn the errors of opening and reading a file into an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise MissingFileError(
+            f"There is no file {path}; expected {expected}. Check the name and the working folder."
+        ) from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path} is a folder; expected {expected}.") from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{path} cannot be read: {reason}; expected {expected}.") from error
 
 
 def read_limited(path: str | os.PathLike[str], most_bytes: int, expected: str) -> bytes:
@@ -58,40 +78,29 @@ def read_limited(path: str | os.PathLike[str], most_bytes: int, expected: str) -
         MissingFileError: there is no such file.
         InputError: it is larger, a folder, or cannot be read.
     """
-    try:
-        with open(path, "rb") as file:
-            content = file.read(most_bytes + 1)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFileError(f"There is no file {path}; expected {expected}. Check the name.") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; expected {expected}.") from error
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path} cannot be read: {reason}; expected {expected}.") from error
+    with _explained(path, expected), open(path, "rb") as file:
+        content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise InputError(f"{path} is larger than {most_bytes:,} bytes, so it is not {expected}. Check the name.")
     return content
 
 
-def read_json(
-    path: str | os.PathLike[str], kind: type[_Valid], expected: str, most_bytes: int = MOST_JSON_BYTES
-) -> Any:
-    """Read a JSON file, and check its content.
+def read_json(path: str | os.PathLike[str], kind: type[_Valid], expected: str) -> _Valid:
+    """Read a JSON file of at most `MOST_JSON_BYTES`, and check its content. pydantic limits its depth.
 
     Args:
         path: of the file.
         kind: what pydantic checks: a dataclass, a TypedDict, `dict[str, int]` or another type.
         expected: what the file should be, for messages.
-        most_bytes: the limit on its size. pydantic limits the depth.
 
     Raises:
         MissingFileError: there is no such file.
         InputError: the file is too large, is not JSON, or has other content.
     """
-    return parse_json(read_limited(path, most_bytes, expected), kind, str(path), expected)
+    return parse_json(read_limited(path, MOST_JSON_BYTES, expected), kind, str(path), expected)
 
 
-def parse_json(content: bytes | str, kind: type[_Valid], where: str, expected: str) -> Any:
+def parse_json(content: bytes | str, kind: type[_Valid], where: str, expected: str) -> _Valid:
     """Check JSON and return its content, see `read_json`; `where` is its name in messages.
 
     Raises:
@@ -152,8 +161,8 @@ def read_text_bytes(path: Path) -> bytearray:
         InputError: it cannot be read, is too large, or is a broken gzip file.
     """
     content = bytearray()
-    try:
-        with open(path, "rb") as file:
+    with _explained(path, "a text file"), open(path, "rb") as file:
+        try:
             is_gzip = path.suffix == ".gz"
             # A pipe has no size: only the limit counts.
             size = os.fstat(file.fileno()).st_size if is_gzip else MOST_TEXT_BYTES
@@ -162,18 +171,6 @@ def read_text_bytes(path: Path) -> bytearray:
                 content += chunk
                 if b"\0" in chunk:  # no text: /dev/zero never ends
                     break
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFileError(f"There is no file {path}. Check the name and the working folder.") from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; expected a text file.") from error
-    except PermissionError as error:
-        raise InputError(f"{path} cannot be read: permission denied.") from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{path} is not a complete gzip file ({error}). Fetch or compress it again.") from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:  # a NUL in the name
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} cannot be read: {error}.") from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(f"{path} is not a complete gzip file ({error}). Fetch or compress it again.") from error
     return content

@@ -1,15 +1,15 @@
-"""The names of all settings, and suggestions for wrong names."""
+"""The names of all settings, which depend on the family of the model, and suggestions for wrong names."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
 from bytenet.config.config import Config
-from bytenet.config.families import family_configs
+from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.model import ModelConfig
 from bytenet.config.settings_text import Setting
-from bytenet.errors import ConfigError
+from bytenet.errors import ConfigError, shown
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -42,6 +42,16 @@ class Keys:
                 raise ConfigError(f"{setting.place}: {setting.key!r} is a section; expected {setting.key}.KEY=VALUE.")
             raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{self._hint(setting.key)}")
 
+    def can_ignore(self, setting: Setting) -> bool:
+        """Whether a setting belongs only to other families, and is null or the default of one of them.
+
+        Run folders of older versions have the settings of all families.
+        """
+        if setting.key in self.all:
+            return False
+        name = setting.key.partition(".")[2]
+        return any(setting.value in (None, getattr(kind, name)) for kind in owners(setting.key).values())
+
     def _hint(self, wrong_key: str) -> str:
         section, _, name = wrong_key.partition(".")
         if families := owners(wrong_key):
@@ -70,3 +80,21 @@ def owners(key: str) -> dict[str, type[ModelConfig]]:
         for family, kind in family_configs().items()
         if section == "model" and name in {field.name for field in fields(kind)}
     }
+
+
+def family_of(by_key: Mapping[str, Setting]) -> type[ModelConfig]:
+    """The family that settings choose with `model.family`, or the default one.
+
+    Raises:
+        ConfigError: there is no such family.
+    """
+    setting = by_key.get("model.family")
+    if setting is None or setting.value is None:
+        return family_configs()[DEFAULT_FAMILY]
+    if not isinstance(setting.value, str) or setting.value not in family_configs():
+        families = list(family_configs())
+        raise ConfigError(
+            f"{setting.place}: model.family is {shown(setting.value)}, but should be one of {', '.join(families)}."
+            f"{nearest(str(setting.value), families)}"
+        )
+    return family_configs()[setting.value]

@@ -7,6 +7,8 @@ models are read as the variants `madsen` and `madsen_bounded`.
 from collections.abc import Mapping
 from typing import Any
 
+from bytenet.config.settings_text import Setting
+
 _FAMILY = "attention"
 _VARIANTS = {None: "madsen", "dense": "madsen", "bounded": "madsen_bounded"}
 _LAYERS, _DEFAULT_LAYERS = "num_layers", 3
@@ -39,3 +41,16 @@ def present_settings(values: Mapping[str, Any]) -> dict[str, Any]:
         # Files of older versions have the settings of all families.
         present.pop(_LAYERS, None)
     return present
+
+
+def with_present_names(settings: list[Setting]) -> list[Setting]:
+    """Replace old names and values by the present ones, as `present_settings` does. No two settings have one key."""
+    of_model = {setting.key.partition(".")[2]: setting for setting in settings if setting.key.startswith("model.")}
+    values = {name: setting.value for name, setting in of_model.items()}
+    present = present_settings(values)
+    if present == values:
+        return settings
+    others = [setting for setting in settings if not setting.key.startswith("model.")]
+    place = next(setting.place for setting in of_model.values())
+    places = {name: setting.place for name, setting in of_model.items()}
+    return [*others, *(Setting(f"model.{name}", value, places.get(name, place)) for name, value in present.items())]

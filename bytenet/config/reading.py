@@ -19,10 +19,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from bytenet.config.config import Config
-from bytenet.config.families import DEFAULT_FAMILY, family_configs
-from bytenet.config.keys import Keys, nearest, owners
-from bytenet.config.model import ModelConfig
-from bytenet.config.old_names import present_settings
+from bytenet.config.keys import Keys, family_of, nearest, owners
+from bytenet.config.old_names import with_present_names
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
@@ -85,7 +83,7 @@ def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
     except OSError as error:
-        raise ConfigError(f"{shown(name)} is no name of a preset or a file: {error.strerror}.") from None
+        raise ConfigError(f"{shown(name)} is not the name of a preset or a file: {error.strerror}.") from None
 
 
 def _read_file(name: str) -> str:
@@ -97,7 +95,7 @@ def _read_file(name: str) -> str:
 
 def _on_preset(preset: str | None, settings: list[Setting], place: str) -> list[Setting]:
     """The settings of a file, and below them those of its preset, if it names one."""
-    settings = _with_present_names(settings)
+    settings = with_present_names(settings)
     return _without_implied(settings) if preset is None else _changed(_preset(preset, place), settings)
 
 
@@ -116,8 +114,8 @@ def _changed(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
     by_key = {setting.key: setting for setting in changes}
     if "model.family" not in by_key:
         return [*settings, *changes]
-    family = _family({setting.key: setting for setting in _with_present_names([*by_key.values()])})
-    if family is _family({setting.key: setting for setting in settings}):
+    family = family_of({setting.key: setting for setting in with_present_names([*by_key.values()])})
+    if family is family_of({setting.key: setting for setting in settings}):
         return [*settings, *changes]
     keys = Keys(family)
     kept = [
@@ -128,19 +126,6 @@ def _changed(settings: list[Setting], changes: list[Setting]) -> list[Setting]:
     return [*kept, *changes]
 
 
-def _with_present_names(settings: list[Setting]) -> list[Setting]:
-    """Replace names and values of older versions, see `bytenet.config.old_names`. No key is repeated."""
-    of_model = {setting.key.partition(".")[2]: setting for setting in settings if setting.key.startswith("model.")}
-    values = {name: setting.value for name, setting in of_model.items()}
-    present = present_settings(values)
-    if present == values:
-        return settings
-    others = [setting for setting in settings if not setting.key.startswith("model.")]
-    place = next(setting.place for setting in of_model.values())
-    places = {name: setting.place for name, setting in of_model.items()}
-    return [*others, *(Setting(f"model.{name}", value, places.get(name, place)) for name, value in present.items())]
-
-
 def _without_implied(settings: list[Setting]) -> list[Setting]:
     """Remove the values that follow from `model.variant` and `model.settings`, if a file has all settings of the model.
 
@@ -148,7 +133,7 @@ def _without_implied(settings: list[Setting]) -> list[Setting]:
     variant.
     """
     by_key = {setting.key: setting for setting in settings}
-    family = _family(by_key)
+    family = family_of(by_key)
     keys = [f"model.{field.name}" for field in fields(family)]
     if not all(key in by_key for key in keys):
         return settings
@@ -184,37 +169,12 @@ def _unknown_preset(name: str, place: str) -> str:
     )
 
 
-def _family(by_key: Mapping[str, Setting]) -> type[ModelConfig]:
-    setting = by_key.get("model.family")
-    if setting is None or setting.value is None:
-        return family_configs()[DEFAULT_FAMILY]
-    if not isinstance(setting.value, str) or setting.value not in family_configs():
-        families = list(family_configs())
-        raise ConfigError(
-            f"{setting.place}: model.family is {shown(setting.value)}, but should be one of {', '.join(families)}."
-            f"{nearest(str(setting.value), families)}"
-        )
-    return family_configs()[setting.value]
-
-
-def _can_be_ignored(setting: Setting, keys: Keys) -> bool:
-    """Whether a setting belongs only to another family and is null or that family's default.
-
-    Run folders of older versions have the settings of all families.
-    """
-    if setting.key in keys.all:
-        return False
-    return any(
-        setting.value in (None, getattr(kind, setting.key.partition(".")[2])) for kind in owners(setting.key).values()
-    )
-
-
 def _build(settings: Iterable[Setting]) -> Config:
     """Make a configuration. If a key is repeated, its last value is used."""
     last_values = {setting.key: setting for setting in settings}
-    by_key = {setting.key: setting for setting in _with_present_names([*last_values.values()])}
-    keys = Keys(_family(by_key))
-    by_key = {key: setting for key, setting in by_key.items() if not _can_be_ignored(setting, keys)}
+    by_key = {setting.key: setting for setting in with_present_names([*last_values.values()])}
+    keys = Keys(family_of(by_key))
+    by_key = {key: setting for key, setting in by_key.items() if not keys.can_ignore(setting)}
     for setting in by_key.values():
         keys.check(setting)
     sections: dict[str, Any] = {}

@@ -17,11 +17,9 @@ from bytenet.limits import MOST_CONFIG_BYTES
 
 _INTEGER = r"[-+]?[0-9]+"
 _FLOAT = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-
-
 # Settings are numbers, words, lists and small mappings in a section: at most 4 levels.
 _MOST_DEPTH = 20
-# Values, keys and sections, those that an alias repeats counted again. A run's configuration has 150.
+# Values, keys and sections. What an alias repeats is counted again. A run's configuration has 150.
 _MOST_NODES = 10_000
 
 
@@ -122,9 +120,9 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
 
 
 def _check_nodes(root: yaml.Node, place: str) -> None:
-    """Raise a ConfigError if aliases repeat very much or lead in a circle, or if a text has characters of no file name.
+    """Raise a ConfigError if aliases repeat very much or lead in a circle, or if a text cannot be a file's name.
 
-    A few lines of aliases of aliases can stand for billions of values.
+    A few lines of aliases of aliases can stand for billions of values. No file name has a NUL or half a surrogate pair.
     """
     waiting, count = [root], 0
     while waiting:
@@ -147,8 +145,7 @@ def _check_nodes(root: yaml.Node, place: str) -> None:
 def _construct(loader: _Loader, node: yaml.Node, place: str) -> Any:
     try:
         return loader.construct_object(node, deep=True)
-    # Beside YAMLError, what the constructors raise for explicit tags: `!!bool x`, `!!float x`, an integer of thousands
-    # of digits.
+    # The constructors raise others than YAMLError for `!!bool x`, `!!float x` and an integer of thousands of digits.
     except (yaml.YAMLError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         text = str(error) if isinstance(error, ValueError) else f"a value does not fit its type ({error!r})"
         problem = shortened(getattr(error, "problem", None) or text, MOST_SHOWN_CHARS)

@@ -115,9 +115,9 @@ def restore_checkpoint(
             state = TrainingState.from_dict(
                 parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON")
             )
+    except _MisfitError:
+        raise
     except (InputError, pydantic.ValidationError) as error:
-        if isinstance(error, _MisfitError):
-            raise
         raise InputError(
             f"The checkpoint {path} is damaged ({shortened(str(error), MOST_SHOWN_CHARS)}). Delete it; the run then "
             "resumes from the one before it."

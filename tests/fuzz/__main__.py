@@ -12,14 +12,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.fuzz.campaign import REPORT_NAME
+from tests.fuzz.targets import TARGETS
+
 MOST_BYTES = 2 << 30
 """A reader with TensorFlow, Keras and all that it reads stays below."""
-
-_SHARES = {
-    "configurations": 0.3, "overrides": 0.15, "texts": 0.15, "compressed texts": 0.08, "zip archives": 0.04,
-    "tar archives": 0.05, "vocabularies": 0.06, "environments": 0.05, "measurements": 0.05, "evaluations": 0.02,
-    "checkpoints": 0.04, "models": 0.01,
-}  # fmt: skip
 
 
 def main() -> int:
@@ -33,7 +30,7 @@ def main() -> int:
     options = parser.parse_args()
 
     began = time.monotonic()
-    shares = {name: share for name, share in _SHARES.items() if options.only in (None, name)}
+    shares = {name: share for name, (_, share) in TARGETS.items() if options.only in (None, name)}
     whole = sum(shares.values())
     reports = []
     for name, share in shares.items():
@@ -53,17 +50,11 @@ def _run(name: str, cases: int, seed: int, findings: Path) -> dict:
     """Run a target in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         folder_of_findings = findings.absolute() / name.replace(" ", "-")
-        code = (
-            "import json, sys\nfrom pathlib import Path\nfrom tests.fuzz.campaign import Campaign\n"
-            "from tests.fuzz.targets import target_class\nname, folder, findings, cases, seed = sys.argv[1:]\n"
-            "target = target_class(name)(Path(folder))\n"
-            "report = Campaign(target, Path(findings)).run(int(cases), int(seed))\n"
-            "Path(folder, 'report.json').write_text(json.dumps(report.to_dict()))\n"
-        )
         arguments = [name, folder, str(folder_of_findings), str(cases), str(seed)]
-        process = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+        command = [sys.executable, "-m", "tests.fuzz.campaign", *arguments]
+        process = subprocess.run(command, capture_output=True, text=True)
         if process.returncode == 0:
-            return json.loads(Path(folder, "report.json").read_text(encoding="utf-8"))
+            return json.loads(Path(folder, REPORT_NAME).read_text(encoding="utf-8"))
         folder_of_findings.mkdir(parents=True, exist_ok=True)
         for case in Path(folder).glob("case*"):  # the one that killed the process
             (folder_of_findings / f"crash-{case.name}").write_bytes(case.read_bytes())

@@ -1,7 +1,12 @@
-"""Many cases for one target, and what came of them."""
+"""Many cases for one target, and what came of them.
 
+`python -m tests.fuzz.campaign NAME FOLDER FINDINGS CASES SEED` runs one target and writes its report into the folder.
+"""
+
+import json
 import resource
 import signal
+import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,10 +15,14 @@ from random import Random
 import hypothesis
 
 from bytenet.errors import MOST_MESSAGE_CHARS, InputError
-from tests.fuzz.targets import Target
+from tests.fuzz.targets import Target, target_class
 
 MOST_SECONDS = 5.0
 """A case that takes longer hangs. Of processor time, so that other work on the machine does not matter."""
+
+
+REPORT_NAME = "report.json"
+"""Of the report in the folder of the target."""
 
 
 class HangError(BaseException):
@@ -51,10 +60,6 @@ class Report:
     longest_message: int = 0
     peak_bytes: int = 0
     findings: list[str] = field(default_factory=list)
-
-    def to_dict(self) -> dict:
-        """For JSON."""
-        return asdict(self)
 
 
 class Campaign:
@@ -132,3 +137,15 @@ def _count(counts: dict[str, int], error: Exception) -> None:
 
 def _hang(number: int, frame: object) -> None:
     raise HangError
+
+
+def main() -> None:
+    """Run the target that the arguments name."""
+    name, folder, findings, cases, seed = sys.argv[1:]
+    target = target_class(name)(Path(folder))
+    report = Campaign(target, Path(findings)).run(int(cases), int(seed))
+    Path(folder, REPORT_NAME).write_text(json.dumps(asdict(report)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,6 @@ def target(request, tmp_path_factory):
     return target_class(request.param)(tmp_path_factory.mktemp("fuzz"))
 
 
-@pytest.fixture(autouse=True)
-def in_the_folder(target, monkeypatch):
-    monkeypatch.chdir(target.folder)
-
-
 def failures(report):
     """What must not happen."""
     return report.unexpected, report.wrong, report.hangs, report.too_long

@@ -7,6 +7,7 @@ and so does the last word of a process that crashes.
 
 import os
 import re
+import signal
 import sys
 
 # "I0000 00:00:17 computation_placer.cc:177] ...", and "2026-11-25 01:02:03.45: I external/local_xla/...".
@@ -55,8 +56,6 @@ def drop_remarks() -> bool:
 
 def _pass_on(reading: int, writing: int, old: int) -> None:
     """Copy lines from one file descriptor to another until the last writer has ended, and end this process."""
-    import signal
-
     try:
         # Ctrl-C reaches all processes of the terminal. This one lives as long as there may be something to say.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -57,7 +57,7 @@ class ByteNetConfig(ModelConfig):
     # or "full" to all symbols.
     source_attention: Literal["none", "window", "full"] = "none"
     # Blocks of the decoder with attention after them, from 1; None is the last block of each set.
-    attention_blocks: Annotated[tuple[Positive, ...], Field(strict=False, min_length=1)] | None = None
+    attention_blocks: Positives | None = None
     attention_heads: Positive = 4  # each has dim / attention_heads channels
     attention_radius: Positive = 16  # symbols on each side of the centre of a window
     attention_slope: Annotated[float, Field(ge=0.01)] = 1.0  # source symbols for each target symbol; moves the window

@@ -14,16 +14,16 @@ from bytenet.training.state import TrainingState
 
 _SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_BETWEEN_REDRAWS = 0.1
-# Columns of a window that has room for the whole bar, and for a bar at all.
+# Characters in a line of the window: from _WIDE on there is room for a long bar, from _NARROW on for a short one.
 _WIDE, _NARROW = 100, 60
 
 
 class ProgressLine(keras.callbacks.Callback):
     """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
 
-    On a terminal, it is a bar that is redrawn, one line that fits the window. Elsewhere, for example in a log file, it
-    is a line every half minute.
-    New batch shapes are shown too, because XLA compiles the step for each of them, which takes much longer than a step.
+    On a terminal, it is one line with a bar, which fits the window and is redrawn. Elsewhere, for example in a log
+    file, it is a new line every half minute. New batch shapes are shown too, because XLA compiles the step for each of
+    them, which takes much longer than a step.
 
     Args:
         state: kept up to date by `StateKeeper`, which must be an earlier callback.

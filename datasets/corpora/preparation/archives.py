@@ -16,8 +16,8 @@ from bytenet.limits import LimitedStream
 _CHUNK_BYTES = 1 << 20
 # What the readers of the standard library raise for an archive that is cut off or damaged.
 _BROKEN = (
-    tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, NotImplementedError,
-    RuntimeError, KeyError, ValueError, OverflowError, OSError, struct.error,
+    tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, RuntimeError, KeyError,
+    ValueError, OverflowError, OSError,
 )  # fmt: skip
 
 

@@ -1,11 +1,12 @@
 """Configurations, and `--set`."""
 
 import os
+from pathlib import Path
 
 import yaml
 from hypothesis import strategies as st
 
-from bytenet.config import load_config, setting_keys
+from bytenet.config import Config, load_config, setting_keys
 from bytenet.config.families import family_configs
 from tests.fuzz.targets.target import Target
 
@@ -50,11 +51,10 @@ _values = st.recursive(
 _settings = st.dictionaries(st.sampled_from(_KEYS), _values, max_size=2)
 
 
-def _check_round_trip(config) -> None:
-    path = "again.yaml"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(config.to_yaml())
-    assert load_config(f"./{path}") == config, "a configuration changes when it is written and read"
+def _check_round_trip(config: Config, folder: Path) -> None:
+    path = folder / "again.yaml"
+    path.write_text(config.to_yaml(), encoding="utf-8")
+    assert load_config(path) == config, "a configuration changes when it is written and read"
 
 
 class Configurations(Target):
@@ -63,7 +63,6 @@ class Configurations(Target):
     name, suffix, tokens = "configurations", ".yaml", _TOKENS
 
     def make_seeds(self) -> list[bytes]:
-        os.chdir(self.folder)
         presets = (
             "digits",
             "multi30k",
@@ -77,7 +76,7 @@ class Configurations(Target):
         return [text.encode() for text in (*small, own, load_config("digits").to_yaml())]
 
     def read(self) -> None:
-        _check_round_trip(load_config(str(self.path)))
+        _check_round_trip(load_config(self.path), self.folder)
 
     def generated(self) -> st.SearchStrategy[bytes]:
         def as_yaml(settings: dict) -> bytes:
@@ -96,14 +95,13 @@ class Overrides(Target):
     name, tokens = "overrides", _TOKENS
 
     def make_seeds(self) -> list[bytes]:
-        os.chdir(self.folder)
         texts = ("training.epochs=5", "model.dilations=[1, 2]", "model.family=transformer", "training.start=runs/a",
                  "training.optimizer_arguments={momentum: 0.9}", "data.corpus=numbers")  # fmt: skip
         return [text.encode() for text in texts]
 
     def read(self) -> None:
         text = os.fsdecode(self.path.read_bytes())
-        _check_round_trip(load_config("digits", [text]))
+        _check_round_trip(load_config("digits", [text]), self.folder)
 
     def generated(self) -> st.SearchStrategy[bytes]:
         def as_override(key: str, value: object) -> bytes:

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import random as random_module
 import tarfile
 import zipfile
 from random import Random
@@ -134,7 +133,7 @@ class TarArchives(Target):
         plain = bytearray(gzip.decompress(content))
         used = [place for place, byte in enumerate(plain) if byte]
         for _ in range(random.choice((1, 2, 5))):
-            plain[random.choice(used)] = random_module.Random(random.random()).randrange(256)
+            plain[random.choice(used)] = random.randrange(256)
         return gzip.compress(bytes(plain), compresslevel=1, mtime=0)
 
     def read(self) -> None:
