@@ -15,7 +15,7 @@ from packaging.version import Version
 import bytenet
 
 ROOT = Path(__file__).parents[1]
-PINNED_EXTRAS = ("lite", "profiling", "notebooks", "serve", "test")
+PINNED_EXTRAS = ("profiling", "notebooks", "serve", "test")
 
 
 def requirements(extra: str | None = None) -> list[Requirement]:

@@ -19,6 +19,7 @@ _VERBS = {
     "data": "Look at a corpus before training, or deal a large one into shards.",
     "train": "Train a model, or go on with a stopped training.",
     "translate": "Translate lines of text.",
+    "models": "List the models that translate without a training.",
     "attention": "Draw what each symbol of a translation attends to.",
     "score": "Give the log-probability of translations.",
     "export": "Save a model for other programs, in one folder or file.",

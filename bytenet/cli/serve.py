@@ -63,7 +63,8 @@ def serve(
 ) -> None:
     """Answer requests for translations with the models MODEL, one for each pair of languages.
 
-    MODEL is the folder of a run, or a .bytenet file that `bytenet export` wrote.
+    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a model that ships (see
+    `bytenet models`).
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
     the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
@@ -96,16 +97,18 @@ def serve(
 
 def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine":
     """The engine of a name for a model."""
+    from bytenet.model_file import find_model
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine
 
     if engine_name == "full":
         return RunEngine(model, **options)
-    if model.is_dir():
+    path = find_model(model)
+    if path.is_dir():
         raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
     if any(value is not None for value in options.values()):
         raise click.UsageError("With --engine lite, the options of the search are those of the export.")
-    return LiteEngine(model)
+    return LiteEngine(path)
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

@@ -16,7 +16,7 @@ class RunEngine(TranslatorEngine):
     """Translates with a model exactly as `bytenet translate` does.
 
     Args:
-        path: the folder of a finished run, or a `.bytenet` file.
+        path: the folder of a finished run, a `.bytenet` file, or the name of a model that ships.
         **options: options of the search, as for `Translator.from_run`.
 
     Raises:
