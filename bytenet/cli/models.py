@@ -31,8 +31,8 @@ def models(name: str | None, as_json: bool) -> None:
         click.echo(_to_json(described))
     elif not described:
         click.echo(
-            "No model ships with this version of bytenet. Train one, for example with `bytenet train multi30k-attention "
-            "--run runs/multi30k`, or give commands the path of a .bytenet file.",
+            "No model ships with this version of bytenet. Train one, for example with "
+            "`bytenet train multi30k-attention --run runs/multi30k`, or use a .bytenet file.",
             err=True,
         )
     else:

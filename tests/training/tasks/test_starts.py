@@ -100,9 +100,9 @@ def test_frozen_translator_is_copied_from_latest_start(
     ("overrides", "message"),
     [
         (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
-        (("model.dim=6",), r"The model of the run in .*start differs .*: dim 4 there, 6 here"),
+        (("model.dim=6",), r"The model of the start .*start differs .*: dim 4 there, 6 here"),
         (("model.variant=selu",), r"differs .*: .*activation 'relu' there, 'selu' here"),
-        (RECURRENT, r"The model of the run in .*start differs from the model of this run"),
+        (RECURRENT, r"The model of the start .*start differs from the model of this run"),
     ],
 )
 def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised_run, tmp_path, overrides, message):
