@@ -22,7 +22,6 @@ from bytenet.config.old_names import with_present_names
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
-from bytenet.lite.pretrained import is_pretrained
 from bytenet.presets import preset_files
 
 _START_KEYS = ("training.start", "semi_supervised.start_forward", "semi_supervised.start_backward")
@@ -216,11 +215,14 @@ def _build(settings: Iterable[Setting]) -> Config:
 
 def _absolute(setting: Setting) -> Any:
     """The value of a setting. Paths become absolute; the name of a model that ships stays a name."""
-    if setting.key in _START_KEYS and isinstance(setting.value, str) and is_pretrained(setting.value):
+    if setting.key not in PATH_KEYS or not isinstance(setting.value, str) or not setting.value:
         return setting.value
-    if setting.key in PATH_KEYS and isinstance(setting.value, str) and setting.value:
-        return os.path.abspath(os.path.expanduser(setting.value))
-    return setting.value
+    if setting.key in _START_KEYS:
+        from bytenet.lite.pretrained import is_pretrained  # imports NumPy, which few configurations need
+
+        if is_pretrained(setting.value):
+            return setting.value
+    return os.path.abspath(os.path.expanduser(setting.value))
 
 
 def _describe(error: ValidationError, section: str, by_key: Mapping[str, Setting]) -> str:

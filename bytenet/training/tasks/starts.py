@@ -91,7 +91,8 @@ def _check_direction(source: RunFolder | ModelFile, direction: str, languages: t
         raise InputError(
             f"The start {source.path} translates {' to '.join(languages_of_start)}, but the {direction} translator "
             f"must translate {' to '.join(languages)}. Train a run of the other direction with "
-            "--set data.reversed=true. If only the names of the languages are wrong, correct them in the config.yaml of that run."
+            "--set data.reversed=true. If only the names of the languages are wrong, correct them in the config.yaml "
+            "of that run."
         )
 
 

@@ -1,0 +1,84 @@
+"""A preset is chosen by the number of pairs, for files that leave the model open."""
+
+from pathlib import Path
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
+
+CORPUS = "data: {corpus: numbers, num_train: 9000, source_language: de, target_language: en}\n"
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "preset"),
+    [
+        (0, "pairs-2k"), (2_000, "pairs-2k"), (4_400, "pairs-2k"), (4_500, "pairs-10k"), (17_000, "pairs-10k"),
+        (17_500, "pairs-30k"), (67_000, "pairs-30k"), (67_200, "pairs-150k"), (10**7, "pairs-150k"),
+    ],
+)  # fmt: skip
+def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset):
+    assert preset_for(pairs) == preset
+
+
+def test_pairs_are_counted_before_the_limits_on_length():
+    Path("de").write_text("ein Hund\n" * 7)
+    Path("en").write_text("a dog\n" * 7)
+    files = ["data.corpus=files", "data.train_source=de", "data.train_target=en", "data.max_length=2"]
+    assert number_of_pairs(load_config(None, files).data) == 7
+    assert number_of_pairs(load_config(None, [*files, "data.max_train_pairs=3"]).data) == 3
+
+
+def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
+    Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
+    config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
+    preset = load_config("pairs-10k", ["data.train_source=de", "data.train_target=en"])
+    assert choice.startswith("No preset is named. pairs-10k is the preset for 9,000 pairs,")
+    assert choice.endswith("Its settings have not been measured yet.")
+    assert (config.training.epochs, config.model.dropout, config.data.corpus) == (3, 0.5, "numbers")
+    changed = {
+        "training.epochs",
+        "model.dropout",
+        *(f"data.{key}" for key in ("corpus", "train_source", "train_target")),
+    }
+    assert {key for key, *_ in config.differences(preset)} == {*changed, "data.num_train"}
+
+
+def test_overrides_alone_may_name_a_corpus():
+    config, choice = load_sized_config(None, ["data.corpus=numbers", "data.num_train=2500"])
+    assert "pairs-2k" in choice
+    assert config.model.source_attention == "full"
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides"),
+    [
+        (f"preset: numbers\n{CORPUS}", []), (f"{CORPUS}model: {{dim: 64}}\n", []), ("training: {epochs: 3}\n", []),
+        (CORPUS, ["model.family=transformer"]), (CORPUS, ["model.settings=thesis"]),
+        (CORPUS, ["semi_supervised.enabled=true"]),
+    ],
+)  # fmt: skip
+def test_other_files_keep_their_meaning(text, overrides):
+    Path("my.yaml").write_text(text)
+    assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
+
+
+def test_the_configuration_of_a_run_and_presets_keep_their_meaning():
+    config = load_config("multi30k")
+    Path("config.yaml").write_text(config.to_yaml())
+    assert load_sized_config("config.yaml") == (config, None)
+    assert load_sized_config("multi30k") == (config, None)
+
+
+def test_a_run_that_goes_on_keeps_its_settings():
+    Path("my.yaml").write_text(CORPUS)
+    begun = load_config("my.yaml", ["model.dim=24", "training.epochs=7"])
+    Path("config.yaml").write_text(begun.to_yaml())
+    config, choice = load_sized_config("my.yaml", ["training.epochs=8"], run_config="config.yaml")
+    assert choice is None
+    assert config.differences(begun) == [("training.epochs", 8, 7)]
