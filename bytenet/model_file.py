@@ -146,15 +146,15 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     A file or the folder of a run comes before a model that ships.
 
     Raises:
-        MissingFileError: a name without a folder stands for nothing.
+        MissingFileError: it stands for nothing.
     """
     if is_pretrained(name):
         return pretrained_path(os.fspath(name))
     path = Path(name)
-    if not path.exists() and os.fspath(name) == path.stem:
+    if not path.exists() and not is_model_file(path):
         raise MissingFileError(
-            f"{name} is neither the folder of a run, which `bytenet train PRESET --run {name}` makes, nor a model that "
-            f"ships with this version of bytenet. {names_hint(os.fspath(name))}"
+            f"{path} does not exist; expected the folder of a run, which `bytenet train PRESET --run {path}` makes, or "
+            f"the name of a model that ships with this version of bytenet. {names_hint(path.name)}"
         )
     return path
 

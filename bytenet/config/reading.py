@@ -74,7 +74,7 @@ def load_config(
 
 
 def leaves_model_open(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
-    """Whether a configuration is for a corpus that it names, but names no preset and says nothing of the model's size.
+    """Whether a configuration names a corpus, and its file names no preset and says nothing of the model's size.
 
     Training with text without translations does not count: it has presets of its own.
 
@@ -82,9 +82,10 @@ def leaves_model_open(preset_or_file: str | os.PathLike[str] | None, overrides: 
         preset_or_file, overrides: as for `load_config`.
     """
     preset, settings = _named_settings(preset_or_file)
-    keys = {setting.key for setting in (*settings, *map(parse_override, overrides))}
+    of_file = {setting.key for setting in settings}
+    keys = of_file.union(parse_override(override).key for override in overrides)
     is_semi_supervised = any(key.startswith("semi_supervised.") for key in keys)
-    return preset is None and "data.corpus" in keys and not is_semi_supervised and keys.isdisjoint(_SIZES)
+    return preset is None and "data.corpus" in keys and not is_semi_supervised and of_file.isdisjoint(_SIZES)
 
 
 def _named_settings(preset_or_file: str | os.PathLike[str] | None) -> tuple[str | None, list[Setting]]:

@@ -39,6 +39,6 @@ def names_hint(name: str) -> str:
     """What to do instead of a name that no model has: the nearest name, and all names."""
     names = pretrained_names()
     if not names:
-        return "It has none: train a model, or give the path of a .bytenet file."
+        return "It has no models: train one, or give the path of a .bytenet file."
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"{f'Did you mean {close[0]}? ' if close else ''}It has: {', '.join(names)}."
+    return f"{f'Did you mean {close[0]}? ' if close else ''}It has {', '.join(names)}."

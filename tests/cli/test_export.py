@@ -67,7 +67,7 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     options = ("--engine", "full", "--precision", "float16", "--card", tmp_path / "card.md")
     invoke(export, run.path, tmp_path / "de-en.bytenet", *options)
     model = ModelFile(tmp_path / "de-en.bytenet")
-    assert model.card.startswith("# Mine\n\n- corpus: tatoeba, ")
+    assert model.card.startswith("# Mine\n\n- languages: de to en\n- corpus: tatoeba, ")
     assert model.card.endswith("\n\nBad at numbers.\n")
     facts = model.facts
     assert facts["licence"] == "CC BY 2.0, attribution: www.manythings.org/anki and tatoeba.org"

@@ -36,14 +36,14 @@ def test_without_models_the_list_is_empty_and_says_so(nothing_shipped, invoke):
     assert (result.exit_code, result.stdout) == (0, "")
     assert "No model ships with this version of bytenet." in result.stderr
     assert json.loads(invoke(models, "--json").stdout) == []
-    with pytest.raises(MissingFileError, match=r"'de-en' ships .*It has none: train a model"):
+    with pytest.raises(MissingFileError, match=r"'de-en' ships .*It has no models: train one"):
         invoke(models, "de-en")
 
 
 def test_an_unknown_name_gives_the_names_that_exist(shipped, invoke):
-    with pytest.raises(MissingFileError, match=r"'de-ne' ships .*Did you mean de-en\? It has: de-en\."):
+    with pytest.raises(MissingFileError, match=r"'de-ne' ships .*Did you mean de-en\? It has de-en\."):
         invoke(models, "de-ne")
-    with pytest.raises(MissingFileError, match=r"xx is neither the folder of a run.*It has: de-en\."):
+    with pytest.raises(MissingFileError, match=r"xx does not exist; expected the folder of a run.*It has de-en\."):
         invoke(translate, "xx", stdin=TEXT)
 
 

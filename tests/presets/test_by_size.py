@@ -49,6 +49,15 @@ def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
     assert {key for key, *_ in config.differences(preset)} == {*changed, "data.num_train"}
 
 
+def test_overrides_may_change_the_model_of_the_chosen_preset():
+    Path("my.yaml").write_text(CORPUS)
+    config, choice = load_sized_config("my.yaml", ["model.dim=64"])
+    assert "pairs-10k" in choice
+    assert (config.model.dim, config.model.source_attention) == (64, "full")
+    config, _ = load_sized_config("my.yaml", ["model.family=transformer"])
+    assert (config.model.family, config.model.dropout) == ("transformer", 0.25)
+
+
 def test_overrides_alone_may_name_a_corpus():
     config, choice = load_sized_config(None, ["data.corpus=numbers", "data.num_train=2500"])
     assert "pairs-2k" in choice
@@ -59,7 +68,7 @@ def test_overrides_alone_may_name_a_corpus():
     ("text", "overrides"),
     [
         (f"preset: numbers\n{CORPUS}", []), (f"{CORPUS}model: {{dim: 64}}\n", []), ("training: {epochs: 3}\n", []),
-        (CORPUS, ["model.family=transformer"]), (CORPUS, ["model.settings=thesis"]),
+        (f"{CORPUS}model: {{family: transformer}}\n", []), (f"{CORPUS}model: {{settings: thesis}}\n", []),
         (CORPUS, ["semi_supervised.enabled=true"]),
     ],
 )  # fmt: skip

@@ -58,6 +58,7 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
     is_own = not entry.languages  # a user's text, of any language
     environment: Environment = run.environment() if run.environment_path.is_file() else {}
     facts = {
+        "languages": " to ".join(config.data.languages),
         "corpus": f"{entry.name}, {entry.description}",
         "sentences": f"up to {config.data.max_length} characters in training; longer ones are split",
         "licence": "not stated; it is that of the training text" if is_own else entry.licence,
