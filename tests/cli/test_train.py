@@ -59,10 +59,12 @@ def test_resume_applies_set_options_to_the_settings_of_the_run(train_command):
 
 
 def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
-    arguments = ("--set", "data.corpus=numbers", "--set", "data.num_train=9000", "--run", "runs/a")
-    result, asked = train_command(*arguments)
+    for name in ("de", "en"):
+        Path(name).write_text("a\n" * 9000)
+    settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
+    result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
     assert "No preset is named. pairs-10k is the preset for 9,000 pairs" in result.stderr
-    config = load_config(None, arguments[1:4:2], base="pairs-10k")
+    config = load_config(None, settings, base="pairs-10k")
     assert asked == [(config, Path("runs/a"), False)]
 
 

@@ -7,12 +7,15 @@ import pytest
 from bytenet.config import load_config
 from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
 
-CORPUS = "data: {corpus: numbers, num_train: 9000, source_language: de, target_language: en}\n"
+CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
+FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
 
 
 @pytest.fixture(autouse=True)
-def empty_folder(tmp_path, monkeypatch):
+def nine_thousand_pairs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("de").write_text("ein Hund\n" * 9000)
+    Path("en").write_text("a dog\n" * 9000)
 
 
 @pytest.mark.parametrize(
@@ -27,26 +30,18 @@ def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset):
 
 
 def test_pairs_are_counted_before_the_limits_on_length():
-    Path("de").write_text("ein Hund\n" * 7)
-    Path("en").write_text("a dog\n" * 7)
-    files = ["data.corpus=files", "data.train_source=de", "data.train_target=en", "data.max_length=2"]
-    assert number_of_pairs(load_config(None, files).data) == 7
+    files = [*FILES, "data.max_length=2"]
+    assert number_of_pairs(load_config(None, files).data) == 9000
     assert number_of_pairs(load_config(None, [*files, "data.max_train_pairs=3"]).data) == 3
 
 
 def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
     Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
     config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
-    preset = load_config("pairs-10k", ["data.train_source=de", "data.train_target=en"])
     assert choice.startswith("No preset is named. pairs-10k is the preset for 9,000 pairs,")
     assert choice.endswith("Its settings have not been measured yet.")
-    assert (config.training.epochs, config.model.dropout, config.data.corpus) == (3, 0.5, "numbers")
-    changed = {
-        "training.epochs",
-        "model.dropout",
-        *(f"data.{key}" for key in ("corpus", "train_source", "train_target")),
-    }
-    assert {key for key, *_ in config.differences(preset)} == {*changed, "data.num_train"}
+    preset = load_config("pairs-10k", FILES)
+    assert config.differences(preset) == [("model.dropout", 0.5, 0.25), ("training.epochs", 3, 14)]
 
 
 def test_overrides_may_change_the_model_of_the_chosen_preset():
@@ -59,9 +54,9 @@ def test_overrides_may_change_the_model_of_the_chosen_preset():
 
 
 def test_overrides_alone_may_name_a_corpus():
-    config, choice = load_sized_config(None, ["data.corpus=numbers", "data.num_train=2500"])
-    assert "pairs-2k" in choice
-    assert config.model.source_attention == "full"
+    config, choice = load_sized_config(None, FILES)
+    assert "pairs-10k" in choice
+    assert config == load_config("pairs-10k", FILES)
 
 
 @pytest.mark.parametrize(
