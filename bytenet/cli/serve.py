@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bytenet.serving.engines.starting_engine import StartingEngine
 
 _KEYS_VARIABLE = "BYTENET_API_KEYS"
+_MOST_THREADS = 4
 _POSITIVE = click.IntRange(min=1)
 
 
@@ -32,6 +33,10 @@ _POSITIVE = click.IntRange(min=1)
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
     help="Seconds after which a request is given up with status 504.",
+)  # fmt: skip
+@click.option(
+    "--threads", "num_threads", type=_POSITIVE,
+    help="Batches that are translated at the same time.  [default: number of processor cores, at most 4]",
 )  # fmt: skip
 @click.option(
     "--api-keys", type=click.Path(path_type=Path, dir_okay=False),
@@ -57,6 +62,7 @@ def serve(
     max_texts: int,
     max_requests: int,
     timeout: float,
+    num_threads: int | None,
     api_keys: Path | None,
     allowed_origins: tuple[str, ...],
     engine_name: str,
@@ -86,6 +92,7 @@ def serve(
         api_keys=_read_keys(api_keys),
         allowed_origins=allowed_origins,
         into_sentences=split,
+        num_threads=num_threads or min(len(os.sched_getaffinity(0)), _MOST_THREADS),
     )
     engines = []
     for model in models:

@@ -108,7 +108,7 @@ def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(mode
     assert isinstance(engine, StartingEngine)
     assert (engine.languages, engine.max_candidates) == (full.languages, full.max_candidates)
     engine.wait()
-    assert engine.batch_size == full.batch_size > lite.batch_size
+    assert engine.batch_sizes == full.batch_sizes != lite.batch_sizes
     assert [[text for text, _ in found] for found in engine.translate(LINES, 1)] == [
         [text for text, _ in found] for found in lite.translate(LINES, 1)
     ]
@@ -123,7 +123,7 @@ def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypa
     engine = StartingEngine(model_path)
     engine.warm_up()
     engine.wait()
-    assert engine.batch_size == 1
+    assert engine.batch_sizes == (1,)
     assert engine.translate(["ein Hund"], 1) == LiteEngine(model_path).translate(["ein Hund"], 1)
     assert "no memory" in caplog.text
 

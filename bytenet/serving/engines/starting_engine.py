@@ -53,9 +53,9 @@ class StartingEngine:
         return isinstance(search, dict) and search.get("precision") in ("float32", "float16")
 
     @property
-    def batch_size(self) -> int:
-        """Largest number of sentences that are translated at once. It grows when TensorFlow has started."""
-        return self._engine.batch_size
+    def batch_sizes(self) -> tuple[int, ...]:
+        """Numbers of sentences that are translated at once, see `Engine`. More come when TensorFlow has started."""
+        return self._engine.batch_sizes
 
     @property
     def has_attention(self) -> bool:
