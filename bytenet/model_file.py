@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
 from bytenet.errors import InputError, MissingFileError
-from bytenet.lite.archive import CARD, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
+from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
 from bytenet.lite.pretrained import is_pretrained, names_hint, pretrained_path
 from bytenet.run_folder import RunFolder
 
@@ -88,13 +88,28 @@ class ModelFile:
             raise self._error(SETTINGS, "trained_lengths is no list of lengths")
         return lengths
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether TensorFlow can translate with the file."""
+        return WEIGHTS in self._archive
+
+    @property
+    def has_equal_lite_model(self) -> bool:
+        """Whether LiteRT translates with the file as TensorFlow does.
+
+        With weights in int8, LiteRT also rounds the inputs of matrix products, so its translations differ.
+        """
+        search = self._settings.get("lite")
+        precision = search.get("precision") if isinstance(search, dict) else None
+        return LITE_MODEL in self._archive and precision in ("float32", "float16")
+
     def load_model(self) -> "keras.Model":
         """Build the model and give it its weights. It computes in float32.
 
         Raises:
             InputError: the file has no weights for TensorFlow, or they do not fit the settings.
         """
-        if WEIGHTS not in self._archive:
+        if not self.has_weights:
             raise InputError(
                 f"{self.path} was exported for LiteRT alone. Translate with --engine lite, or export it again with "
                 "--engine both."

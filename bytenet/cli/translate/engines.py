@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from bytenet.cli.common.search_options import read_dictionary
-from bytenet.lite.archive import LITE_MODEL, Archive, is_model_file
+from bytenet.lite.archive import is_model_file
 from bytenet.lite.translation import Translation
 
 if TYPE_CHECKING:
@@ -36,16 +36,21 @@ class Engine(NamedTuple):
     longest: int | None
 
 
-def suits_lite(models: Sequence[Path], lines: Iterable[str]) -> bool:
-    """Whether LiteRT can translate with one of its models, and is likely to be faster.
+def suits_lite(paths: Sequence[Path], lines: Iterable[str]) -> bool:
+    """Whether LiteRT translates as TensorFlow does, and is likely to be faster; or only LiteRT can translate.
 
     Args:
-        models: run folders and model files.
+        paths: of run folders and model files.
         lines: a list if their number is known.
     """
-    if len(models) > 1 or not is_model_file(models[0]) or find_spec("ai_edge_litert") is None:
+    from bytenet.model_file import ModelFile
+
+    if len(paths) > 1 or not is_model_file(paths[0]):
         return False
-    return LITE_MODEL in Archive(models[0]) and not (isinstance(lines, list) and len(lines) > MOST_LINES_FOR_LITE)
+    model = ModelFile(paths[0])
+    is_long = isinstance(lines, list) and len(lines) > MOST_LINES_FOR_LITE
+    is_installed = find_spec("ai_edge_litert") is not None
+    return not model.has_weights or (model.has_equal_lite_model and is_installed and not is_long)
 
 
 def full_engine(
