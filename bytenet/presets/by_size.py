@@ -47,7 +47,7 @@ def load_sized_config(
         return SizedConfig(load_config(preset_or_file, overrides, base=run_config), None)
     number = number_of_pairs(config.data)
     preset = preset_for(number)
-    choice = f"No preset is named. {preset} is the preset for {number:,} pairs, before any limits on their length."
+    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
     if measured(preset) is None:
         choice += " Its settings have not been measured yet."
     return SizedConfig(load_config(preset_or_file, overrides, base=preset), choice)

@@ -63,7 +63,7 @@ def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
         Path(name).write_text("a\n" * 9000)
     settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
     result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
-    assert "No preset is named. pairs-10k is the preset for 9,000 pairs" in result.stderr
+    assert "No preset is named. With 9,000 pairs, the preset pairs-10k is used." in result.stderr
     config = load_config(None, settings, base="pairs-10k")
     assert asked == [(config, Path("runs/a"), False)]
 

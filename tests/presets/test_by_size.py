@@ -38,7 +38,7 @@ def test_pairs_are_counted_before_the_limits_on_length():
 def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
     Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
     config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
-    assert choice.startswith("No preset is named. pairs-10k is the preset for 9,000 pairs,")
+    assert choice.startswith("No preset is named. With 9,000 pairs, the preset pairs-10k is used.")
     assert choice.endswith("Its settings have not been measured yet.")
     preset = load_config("pairs-10k", FILES)
     assert config.differences(preset) == [("model.dropout", 0.5, 0.25), ("training.epochs", 3, 14)]
