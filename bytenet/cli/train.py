@@ -70,5 +70,6 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
         config = load_config(preset_or_file, overrides)
 
     from bytenet.training import train as run_training
+    from bytenet.training.distribution.cluster import Cluster
 
-    run_training(config, run_dir, resume=resume)
+    run_training(config, run_dir, resume=resume, cluster=Cluster.from_environment())

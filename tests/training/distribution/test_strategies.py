@@ -8,7 +8,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.training.strategies import make_strategy
+from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.tasks import make_task, task
 from bytenet.training.tasks.pairs import in_memory
 
@@ -26,7 +26,7 @@ from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
-from bytenet.training.strategies import make_strategy, synchronize_batch_normalization
+from bytenet.training.distribution.strategies import make_strategy, synchronize_batch_normalization
 from bytenet.datasets import Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
 
 make_strategy(["CPU:0", "CPU:1"])  # before TensorFlow starts

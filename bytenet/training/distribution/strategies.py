@@ -1,5 +1,6 @@
 """The devices on which a model trains."""
 
+import sys
 from collections.abc import Sequence
 from functools import cache
 
@@ -8,6 +9,7 @@ import tensorflow as tf
 from bytenet.errors import ConfigError
 from bytenet.layers import MaskedBatchNormalization
 from bytenet.private_api import all_layers
+from bytenet.training.distribution.cluster import Cluster
 
 
 def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
@@ -47,6 +49,17 @@ def check_devices(devices: Sequence[str]) -> None:
 def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
     """The only strategy of these devices. Two would number their exchanges alike and mix them up."""
     return tf.distribute.MirroredStrategy(list(devices))
+
+
+@cache
+def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrategy:
+    """The strategy of all devices of all workers. The first call connects them, and waits until all are there.
+
+    TensorFlow must not have started before.
+    """
+    others = [cluster.name(index) for index in range(len(cluster.addresses)) if index != cluster.index]
+    print(f"{cluster.name(cluster.index)} waits for {', '.join(others)}", file=sys.stderr)
+    return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
 
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:
