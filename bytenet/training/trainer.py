@@ -2,8 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,16 +61,26 @@ def train(
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     workers = Workers(cluster)
-    with explaining_ends(cluster, run_dir), ExitStack() as at_the_end:
-        own_dir = run_dir
-        if not workers.is_chief:
-            # Everything is the same as on the chief, but is of no use to anybody.
-            own_dir = at_the_end.enter_context(tempfile.TemporaryDirectory(prefix="bytenet-worker-"))
+    with explaining_ends(cluster, run_dir), _folder_of(workers, run_dir) as own_dir:
         pool = models or ModelPool()
         task = workers.together(lambda: _prepared(config, own_dir, resume, workers))
         check_same_training(workers, task)
         fit(task, task.make_model(pool), own_dir, resume, more_callbacks, pool)
     return RunFolder(run_dir)
+
+
+@contextmanager
+def _folder_of(workers: Workers, run_dir: str | os.PathLike[str]) -> Iterator[Path]:
+    """The run folder of the chief; for another worker, a temporary one, which its messages do not name."""
+    if workers.is_chief:
+        yield Path(run_dir)
+        return
+    with tempfile.TemporaryDirectory(prefix="bytenet-worker-") as folder:
+        own_dir = Path(folder, "run")
+        try:
+            yield own_dir
+        except (InputError, KeyboardInterrupt) as error:
+            raise type(error)(str(error).replace(str(own_dir), os.fspath(run_dir))) from error
 
 
 def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, workers: Workers) -> Task:
@@ -112,7 +122,7 @@ def fit(
         InputError, KeyboardInterrupt: as for `train`.
     """
     config, translators, workers = task.config, task.translators(model), task.workers
-    checkpoint = _checkpoint_of_chief(RunFolder(run_dir).checkpoints, workers) if resume else None
+    checkpoint = _checkpoint_of_chief(RunFolder(run_dir), workers) if resume else None
     if checkpoint is None:
         # Before the folder is made: if a start does not fit, the corrected command needs a free folder.
         workers.together(lambda: task.load_starts(model))
@@ -157,18 +167,17 @@ def _stopped_early(state: TrainingState, config: Config) -> bool:
     return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
 
 
-def _checkpoint_of_chief(folder: Path, workers: Workers) -> Path | None:
-    """The latest checkpoint of a run; on a worker that is not the chief, a copy of it in `folder`."""
-    checkpoint = latest_checkpoint(folder)
+def _checkpoint_of_chief(folder: RunFolder, workers: Workers) -> Path | None:
+    """The latest checkpoint of a run; on a worker that is not the chief, a copy of it beside its own folder."""
+    checkpoint = latest_checkpoint(folder.checkpoints)
     if workers.count == 1:
         return checkpoint
     name = workers.from_chief(b"" if checkpoint is None else checkpoint.name.encode()).decode()
     if not name:
         return None
     content = workers.from_chief(b"" if checkpoint is None else checkpoint.read_bytes())
-    if checkpoint is None:
-        checkpoint = folder / name
-        folder.mkdir(parents=True)
+    if not workers.is_chief:
+        checkpoint = folder.path.with_name(name)
         checkpoint.write_bytes(content)
     return checkpoint
 
