@@ -21,7 +21,7 @@ _SECONDS_TO_END = 20.0
 _POLL_SECONDS = 0.1
 
 
-def launch(arguments: Sequence[str], workers: int) -> int:
+def launch(arguments: Sequence[str], workers: int, environment: Mapping[str, str] = os.environ) -> int:
     """Run a command of this program as several workers that train together, until all have ended.
 
     Each line of a worker's output begins with its number in brackets. If one fails, the others are ended. Ctrl-C and
@@ -30,6 +30,7 @@ def launch(arguments: Sequence[str], workers: int) -> int:
     Args:
         arguments: of the command, such as `["train", "numbers", "--run", "runs/numbers"]`.
         workers: number of processes.
+        environment: their environment variables.
 
     Returns:
         0 if all succeeded, else the exit code of the first worker that failed; 1 if a signal killed it.
@@ -37,7 +38,7 @@ def launch(arguments: Sequence[str], workers: int) -> int:
     Raises:
         InputError: the machine has GPUs, but not one for each worker.
     """
-    environments = list(_environments(workers, os.environ))
+    environments = list(worker_environments(workers, environment))
     command = [sys.executable, "-m", "bytenet", *arguments]
     with ExitStack() as stack:
         processes = [_start(command, environment, stack) for environment in environments]
@@ -55,8 +56,12 @@ def launch(arguments: Sequence[str], workers: int) -> int:
     return code
 
 
-def _environments(workers: int, environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The environment variables of each worker: the addresses of all, its GPUs, and its share of the cores."""
+def worker_environments(workers: int, environment: Mapping[str, str] = os.environ) -> Iterator[dict[str, str]]:
+    """The environment variables of each worker on this machine: the addresses of all, its GPUs, its share of the cores.
+
+    Raises:
+        InputError: the machine has GPUs, but not one for each worker.
+    """
     addresses = [f"localhost:{port}" for port in _free_ports(workers)]
     threads = str(max(1, len(os.sched_getaffinity(0)) // workers))
     gpus = _gpus(environment)

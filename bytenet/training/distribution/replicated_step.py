@@ -55,7 +55,18 @@ def replicated_step(
     return run_and_agree
 
 
-def supervised_replica_step(model: keras.Model) -> ReplicaStep:
+def supervised_step(model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
+    """The function that `fit` calls for each step of a compiled model on pairs: iterator over batches → measurements.
+
+    Args:
+        model: compiled and built.
+        agreement: of the workers.
+    """
+    step = replicated_step(model.distribute_strategy, _replica_step(model), agreement, relax_shapes=True)
+    return lambda batches: step(next(batches))
+
+
+def _replica_step(model: keras.Model) -> ReplicaStep:
     """The step of a compiled model on one replica's pairs.
 
     XLA compiles the loss and its gradient, but not the update, for which the replicas wait for each other. So layers

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 
 from bytenet.training.distribution.agreement import Agreement
-from bytenet.training.distribution.replicated_step import replicated_step, supervised_replica_step
+from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.tasks.starts import load_start
 from bytenet.training.tasks.task import Direction, Task
 from bytenet.training.trainable_model import make_trainable_model
@@ -26,8 +26,7 @@ class SupervisedTask(Task):
         return {"forward": model}
 
     def replicated_step(self, model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
-        step = replicated_step(self.strategy, supervised_replica_step(model), agreement, relax_shapes=True)
-        return lambda batches: step(next(batches))
+        return supervised_step(model, agreement)
 
     def load_starts(self, model: keras.Model) -> None:
         load_start(model, self.config, self.vocabulary)

@@ -65,14 +65,14 @@ def test_signals_are_passed_on_once(launch, capfd):
 
 
 def test_workers_share_gpus_and_cores():
-    environments = list(launcher._environments(2, {"CUDA_VISIBLE_DEVICES": "4,5,6,7"}))
+    environments = list(launcher.worker_environments(2, {"CUDA_VISIBLE_DEVICES": "4,5,6,7"}))
     assert [environment["CUDA_VISIBLE_DEVICES"] for environment in environments] == ["4,5", "6,7"]
     assert all(int(environment["TF_NUM_INTRAOP_THREADS"]) >= 1 for environment in environments)
-    (chosen, _) = launcher._environments(2, {"CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "7"})
+    (chosen, _) = launcher.worker_environments(2, {"CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "7"})
     assert chosen["CUDA_VISIBLE_DEVICES"] == ""
     assert chosen["TF_NUM_INTRAOP_THREADS"] == "7"
 
 
 def test_too_few_gpus_are_refused():
     with pytest.raises(InputError, match="2 workers need a GPU each, but 1 can be seen"):
-        list(launcher._environments(2, {"CUDA_VISIBLE_DEVICES": "0"}))
+        list(launcher.worker_environments(2, {"CUDA_VISIBLE_DEVICES": "0"}))
