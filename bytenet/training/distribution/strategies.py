@@ -58,7 +58,7 @@ def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrat
     TensorFlow must not have started before.
     """
     others = [cluster.name(index) for index in range(len(cluster.addresses)) if index != cluster.index]
-    print(f"{cluster.name(cluster.index)} waits for {', '.join(others)}", file=sys.stderr)
+    sys.stderr.write(f"{cluster.name(cluster.index)} waits for {', '.join(others)}\n")  # at once, not in two parts
     return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
 
 

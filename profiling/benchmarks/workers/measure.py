@@ -145,8 +145,8 @@ def _exchange(strategy: tf.distribute.Strategy, size: int) -> Callable[[], float
     """A function that adds up a vector of float32 over all replicas, as an optimiser does with the gradient."""
 
     def add_up(vector: tf.Tensor) -> tf.Tensor:
-        total = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, vector)
-        return tf.reduce_sum(total)
+        own = tf.identity(vector)  # on this replica's device, as a gradient is
+        return tf.reduce_sum(tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own))
 
     @tf.function(autograph=False)
     def run(vector: tf.Tensor) -> tf.Tensor:
