@@ -11,8 +11,10 @@ from bytenet.cli.common.search_options import search_options
 if TYPE_CHECKING:
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine
+    from bytenet.serving.engines.starting_engine import StartingEngine
 
 _KEYS_VARIABLE = "BYTENET_API_KEYS"
+_MOST_THREADS = 4
 _POSITIVE = click.IntRange(min=1)
 
 
@@ -33,6 +35,10 @@ _POSITIVE = click.IntRange(min=1)
     help="Seconds after which a request is given up with status 504.",
 )  # fmt: skip
 @click.option(
+    "--threads", "num_threads", type=_POSITIVE,
+    help="Batches that are translated at the same time.  [default: number of processor cores, at most 4]",
+)  # fmt: skip
+@click.option(
     "--api-keys", type=click.Path(path_type=Path, dir_okay=False),
     help=f"File with a key a line. Requests need one of them as api_key. {_KEYS_VARIABLE} may hold keys instead, "
     "separated by blanks.",
@@ -43,7 +49,8 @@ _POSITIVE = click.IntRange(min=1)
 )  # fmt: skip
 @click.option(
     "--engine", "engine_name", type=click.Choice(["full", "lite"]), default="full", show_default=True,
-    help="What computes: TensorFlow (full), or for .bytenet files LiteRT (lite), which starts at once.",
+    help="What computes: TensorFlow (full), or for .bytenet files LiteRT (lite), which starts at once and needs "
+    "little memory.",
 )  # fmt: skip
 @click.option("--split/--no-split", default=True, help="Split lines into sentences or not.  [default: split]")
 @search_options
@@ -55,6 +62,7 @@ def serve(
     max_texts: int,
     max_requests: int,
     timeout: float,
+    num_threads: int | None,
     api_keys: Path | None,
     allowed_origins: tuple[str, ...],
     engine_name: str,
@@ -84,6 +92,7 @@ def serve(
         api_keys=_read_keys(api_keys),
         allowed_origins=allowed_origins,
         into_sentences=split,
+        num_threads=num_threads or min(len(os.sched_getaffinity(0)), _MOST_THREADS),
     )
     engines = []
     for model in models:
@@ -94,16 +103,22 @@ def serve(
     run_server(engines, settings, host, port)
 
 
-def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine":
+def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine | StartingEngine":
     """The engine of a name for a model."""
+    from bytenet.lite.archive import is_model_file
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine
+    from bytenet.serving.engines.starting_engine import StartingEngine
 
+    has_options = any(value is not None for value in options.values())
     if engine_name == "full":
+        # The LiteRT model of a file has the options of its export.
+        if not has_options and is_model_file(model) and StartingEngine.can_read(model):
+            return StartingEngine(model)
         return RunEngine(model, **options)
     if model.is_dir():
         raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
-    if any(value is not None for value in options.values()):
+    if has_options:
         raise click.UsageError("With --engine lite, the options of the search are those of the export.")
     return LiteEngine(model)
 

@@ -19,6 +19,11 @@ def padded_size(size: int, smallest: int = 1, factor: int = 2) -> int:
     return smallest
 
 
+def padded_sizes(largest: int, factor: int) -> tuple[int, ...]:
+    """The numbers of rows of padded batches, see `batches_by_length`: 1, `factor`, `factor`², ..., `largest`."""
+    return tuple(sorted({min(largest, padded_size(size, factor=factor)) for size in range(1, largest + 1)}))
+
+
 def padded_length(length: int) -> int:
     """The length to which sequences of up to `length` symbols are padded: 32, 64, 128, ..."""
     return padded_size(length, _SHORTEST)

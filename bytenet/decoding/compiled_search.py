@@ -1,5 +1,6 @@
 """A search as a graph, traced or compiled once for each shape."""
 
+import threading
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf
@@ -10,13 +11,16 @@ from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.search import LengthPenaltyRule, SearchResult, length_limits_or_default
 from bytenet.models.translation_model import TranslationModel
 
+# Two threads must not trace one model at the same time.
+_TRACING = threading.RLock()
+
 
 class CompiledSearch:
     """Greedy or beam search with one model, as a graph that is kept.
 
     A new shape of the source, or a new `max_length`, traces the graph again and, with XLA, compiles it again. That
     takes seconds for a deep model, so use few shapes, as `Translator` does. Each call reads the current weights, so one
-    compiled search can be used during the whole training of a model.
+    compiled search can be used during the whole training of a model. Several threads may share it.
 
     Args:
         model: any `TranslationModel`.
@@ -61,8 +65,9 @@ class CompiledSearch:
         source_ids = tf.convert_to_tensor(source_ids, tf.int32)
         max_length, limits = length_limits_or_default(self.model, source_ids, max_length, length_limits)
         key = (*source_ids.shape, max_length)
-        if key not in self._searches:
-            self._searches[key] = self._trace(*key)
+        with _TRACING:
+            if key not in self._searches:
+                self._searches[key] = self._trace(*key)
         return self._searches[key](source_ids, limits)
 
     def _trace(self, batch: int, source_length: int, max_length: int) -> Callable[..., SearchResult]:

@@ -29,7 +29,8 @@ class Translator:
     """Translates lines with a model.
 
     Lines are sorted by length within a window of several batches, and padded to few distinct shapes. The translation of
-    a line does not depend on the lines around it, if the model has `mask_padding`.
+    a line does not depend on the lines around it, if the model has `mask_padding`. Several threads may share a
+    translator; their searches run at the same time.
 
     Args:
         model: any `TranslationModel`.

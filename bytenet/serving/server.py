@@ -10,7 +10,7 @@ from bytenet.serving.engines.engine import Engine
 from bytenet.serving.http.app import make_app
 from bytenet.serving.http.observation import Metrics
 from bytenet.serving.http.settings import ServerSettings
-from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.translating_threads import TranslatingThreads
 
 _SECONDS_TO_ANSWER = 5  # more than the time-out of a request, for the last bytes of its answer
 
@@ -30,10 +30,10 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
     """
     directions = Directions(engines)
     metrics = Metrics()
-    thread = TranslatingThread(settings.max_requests, on_batch=metrics.note_batch)
-    metrics.watch(thread)
+    threads = TranslatingThreads(settings.max_requests, metrics.note_batch, settings.num_threads)
+    metrics.watch(threads)
     config = uvicorn.Config(
-        make_app(directions, thread, settings, metrics),
+        make_app(directions, threads, settings, metrics),
         host=host,
         port=port,
         access_log=False,  # it would have the texts and keys of query strings; `Observation` logs requests
@@ -44,7 +44,7 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
     try:
         uvicorn.Server(config).run()
     finally:
-        thread.close()
+        threads.close()
 
 
 def _log_config() -> dict[str, Any]:

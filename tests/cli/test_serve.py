@@ -12,6 +12,7 @@ from bytenet.cli.translate import translate
 from bytenet.errors import InputError, MissingFileError
 from bytenet.serving.engines.lite_engine import LiteEngine
 from bytenet.serving.engines.run_engine import RunEngine
+from bytenet.serving.engines.starting_engine import StartingEngine
 
 LINES = ["ein Hund", "zwei", "x", "ein unbekanntes ☃ und ein langer Satz, der über die Grenze geht"]
 
@@ -98,6 +99,46 @@ def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, mod
     invoke(serve, model_path, "--engine", "lite")
     (engine,) = started[0]
     assert isinstance(engine, LiteEngine)
+
+
+def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(model_path, invoke, started):
+    lite, full = LiteEngine(model_path), RunEngine(model_path)
+    assert invoke(serve, model_path).exit_code == 0
+    (engine,) = started[0]
+    assert isinstance(engine, StartingEngine)
+    assert (engine.languages, engine.max_candidates) == (full.languages, full.max_candidates)
+    engine.wait()
+    assert engine.batch_sizes == full.batch_sizes != lite.batch_sizes
+    assert [[text for text, _ in found] for found in engine.translate(LINES, 1)] == [
+        [text for text, _ in found] for found in lite.translate(LINES, 1)
+    ]
+    assert "".join(engine.draft("ein Hund"))
+
+
+def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypatch, caplog):
+    def fail(path):
+        raise InputError("no memory")
+
+    monkeypatch.setattr("bytenet.serving.engines.starting_engine.RunEngine", fail)
+    engine = StartingEngine(model_path)
+    engine.warm_up()
+    engine.wait()
+    assert engine.batch_sizes == (1,)
+    assert engine.translate(["ein Hund"], 1) == LiteEngine(model_path).translate(["ein Hund"], 1)
+    assert "no memory" in caplog.text
+
+
+def test_litert_begins_only_where_it_translates_as_tensorflow_does(run_folder, model_path, invoke, started, tmp_path):
+    from bytenet.decoding import Translator
+
+    translator = Translator.from_run(run_folder.path)
+    for name, options in {"int8": {"precision": "int8"}, "full": {"engines": "full"}}.items():
+        path = tmp_path / f"{name}.bytenet"
+        translator.export(path, languages=("de", "en"), **options)
+        assert not StartingEngine.can_read(path)
+    invoke(serve, model_path, "--beam-size", 2)  # the LiteRT model has the search of the export
+    (engine,) = started[0]
+    assert isinstance(engine, RunEngine)
 
 
 def test_options_become_settings(run_folder, invoke, started, tmp_path):

@@ -9,7 +9,7 @@ from bytenet.errors import InputError
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.engines.engine import Alignment, Candidate
 from bytenet.serving.http.settings import ServerSettings
-from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.translating_threads import TranslatingThreads
 
 
 class ReversingEngine:
@@ -24,7 +24,7 @@ class ReversingEngine:
 
     def __init__(self, source="de", target="en", batch_size=4, max_candidates=3, has_attention=True):
         self.languages = (source, target)
-        self.batch_size = batch_size
+        self.batch_sizes = tuple(range(1, batch_size + 1))
         self.max_candidates = max_candidates
         self.max_sentence_chars = 100
         self.has_attention = has_attention
@@ -69,8 +69,8 @@ def reversing_engine():
 
 @pytest.fixture
 def thread():
-    """A translating thread for up to eight requests."""
-    thread = TranslatingThread(max_requests=8)
+    """One translating thread, for up to eight requests."""
+    thread = TranslatingThreads(max_requests=8)
     yield thread
     thread.close()
 
@@ -89,7 +89,7 @@ def serving(free_port, wait_for):
         # No test fails because this machine is slow.
         chosen = ServerSettings(**{"timeout_seconds": 600.0} | settings)
         metrics = Metrics()
-        thread = TranslatingThread(chosen.max_requests, on_batch=metrics.note_batch)
+        thread = TranslatingThreads(chosen.max_requests, on_batch=metrics.note_batch)
         metrics.watch(thread)
         app = make_app(Directions(engines), thread, chosen, metrics)
         port = free_port()

@@ -15,7 +15,7 @@ from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.server import serve
 
 class Engine:
-    languages, batch_size, max_candidates, max_sentence_chars, has_attention = ("de", "en"), 4, 1, 100, False
+    languages, batch_sizes, max_candidates, max_sentence_chars, has_attention = ("de", "en"), (1, 4), 1, 100, False
 
     def translate(self, sentences, num_candidates):
         print("translating", flush=True)

@@ -10,7 +10,7 @@ from bytenet.cli.benchmark.output import Columns, print_rows
 
 
 @click.command()
-@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 @click.option(
     "--texts", "texts_path", type=click.Path(path_type=Path, dir_okay=False),
     help="File with a text a line.  [default: sources of the run's training pairs]",
@@ -24,7 +24,7 @@ from bytenet.cli.benchmark.output import Columns, print_rows
 @click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def serving(
-    run_dir: Path,
+    model: Path,
     texts_path: Path | None,
     max_texts: int,
     clients: int,
@@ -32,24 +32,32 @@ def serving(
     beam_size: int | None,
     as_json: bool,
 ) -> None:
-    """Measure `bytenet serve RUN` with many clients at once, each of which asks one request after the other.
+    """Measure `bytenet serve MODEL` with many clients at once, each of which asks one request after the other.
 
     First, the clients ask for each text once. Then one client alone and all clients take turns.
     Server and clients share this machine. Each answer is compared with the translation that `bytenet translate` writes.
     At the end, the server is killed and started again.
+
+    MODEL is the folder of a run, or a .bytenet file. A file needs --texts.
     """
     from bytenet.datasets import load_corpus, read_lines
+    from bytenet.lite.archive import is_model_file
+    from bytenet.model_file import open_model
     from bytenet.profiling.benchmarks.serving import measure_serving
-    from bytenet.run_folder import RunFolder
 
-    folder = RunFolder.open(run_dir)
-    lines = load_corpus(folder.config.data).train.source if texts_path is None else read_lines(texts_path)
+    config = open_model(model).config
+    if texts_path is not None:
+        lines = read_lines(texts_path)
+    elif is_model_file(model):
+        raise click.UsageError("A .bytenet file does not say what it was trained on. Give texts with --texts FILE.")
+    else:
+        lines = load_corpus(config.data).train.source
     texts = list(dict.fromkeys(line for line in lines if line.strip()))[:max_texts]
     if not texts:
         raise click.UsageError("There is no text: all lines are blank.")
     options = [] if beam_size is None else ["--beam-size", str(beam_size)]
     cost = measure_serving(
-        run_dir, texts, folder.config.data.languages, clients, seconds, options,
+        model, texts, config.data.languages, clients, seconds, options,
         say=lambda line: click.echo(line, err=True),
     )  # fmt: skip
     if as_json:

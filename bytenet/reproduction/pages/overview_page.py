@@ -87,10 +87,12 @@ _EXPLANATION = """- **Size** and **evidence** say what a number rests on.
   - "measured, other hardware": times on two CPU cores. The thesis had GPUs.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
   Intervals of rates end at 0 and 1. "At the end" of a training is the mean of the last fifth of its curve.
-- **Verdict** on a value: "agrees" or "not reproduced". The thesis's value comes from one training. It agrees if it lies
-  where one more of our trainings (at least five) would lie with 95 % probability. It also agrees if it is no farther
-  away than a plot can be read, or than an "approximately" in the text allows. For rescored translations, the verdict is
-  "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or "no difference".
+- **Verdict** on a value: "agrees" or "not reproduced". A value of the thesis that comes from one training agrees if it
+  lies where one more of our trainings (at least five) would lie with 95 % probability. It also agrees if it is no
+  farther away than a plot can be read, or than an "approximately" in the text allows. The cells of figure 3.6.1 are
+  means of five trainings. They agree if Welch's 95 % interval of the difference contains 0. For rescored translations,
+  the verdict is "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or
+  "no difference".
 - **Verdict** on a statement: "shown" or "not shown".
 - "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
   with.
@@ -106,9 +108,10 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
     missed = sum(verdict.outcome in MISSED for verdict in verdicts)
     return (
         f"The page has {len(verdicts)} single comparisons. {unjudged} of them allow no claim. In {missed}, our result "
-        f"does not agree with the thesis. Of these, {contradictions} "
+        f"does not confirm the thesis. Of these, {contradictions} "
         f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others repeat "
-        "one of these, or another text, another size, other settings or a rounded number may be the reason. "
+        "one of these, or another text, another size, other settings, too few trainings or a rounded number may be the "
+        "reason. "
         f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )

@@ -31,27 +31,33 @@ class Alignment(NamedTuple):
 
 
 class Engine(Protocol):
-    """Translates sentences of one language into another. One thread calls all its methods.
+    """Translates sentences of one language into another. Several threads may call its methods.
 
     Attributes:
         languages: codes of the language that is read and of the language that is written.
-        batch_size: largest number of sentences that are translated at once.
+        batch_sizes: numbers of sentences that are translated at once without padding, ascending. Other numbers up to
+            the last one take as long as the next larger one.
         max_candidates: largest number of translations of a sentence.
         max_sentence_chars: longer sentences are split before they are translated.
         has_attention: whether `align` works.
     """
 
     languages: tuple[str, str]
-    batch_size: int
     max_candidates: int
     max_sentence_chars: int
-    has_attention: bool
+
+    # These two may change while an engine starts.
+    @property
+    def batch_sizes(self) -> tuple[int, ...]: ...
+
+    @property
+    def has_attention(self) -> bool: ...
 
     def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
         """Translate sentences.
 
         Args:
-            sentences: at most `batch_size`. No sentence is blank or has a line end.
+            sentences: at most the last of `batch_sizes`. No sentence is blank or has a line end.
             num_candidates: 1 or `max_candidates`; a graph of its own is needed for each number.
 
         Returns:

@@ -21,7 +21,7 @@ class LiteEngine(TranslatorEngine):
         InputError: the file is damaged or has no LiteRT model, or the package `ai-edge-litert` is missing.
     """
 
-    batch_size = 1
+    batch_sizes = (1,)
     has_attention = False
 
     def __init__(self, path: str | os.PathLike[str]):

@@ -8,8 +8,10 @@ from bytenet.model_file import open_model
 from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
 
-# A graph takes tens of megabytes. So batches of a server have few sizes, such as 1, 4, 16 and 32.
+# A graph takes tens of megabytes, so batches have few sizes: 1, 4 and 16 sentences. On two cores, larger batches save
+# no more time (docs/serving.md).
 _ROW_FACTOR = 4
+_BATCH_SIZE = 16
 
 
 class RunEngine(TranslatorEngine):
@@ -17,7 +19,7 @@ class RunEngine(TranslatorEngine):
 
     Args:
         path: the folder of a finished run, or a `.bytenet` file.
-        **options: options of the search, as for `Translator.from_run`.
+        **options: options of the search, as for `Translator.from_run`. A `batch_size` of None is 16.
 
     Raises:
         InputError: it is neither, or its model cannot be loaded.
@@ -29,12 +31,14 @@ class RunEngine(TranslatorEngine):
         # TensorFlow takes seconds to import. A wrong path is reported before.
         from bytenet.decoding import Translator
         from bytenet.decoding.alignment import Aligner
+        from bytenet.decoding.batching import padded_sizes
         from bytenet.decoding.draft import DraftSearch
 
+        options["batch_size"] = options.get("batch_size") or _BATCH_SIZE
         translator = Translator.from_run(folder, row_factor=_ROW_FACTOR, **options)
         model = translator.model
         super().__init__(folder, translator, model.length_policy.longest)
-        self.batch_size = translator.batch_size
+        self.batch_sizes = padded_sizes(translator.batch_size, _ROW_FACTOR)
         self.has_attention = model.has_attention
         self._draft = DraftSearch(translator)
         self._aligner = Aligner(model, batch_size=1) if model.has_attention else None

@@ -15,23 +15,25 @@ from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.http.streaming import streaming_routes
 from bytenet.serving.http.translation import translation_routes
 from bytenet.serving.page import content_security_policy, read_page
-from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.translating_threads import TranslatingThreads
 
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"}
 
 
-def make_app(directions: Directions, thread: TranslatingThread, settings: ServerSettings, metrics: Metrics) -> FastAPI:
+def make_app(
+    directions: Directions, threads: TranslatingThreads, settings: ServerSettings, metrics: Metrics
+) -> FastAPI:
     """Make the application.
 
     Args:
         directions: the engines by their languages.
-        thread: translates; the caller closes it.
+        threads: translate; the caller closes them.
         settings: limits and rights.
         metrics: gets the measurements of the requests.
     """
     # FastAPI's pages about the interface load scripts from elsewhere.
     app = FastAPI(title="bytenet", version=__version__, docs_url=None, redoc_url=None)
-    service = Service(directions, thread, settings)
+    service = Service(directions, threads, settings)
     for router in (translation_routes(service), streaming_routes(service), information_routes(service)):
         app.include_router(router)
     page = read_page()

@@ -6,7 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from bytenet.errors import InputError
-from bytenet.serving.work.translating_thread import QueueFullError
+from bytenet.serving.work.translating_threads import QueueFullError
 
 _MOST_CHARS = 300
 _TEXTS = {

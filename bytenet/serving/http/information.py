@@ -29,7 +29,7 @@ def information_routes(service: Service) -> APIRouter:
     @router.get("/health")
     async def health() -> dict[str, str]:
         """Whether the server translates."""
-        if not service.thread.is_running:
+        if not service.threads.is_running:
             raise HTTPException(503, "Nothing is translated any more. Restart the server; its log says why.")
         return {"status": "ok"}
 

@@ -9,7 +9,7 @@ import time
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.translating_threads import TranslatingThreads
 from bytenet.serving.work.waiting import Batch
 
 access_log = logging.getLogger("bytenet.serving.access")
@@ -36,9 +36,9 @@ class Metrics:
             "bytenet_unfinished_requests", "Requests that are translated or wait for it.", registry=self.registry
         )
 
-    def watch(self, thread: TranslatingThread) -> None:
-        """Measure how much the translating thread has to do."""
-        self._unfinished.set_function(lambda: thread.num_unfinished)
+    def watch(self, threads: TranslatingThreads) -> None:
+        """Measure how much the translating threads have to do."""
+        self._unfinished.set_function(lambda: threads.num_unfinished)
 
     def note_batch(self, batch: Batch) -> None:
         """Count a batch."""

@@ -14,7 +14,7 @@ from bytenet.serving.engines.engine import Engine
 from bytenet.serving.http.parameters import TextParameters, TranslateParameters
 from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.language_detection import LanguageDetector
-from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.translating_threads import TranslatingThreads
 
 Result = TypeVar("Result")
 Detected = tuple[str, float]
@@ -25,13 +25,13 @@ class Service:
 
     Args:
         directions: the engines by their languages.
-        thread: translates.
+        threads: translate.
         settings: limits and rights.
     """
 
-    def __init__(self, directions: Directions, thread: TranslatingThread, settings: ServerSettings):
+    def __init__(self, directions: Directions, threads: TranslatingThreads, settings: ServerSettings):
         self.directions = directions
-        self.thread = thread
+        self.threads = threads
         self.settings = settings
         self._detector = LanguageDetector(directions.sources)
 

@@ -15,6 +15,7 @@ class ServerSettings:
         api_keys: one of them must come with each request that translates or detects. None are needed if it is empty.
         allowed_origins: websites whose scripts may use the server; "*" for all.
         into_sentences: split lines into sentences before they are translated.
+        num_threads: number of batches that are translated at the same time.
     """
 
     max_chars: int = 5000
@@ -24,6 +25,7 @@ class ServerSettings:
     api_keys: frozenset[str] = field(default=frozenset(), repr=False)
     allowed_origins: tuple[str, ...] = ()
     into_sentences: bool = True
+    num_threads: int = 1
 
     @property
     def max_body_bytes(self) -> int:

@@ -57,7 +57,7 @@ async def _events(service: Service, engine: Engine, parameters: StreamParameters
             # The reader sees that it goes on, so only a sentence that takes too long ends the stream.
             deadline = asyncio.get_running_loop().time() + service.settings.timeout_seconds
             parts = engine.draft(piece.text)
-            while part := await _in_time(deadline, service.thread.call(partial(next, parts, ""))):
+            while part := await _in_time(deadline, service.threads.call(partial(next, parts, ""))):
                 for character in part:
                     yield _event("draft", {"text": character})
             async with asyncio.timeout_at(deadline):
@@ -78,14 +78,14 @@ async def _in_time(deadline: float, future: Future[Result]) -> Result:
 
 async def _sentence(service: Service, engine: Engine, sentence: str, num_alternatives: int) -> dict[str, Any]:
     num_candidates = engine.max_candidates if num_alternatives else 1
-    (candidates,) = await asyncio.wrap_future(service.thread.translate(engine, [sentence], num_candidates))
+    (candidates,) = await asyncio.wrap_future(service.threads.translate(engine, [sentence], num_candidates))
     candidates = candidates[: num_alternatives + 1]
     content: dict[str, Any] = {
         "source": sentence,
         "candidates": [{"text": text, "score": round(score, 4)} for text, score in candidates],
     }
     if engine.has_attention:
-        align = service.thread.call(lambda: engine.align(sentence, candidates[0].text))
+        align = service.threads.call(lambda: engine.align(sentence, candidates[0].text))
         content["attention"] = (await asyncio.wrap_future(align))._asdict()
     return content
 

@@ -28,7 +28,7 @@ async def _answer(service: Service, parameters: TranslateParameters) -> dict[str
     service.check(parameters)
     engine, detected = await service.choose(parameters)
     translated = await translate_texts(
-        service.thread, engine, parameters.texts, parameters.alternatives, service.settings.into_sentences
+        service.threads, engine, parameters.texts, parameters.alternatives, service.settings.into_sentences
     )
 
     def shaped(values: list) -> Any:

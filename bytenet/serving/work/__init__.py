@@ -1,1 +1,1 @@
-"""The work of the server: requests become sentences, sentences become batches, one thread translates them."""
+"""The work of the server: requests become sentences, sentences become batches, a few threads translate them."""

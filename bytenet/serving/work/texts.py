@@ -1,4 +1,4 @@
-"""Translation of whole texts by the translating thread."""
+"""Translation of whole texts by the translating threads."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bytenet.datasets.text.sentences import Piece, join_pieces, split_text
 from bytenet.serving.engines.engine import Candidate, Engine
-from bytenet.serving.work.translating_thread import TranslatingThread
+from bytenet.serving.work.translating_threads import TranslatingThreads
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class TranslatedText:
 
 
 async def translate_texts(
-    thread: TranslatingThread, engine: Engine, texts: Sequence[str], num_alternatives: int, into_sentences: bool
+    threads: TranslatingThreads, engine: Engine, texts: Sequence[str], num_alternatives: int, into_sentences: bool
 ) -> list[TranslatedText]:
     """Translate texts, sentence by sentence.
 
     Args:
-        thread: translates.
+        threads: translate.
         engine: the engine for their languages.
         texts: any texts.
         num_alternatives: number of other translations that are needed.
@@ -56,7 +56,7 @@ async def translate_texts(
     """
     pieces = [split_for(engine, text, into_sentences) for text in texts]
     sentences = [piece.text for text in pieces for piece in text if piece.is_sentence]
-    future = thread.translate(engine, sentences, engine.max_candidates if num_alternatives else 1)
+    future = threads.translate(engine, sentences, engine.max_candidates if num_alternatives else 1)
     candidates = await asyncio.wrap_future(future)
     of_sentence = iter(candidates)
     return [TranslatedText(text, [next(of_sentence) for piece in text if piece.is_sentence]) for text in pieces]

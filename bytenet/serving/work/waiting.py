@@ -8,6 +8,7 @@ from typing import NamedTuple
 from bytenet.serving.engines.engine import Candidate, Engine
 
 _SHORTEST_BITS = 5
+_LEAST_FILLED = 0.75
 
 
 class Job:
@@ -43,6 +44,10 @@ class Job:
     def first_group(self) -> int:
         """The group of lengths of the first waiting sentence."""
         return min(self._waiting, key=lambda group: self._waiting[group][0])
+
+    def num_waiting(self, group: int) -> int:
+        """The number of waiting sentences of a group of lengths."""
+        return len(self._waiting.get(group, ()))
 
     def take(self, group: int, most: int) -> list[int]:
         """Take up to `most` waiting sentences of a group of lengths; returns their indices."""
@@ -89,7 +94,7 @@ class Batch(NamedTuple):
 class WaitingJobs:
     """The jobs with sentences that are in no batch yet. Jobs take turns, so that a long text does not hold up others.
 
-    It is not safe for threads: `TranslatingThread` locks it.
+    It is not safe for threads: `TranslatingThreads` locks it.
     """
 
     def __init__(self) -> None:
@@ -114,14 +119,20 @@ class WaitingJobs:
         with theirs. The next batch begins with another job.
         """
         leader = self._jobs[0]
-        group = leader.first_group
+        group, kind = leader.first_group, (leader.engine, leader.num_candidates)
+        alike = [job for job in self._jobs if (job.engine, job.num_candidates) == kind]
+        size = _best_size(sum(job.num_waiting(group) for job in alike), leader.engine.batch_sizes)
         members: list[tuple[Job, int]] = []
-        for job in self._jobs:
-            if (job.engine, job.num_candidates) == (leader.engine, leader.num_candidates):
-                members += [(job, index) for index in job.take(group, leader.engine.batch_size - len(members))]
+        for job in alike:
+            members += [(job, index) for index in job.take(group, size - len(members))]
         self._jobs.rotate(-1)
         self._jobs = deque(job for job in self._jobs if job.is_waiting)
         return Batch(members)
+
+
+def _best_size(waiting: int, sizes: Sequence[int]) -> int:
+    """The number of sentences for a batch. A batch is padded to one of `sizes`, so it should be nearly full."""
+    return next(size for size in reversed(sizes) if waiting >= _LEAST_FILLED * size or size == sizes[0])
 
 
 def _length_group(sentence: str) -> int:

@@ -1,4 +1,4 @@
-"""The one thread that translates."""
+"""The threads that translate."""
 
 import logging
 import threading
@@ -20,18 +20,19 @@ class QueueFullError(Exception):
     """Too many requests wait already, so another one would wait too long."""
 
 
-class TranslatingThread:
+class TranslatingThreads:
     """Translates the sentences of all requests in batches, without waiting for a batch to become full.
 
-    What arrives while a batch is translated makes the next batch. Between two batches there is time for one short call,
-    such as a part of a draft. Models and graphs are used by this thread only.
+    What arrives while all threads translate makes the next batch. Between two batches there is time for one short call,
+    such as a part of a draft.
 
     Args:
         max_requests: largest number of jobs and calls that are not finished.
         on_batch: called with each batch before it is translated.
+        num_threads: number of batches that are translated at the same time.
     """
 
-    def __init__(self, max_requests: int, on_batch: Callable[[Batch], None] = lambda batch: None):
+    def __init__(self, max_requests: int, on_batch: Callable[[Batch], None] = lambda batch: None, num_threads: int = 1):
         self._max_requests = max_requests
         self._on_batch = on_batch
         self._unfinished: set[Future] = set()
@@ -39,8 +40,12 @@ class TranslatingThread:
         self._calls: deque[tuple[Future, Callable[[], Any]]] = deque()
         self._changed = threading.Condition(threading.RLock())
         self._is_closing = False
-        self._thread = threading.Thread(target=self._run, name="translating", daemon=True)
-        self._thread.start()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"translating-{number}", daemon=True)
+            for number in range(num_threads)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     @property
     def num_unfinished(self) -> int:
@@ -49,8 +54,8 @@ class TranslatingThread:
 
     @property
     def is_running(self) -> bool:
-        """Whether the thread still translates."""
-        return self._thread.is_alive()
+        """Whether all threads still translate."""
+        return all(thread.is_alive() for thread in self._threads)
 
     def translate(
         self, engine: Engine, sentences: Sequence[str], num_candidates: int = 1
@@ -79,7 +84,7 @@ class TranslatingThread:
         return job.future
 
     def call(self, function: Callable[[], Result]) -> Future[Result]:
-        """Call a function on the thread. It must be short, because sentences wait meanwhile.
+        """Call a function on one of the threads. It must be short, because sentences wait meanwhile.
 
         Raises:
             QueueFullError: too much waits already.
@@ -92,11 +97,12 @@ class TranslatingThread:
         return future
 
     def close(self) -> None:
-        """Finish what waits, and end the thread."""
+        """Finish what waits, and end the threads."""
         with self._changed:
             self._is_closing = True
-            self._changed.notify()
-        self._thread.join()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def _admit(self, future: Future) -> None:
         if len(self._unfinished) >= self._max_requests:
@@ -153,7 +159,7 @@ def _settle(future: Future, function: Callable[[], Any]) -> None:
         _set_result(future, function())
     except Exception as error:
         if not isinstance(error, InputError):
-            _log.exception("A call on the translating thread failed.")
+            _log.exception("A call on a translating thread failed.")
         _set_exception(future, error)
 
 

@@ -1,10 +1,10 @@
-"""Sentences of all requests are translated in batches by one thread."""
+"""Sentences of all requests are translated in batches by a few threads."""
 
 import pytest
 
 from bytenet.errors import InputError
 from bytenet.serving.engines.engine import Candidate
-from bytenet.serving.work.translating_thread import QueueFullError, TranslatingThread
+from bytenet.serving.work.translating_threads import QueueFullError, TranslatingThreads
 
 PATIENCE_SECONDS = 60
 
@@ -129,8 +129,46 @@ def test_a_cancelled_call_is_not_made_and_errors_arrive(held_up, thread):
     assert not made
 
 
+def test_a_batch_is_not_padded_much(reversing_engine, thread):
+    """With 3 of 4 sentences it is padded, with 2 of 4 it is not."""
+    engine = reversing_engine()
+    engine.batch_sizes = (1, 4, 16)
+    engine.gate.clear()
+    futures = [thread.translate(engine, ["first"])]
+    assert engine.started.wait(PATIENCE_SECONDS)
+    futures += [thread.translate(engine, [str(number)]) for number in range(7)]
+    engine.gate.set()
+    for future in futures:
+        future.result(PATIENCE_SECONDS)
+    assert [len(batch) for batch in engine.batches] == [1, 4, 3]
+
+    engine.batches.clear()
+    engine.gate.clear()
+    engine.started.clear()
+    futures = [thread.translate(engine, ["first"])]
+    assert engine.started.wait(PATIENCE_SECONDS)
+    futures += [thread.translate(engine, [str(number)]) for number in range(6)]
+    engine.gate.set()
+    for future in futures:
+        future.result(PATIENCE_SECONDS)
+    assert [len(batch) for batch in engine.batches] == [1, 4, 1, 1]
+
+
+def test_each_thread_translates_a_batch_at_the_same_time(reversing_engine):
+    """The first batch ends only after the second one has begun."""
+    threads, slow, quick = TranslatingThreads(max_requests=8, num_threads=2), reversing_engine(), reversing_engine()
+    slow.gate.clear()
+    first = threads.translate(slow, ["abc"])
+    assert slow.started.wait(PATIENCE_SECONDS)
+    assert texts(threads.translate(quick, ["de"])) == ["ed"]
+    assert not first.done()
+    slow.gate.set()
+    assert texts(first) == ["cba"]
+    threads.close()
+
+
 def test_closing_finishes_what_waits(reversing_engine):
-    thread, engine = TranslatingThread(max_requests=8), reversing_engine()
+    thread, engine = TranslatingThreads(max_requests=8), reversing_engine()
     futures = [thread.translate(engine, [str(number)]) for number in range(8)]
     thread.close()
     assert [texts(future) for future in futures] == [[str(number)] for number in range(8)]

@@ -1,0 +1,94 @@
+"""The engine that answers at once: LiteRT translates until TensorFlow has started."""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+
+from bytenet.lite.archive import LITE_MODEL, SETTINGS, WEIGHTS, Archive
+from bytenet.serving.engines.engine import Alignment, Candidate
+from bytenet.serving.engines.lite_engine import LiteEngine
+from bytenet.serving.engines.run_engine import RunEngine
+
+_log = logging.getLogger(__name__)
+
+
+class StartingEngine:
+    """Translates with LiteRT while TensorFlow starts in another thread, and with TensorFlow then.
+
+    A server that starts again after a failure answers within a second. Both engines give the same translations, see
+    `can_read`.
+
+    Args:
+        path: of a `.bytenet` file with models for both engines.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self._path = path
+        self._engine: LiteEngine | RunEngine = LiteEngine(path)
+        self.languages = self._engine.languages
+        self.max_candidates = self._engine.max_candidates
+        self.max_sentence_chars = self._engine.max_sentence_chars
+        # Python waits for this thread before it ends. TensorFlow must not be cut off while it starts.
+        self._loading = threading.Thread(target=self._load, name="loading")
+
+    @staticmethod
+    def can_read(path: str | os.PathLike[str]) -> bool:
+        """Whether a `.bytenet` file has models for both engines that translate alike, and LiteRT is installed.
+
+        With weights in int8, LiteRT also rounds the inputs of matrix products, so its translations differ.
+
+        Raises:
+            MissingFileError: there is no such file.
+            InputError: it is damaged or something else.
+        """
+        archive = Archive(path)
+        if find_spec("ai_edge_litert") is None or LITE_MODEL not in archive or WEIGHTS not in archive:
+            return False
+        search = archive.read_json(SETTINGS).get("lite")
+        return isinstance(search, dict) and search.get("precision") in ("float32", "float16")
+
+    @property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """Numbers of sentences that are translated at once, see `Engine`. More come when TensorFlow has started."""
+        return self._engine.batch_sizes
+
+    @property
+    def has_attention(self) -> bool:
+        """Whether `align` works. It may become true when TensorFlow has started."""
+        return self._engine.has_attention
+
+    def warm_up(self) -> None:
+        """Translate a short sentence with LiteRT, and begin to start TensorFlow."""
+        self._engine.warm_up()
+        self._loading.start()
+
+    def wait(self) -> None:
+        """Wait until TensorFlow has started."""
+        self._loading.join()
+
+    def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
+        """Translate sentences, see `Engine`."""
+        return self._engine.translate(sentences, num_candidates)
+
+    def draft(self, sentence: str) -> Iterator[str]:
+        """Write a quick translation in parts, see `Engine`. Nothing comes before TensorFlow has started."""
+        return self._engine.draft(sentence)
+
+    def align(self, sentence: str, translation: str) -> Alignment:
+        """Compute what a translation attends to, see `Engine`."""
+        return self._engine.align(sentence, translation)
+
+    def _load(self) -> None:
+        try:
+            engine = RunEngine(self._path)
+            engine.warm_up()
+        except Exception:
+            _log.exception("TensorFlow could not load %s. LiteRT goes on translating.", self._path)
+        else:
+            self._engine = engine
+            _log.info("TensorFlow has loaded %s.", self._path)
