@@ -11,13 +11,15 @@ import tensorflow as tf
 from bytenet.errors import InputError
 from bytenet.training.distribution.cluster import Cluster
 
-_TASK = re.compile(r"/job:worker/(?:replica:\d+/)?task:(\d+)")
+# In the list of those that have stopped sending heartbeats, a line each.
+_UNHEALTHY = re.compile(r"^/job:worker/replica:\d+/task:(\d+)$", re.MULTILINE)
 _PATIENCE_SECONDS = 3.0
 # What TensorFlow raises when a worker that it waits for has ended, or when it ends a collective operation for that.
-_ERRORS = (
-    tf.errors.AbortedError, tf.errors.CancelledError, tf.errors.DeadlineExceededError,
-    tf.errors.FailedPreconditionError, tf.errors.InternalError, tf.errors.UnavailableError,
+_OF_OTHERS = (
+    tf.errors.AbortedError, tf.errors.CancelledError, tf.errors.DeadlineExceededError, tf.errors.UnavailableError,
 )  # fmt: skip
+# The same, but it may also be a failure of this worker.
+_AMBIGUOUS = (tf.errors.FailedPreconditionError, tf.errors.InternalError)
 
 
 @contextmanager
@@ -30,10 +32,12 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
     """
     try:
         yield
-    except _ERRORS as error:
+    except (*_OF_OTHERS, *_AMBIGUOUS) as error:
         if cluster is None:
             raise
-        ended = _silent(cluster) or _named(cluster, str(error))
+        ended = _silent(cluster) or _unhealthy(cluster, str(error))
+        if not ended and isinstance(error, _AMBIGUOUS):
+            raise
         names = " and ".join(map(cluster.name, ended)) or "another worker (which one is not known)"
         raise InputError(
             f"This is {cluster.name(cluster.index)}. It cannot go on, because {names} ended or cannot be reached. Look "
@@ -58,7 +62,6 @@ def _silent(cluster: Cluster) -> list[int]:
         return [index for index, here in zip(others, pool.map(answers, others), strict=True) if not here]
 
 
-def _named(cluster: Cluster, message: str) -> list[int]:
-    """The other workers that an error of TensorFlow names."""
-    indices = {int(index) for index in _TASK.findall(message)}
-    return sorted(indices - {cluster.index})
+def _unhealthy(cluster: Cluster, message: str) -> list[int]:
+    """The other workers of which TensorFlow's error says that they have stopped sending heartbeats."""
+    return sorted({int(index) for index in _UNHEALTHY.findall(message)} - {cluster.index})
