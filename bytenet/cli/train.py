@@ -57,6 +57,8 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
 
     PRESET_OR_FILE is the name of a preset or the path of a YAML file. With --resume it may be left out; then the run
     keeps its settings.
+
+    With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """
     if preset_or_file is None and not resume:
         raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers")

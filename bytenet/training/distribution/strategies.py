@@ -1,7 +1,10 @@
 """The devices on which a model trains."""
 
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 import tensorflow as tf
@@ -59,7 +62,22 @@ def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrat
     """
     others = [cluster.name(index) for index in range(len(cluster.addresses)) if index != cluster.index]
     sys.stderr.write(f"{cluster.name(cluster.index)} waits for {', '.join(others)}\n")  # at once, not in two parts
-    return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
+    with _ending_at_ctrl_c():
+        return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
+
+
+@contextmanager
+def _ending_at_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the process at once. Python's own handler would only run when TensorFlow is done waiting."""
+    in_main_thread = threading.current_thread() is threading.main_thread()  # only it may set handlers
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:
