@@ -29,6 +29,7 @@ def wait_for_checkpoint(run, processes):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_after_a_death_the_others_end_and_all_resume_bit_identical(tmp_path, equal_final_states):
     """First the chief dies, then another worker."""
     broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
@@ -84,7 +85,7 @@ def test_workers_with_other_settings_or_data_are_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_worker_that_cannot_begin_tells_the_others_why(tmp_path):
     """Here the chief, whose folder is in use."""
     (tmp_path / "run").mkdir()

@@ -33,7 +33,7 @@ CASES = {
 }
 FAST = ("batch normalisation",)
 #: A gradient of half the rows is rounded to eight bits before the sum.
-TOLERANCES = {"mixed precision": 0.05}
+TOLERANCES = {"mixed precision": 0.01}
 
 
 def trained(folder, cases, count):
@@ -69,6 +69,7 @@ def test_two_workers_train_like_one_process(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 @pytest.mark.parametrize("count", [2, 3])
 def test_workers_train_everything_like_one_process(tmp_path, count):
     cases = {name: settings for name, settings in CASES.items() if count == 3 or name not in FAST}

@@ -64,7 +64,7 @@ def start_worker(addresses: list[str], index: int, command: list[str], folder: P
     )
 
 
-def wait_for_workers(processes: list[subprocess.Popen], folder: Path, timeout_seconds: float = 250) -> list[Ended]:
+def wait_for_workers(processes: list[subprocess.Popen], folder: Path, timeout_seconds: float = 600) -> list[Ended]:
     """Wait for all workers of `start_worker`, in their order."""
     try:
         codes = [process.wait(timeout_seconds) for process in processes]
