@@ -1,7 +1,11 @@
 """Workers that die, differ, or are asked to stop."""
 
+import os
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +100,22 @@ def test_a_worker_that_cannot_begin_tells_the_others_why(tmp_path):
     assert "notes.txt" in chief.errors
     assert "because worker 0 (localhost:" in other.errors
     assert "notes.txt" in other.errors
+
+
+@pytest.mark.slow
+def test_launched_workers_end_when_one_is_killed(tmp_path):
+    arguments = train_command("run", *SETTINGS, ENDLESS)[2:]
+    command = [sys.executable, "-m", "bytenet", "launch", "--workers", "2", "--", *arguments]
+    with open(tmp_path / "errors.txt", "w", encoding="utf-8") as errors:
+        launcher = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=errors)
+    try:
+        wait_for_checkpoint(tmp_path / "run", [launcher])
+        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+        (worker,) = (pid for pid in children if b'"index": 1' in Path(f"/proc/{pid}/environ").read_bytes())
+        os.kill(int(worker), signal.SIGKILL)
+        assert launcher.wait(MOST_SECONDS_TO_END) == 1
+    finally:
+        launcher.kill()
+    lines = (tmp_path / "errors.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("[0] Error: This is worker 0 (localhost:")]
+    assert not [line for line in lines if "I0000" in line or "Traceback" in line]
