@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.batches.share import Share
+from bytenet.datasets.batches.share import Share, in_blocks
 from bytenet.errors import InputError
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.strategies import workers_strategy
@@ -97,15 +97,13 @@ class Workers:
         Raises:
             InputError, OSError: of the function, on this worker or on another.
         """
+        if self.cluster is None:
+            return prepare()
         failure: Exception | None = None
         try:
             result = prepare()
         except (InputError, OSError) as error:
             failure = error
-        if self.cluster is None:
-            if failure is not None:
-                raise failure
-            return result
         messages = self.texts("" if failure is None else str(failure))
         if failure is not None:
             raise failure
@@ -122,14 +120,7 @@ class Workers:
         """
         if self.strategy is None:
             return batches
-        replicas = self.strategy.num_replicas_in_sync // self.count
-
-        def blocks(*batch):
-            return tf.nest.map_structure(
-                lambda rows: tf.reshape(rows, tf.concat([[replicas, -1], tf.shape(rows)[1:]], axis=0)), batch
-            )
-
-        by_replica = batches if replicas == 1 else batches.map(blocks).unbatch()
+        by_replica = in_blocks(batches, self.strategy.num_replicas_in_sync // self.count)
         return self.strategy.distribute_datasets_from_function(lambda context: by_replica)
 
     def _sum(self, values: np.ndarray) -> np.ndarray:

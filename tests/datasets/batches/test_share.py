@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bytenet.datasets.batches.share import Share
+from bytenet.datasets.batches.share import Share, in_blocks
 
 
 def batches():
@@ -22,6 +22,16 @@ def test_a_batch_may_be_one_tensor():
     assert rows.numpy().tolist() == [2, 3]
 
 
+def test_blocks_of_rows_follow_each_other():
+    first, second, third = in_blocks(batches(), 3)
+    assert first[0]["ids"].numpy().tolist() == [[0, 1], [2, 3]]
+    assert second[1].numpy().tolist() == [4, 6]
+    assert third[0]["ids"].numpy().tolist() == [[8, 9], [10, 11]]
+    (inputs, *_) = in_blocks(batches().map(lambda inputs, firsts: inputs), 2)
+    assert inputs["ids"].shape == (3, 2)  # still a dict
+
+
 def test_one_worker_has_whole_batches():
     whole = batches()
     assert Share().of(whole) is whole
+    assert in_blocks(whole, 1) is whole
