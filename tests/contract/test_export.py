@@ -103,6 +103,32 @@ def test_file_has_the_settings_and_the_weights(case, tmp_path):
         np.testing.assert_array_equal(weight, original)
 
 
+def lines_of_every_kind(count: int) -> list[str]:
+    """Known, unknown and decomposed characters, blanks and blank lines, of many lengths."""
+    characters = [*LETTERS, "u\u0308", "x", "\u200b", "\0", "\u2028"]
+    random = np.random.default_rng(1)
+    lengths = random.integers(0, 15, count)
+    return ["".join(random.choice(characters, length)) for length in lengths]
+
+
+@pytest.mark.slow
+@parametrize(FIRST_EXPORTABLE)
+def test_all_forms_give_the_same_strings_for_a_thousand_lines(case, tmp_path):
+    from bytenet import lite
+
+    translator, lines = translator_of(case), lines_of_every_kind(1000)
+    expected = [[hypothesis.text for hypothesis in row] for row in translator.translate(lines, n_best=3)]
+    assert len(set(map(tuple, expected))) > 5
+    translator.export(tmp_path / "saved")
+    saved = tf.saved_model.load(tmp_path / "saved").signatures["n_best"]
+    for start in range(0, len(lines), 100):
+        chunk = slice(start, start + 100)
+        assert hypotheses(saved(text=tf.constant(lines[chunk]), n=tf.constant(3)))[0] == expected[chunk]
+    translator.export(tmp_path / "model.bytenet", languages=("de", "en"))
+    lite_rows = lite.Translator(tmp_path / "model.bytenet").translate(lines, n_best=3)
+    assert [[hypothesis.text for hypothesis in row] for row in lite_rows] == expected
+
+
 @pytest.mark.slow
 @parametrize(FIRST_EXPORTABLE)
 def test_compiled_graph_gives_the_translations(case):
