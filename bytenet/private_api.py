@@ -27,6 +27,15 @@ def build_loss_and_metrics(model: keras.Model, targets: keras.KerasTensor, predi
     model._compile_loss.build(targets, predictions)
 
 
+def build_nothing_in_fit(model: keras.Model) -> None:
+    """Let `fit` leave a model as it is. Everything must be built already.
+
+    Under a strategy, `fit` reads a batch and builds the model with its mean over the replicas, which fails for several
+    workers.
+    """
+    model._maybe_symbolic_build = lambda **arguments: None
+
+
 def function_graph(graph: "tf.Graph", name: str) -> Any | None:
     """The graph of a function that operations of `graph` call, or None. Public TensorFlow has only its definition."""
     function = graph._get_function(name)

@@ -3,7 +3,7 @@
 import keras
 import tensorflow as tf
 
-from bytenet.private_api import all_layers, build_loss_and_metrics, function_graph
+from bytenet.private_api import all_layers, build_loss_and_metrics, build_nothing_in_fit, function_graph
 
 
 class Outer(keras.layers.Layer):
@@ -35,6 +35,24 @@ def test_metrics_have_their_variables_before_the_first_step():
     assert not [variable for variable in model.metrics_variables if "accuracy" in variable.path]
     build_loss_and_metrics(model, keras.KerasTensor((None,), "int32"), keras.KerasTensor((None, 2), "float32"))
     assert [variable for variable in model.metrics_variables if "accuracy" in variable.path]
+
+
+def test_fit_uses_the_function_it_is_given_and_builds_nothing():
+    """Keras would draw a batch under a strategy, to build the model with it."""
+    with tf.distribute.OneDeviceStrategy("CPU:0").scope():
+        model = Model()
+        model.compile()
+    build_nothing_in_fit(model)
+    seen = []
+
+    def train_function(batches):
+        seen.append(float(next(batches)))
+        return {"loss": 1.0}
+
+    model.train_function = train_function
+    model.fit(tf.data.Dataset.range(3).map(lambda number: tf.cast(number, tf.float32)), verbose=0)
+    assert seen == [0.0, 1.0, 2.0]
+    assert not model.built
 
 
 def test_function_graph_finds_the_graph_of_a_called_function():

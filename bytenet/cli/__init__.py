@@ -18,6 +18,7 @@ from bytenet.memory_allocator import keep_freed_memory
 _VERBS = {
     "data": "Look at a corpus before training, or deal a large one into shards.",
     "train": "Train a model, or go on with a stopped training.",
+    "launch": "Train with several workers on this machine.",
     "translate": "Translate lines of text.",
     "models": "List the models that translate without a training.",
     "attention": "Draw what each symbol of a translation attends to.",

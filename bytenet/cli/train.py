@@ -62,6 +62,8 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     PRESET_OR_FILE is the name of a preset or the path of a YAML file. If it names a corpus, but no preset and no model,
     a preset is chosen by the number of pairs. It may be left out with --set data.corpus=NAME, and with --resume; then
     the run keeps its settings.
+
+    With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """
     names_corpus = any(override.startswith("data.corpus=") for override in overrides)
     if preset_or_file is None and not resume and not names_corpus:
@@ -69,8 +71,9 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     config = _config(preset_or_file, overrides, run_dir, resume)
 
     from bytenet.training import train as run_training
+    from bytenet.training.distribution.cluster import Cluster
 
-    run_training(config, run_dir, resume=resume)
+    run_training(config, run_dir, resume=resume, cluster=Cluster.from_environment())
 
 
 def _config(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> "Config":

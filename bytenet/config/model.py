@@ -64,6 +64,11 @@ class ModelConfig:
         """The length of the longest source or target, with the end symbol; None for no limit."""
         return None
 
+    @property
+    def has_batch_statistics(self) -> bool:
+        """Whether the model normalises by the statistics of a batch, so that its sentences depend on each other."""
+        return False
+
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, arguments: ArgsKwargs) -> ArgsKwargs:

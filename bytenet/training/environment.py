@@ -1,5 +1,6 @@
 """The environment of a run: commands, versions, commit and machine."""
 
+import hashlib
 import json
 import os
 import platform
@@ -15,6 +16,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+import bytenet
 from bytenet.files import write_text_atomic
 from bytenet.run_folder import RunFolder
 
@@ -52,10 +54,29 @@ def write_environment(
 def describe_environment() -> dict[str, Any]:
     """Versions, commit and machine, for JSON."""
     return {
-        "versions": {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES},
+        "versions": package_versions(),
         "git_commit": _git_commit(),
         "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
     }
+
+
+def package_versions() -> dict[str, str | None]:
+    """Versions of Python and of the packages that training depends on."""
+    return {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES}
+
+
+def code_fingerprint() -> str:
+    """A digest of the source files of this package."""
+    digest = hashlib.sha256()
+    package = Path(bytenet.__file__).parent
+    # datasets and profiling may be links.
+    for folder, folders, names in os.walk(package, followlinks=True):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = Path(folder, name)
+                digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def num_trainable(model: keras.Model) -> int:

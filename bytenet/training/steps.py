@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
+from bytenet.private_api import build_nothing_in_fit
 from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import (
     CheckpointSaver,
@@ -17,10 +18,12 @@ from bytenet.training.callbacks import (
     GradientAccumulation,
     PlateauCuts,
     ProgressLine,
+    ScoresOfChief,
     StateKeeper,
     TrainingLog,
     make_update,
 )
+from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
 from bytenet.training.tasks import Task
@@ -53,30 +56,31 @@ def run_steps(
     """
     config, plan = task.config, task.plan
     folder, *_ = folders.values()
+    workers, agreement = task.workers, Agreement(task.workers)
     translators = task.translators(model)
     models = [*translators.values()]
     seconds_before = state.seconds
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
-    validators = _validators(task, translators, pool)
-    started = [direction.name for direction in task.directions if direction.starts_trained]
-    saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps)
+    saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps, agreement)
     learning = [direction.name for direction in task.learning]
     callbacks = [
         *_gradient_accumulation(task, model, state, pool),
         StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
-        *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
-        EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
+        *(_evaluations(task, folders, translators, state, progress, pool) if workers.is_chief else []),
+        *([ScoresOfChief(state, workers)] if workers.count > 1 else []),
         *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
-        TrainingLog(folders, state, learning, task.columns),
-        progress,
+        *([TrainingLog(folders, state, learning, task.columns), progress] if workers.is_chief else []),
         saver,
         *more_callbacks,
     ]
+    if task.replicas > 1:
+        build_nothing_in_fit(model)
+        model.train_function = task.replicated_step(model, agreement)
     with progress.shown(), saver.stopping_on_signals(), _failures_explained(folder):
         # All epochs of one call of `fit` have the same length, so the rest of an epoch needs a call of its own.
         while state.step < task.total_steps:
             model.fit(
-                task.dataset(state.step),
+                workers.distribute(task.dataset(state.step)),
                 initial_epoch=state.epoch,
                 epochs=state.epoch + 1 if state.batch else task.epochs,
                 steps_per_epoch=plan.num_batches - state.batch,
@@ -100,6 +104,24 @@ def _gradient_accumulation(
         return []
     update = pool.keep(("update", id(model)), partial(make_update, model))
     return [GradientAccumulation(state, task.streams["pairs"], config, update)]
+
+
+def _evaluations(
+    task: Task,
+    folders: Mapping[str, RunFolder],
+    translators: Mapping[str, keras.Model],
+    state: TrainingState,
+    progress: ProgressLine,
+    pool: ModelPool,
+) -> list[keras.callbacks.Callback]:
+    """The callbacks that measure the validation set."""
+    folder, *_ = folders.values()
+    validators = _validators(task, translators, pool)
+    started = [direction.name for direction in task.directions if direction.starts_trained]
+    return [
+        *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
+        EpochEvaluation(folders, translators, validators, started, state, task.config, task.total_steps, progress),
+    ]
 
 
 def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelPool) -> dict[str, Validator]:

@@ -14,10 +14,10 @@ from bytenet.errors import ConfigError, InputError
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.private_api import build_loss_and_metrics
+from bytenet.training.distribution.strategies import synchronize_batch_normalization
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.choice import make_optimizer
-from bytenet.training.strategies import synchronize_batch_normalization
 
 _STEPS_THAT_PAY_A_COMPILATION = 100
 
@@ -79,25 +79,25 @@ def make_trainable_model(
     return model
 
 
-def wants_jit_compile(config: Config, can_compile: bool, num_shapes: int, total_steps: int) -> bool:
+def wants_jit_compile(config: Config, obstacle: str | None, num_shapes: int, total_steps: int) -> bool:
     """Whether XLA compiles the training step. With "auto", it does if each batch shape is used often enough.
 
     Args:
         config: reads `training.jit_compile`.
-        can_compile: whether TensorFlow can compile it.
+        obstacle: why XLA cannot compile it, for a message; None if it can.
         num_shapes: number of batch shapes.
         total_steps: of the run.
 
     Raises:
-        InputError: `training.jit_compile` is true, but TensorFlow cannot compile the step.
+        InputError: `training.jit_compile` is true, but XLA cannot compile the step.
     """
     setting = config.training.jit_compile
     if setting == "auto":
-        return can_compile and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * num_shapes
-    if setting and not can_compile:
+        return obstacle is None and total_steps >= _STEPS_THAT_PAY_A_COMPILATION * num_shapes
+    if setting and obstacle is not None:
         raise InputError(
-            "training.jit_compile is true, but TensorFlow cannot compile steps for several devices, or with "
-            "training.deterministic. Set training.jit_compile to auto or false."
+            f"training.jit_compile is true, but XLA cannot compile the step: {obstacle}. Or set training.jit_compile "
+            "to auto or false."
         )
     return setting
 

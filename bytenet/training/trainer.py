@@ -1,7 +1,9 @@
 """Training of a model as its configuration says, from the beginning or from a checkpoint."""
 
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,10 @@ from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
+from bytenet.training.distribution.cluster import Cluster
+from bytenet.training.distribution.comparison import check_same_training
+from bytenet.training.distribution.failures import explaining_ends
+from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
@@ -29,6 +35,7 @@ def train(
     resume: bool = False,
     more_callbacks: Sequence[keras.callbacks.Callback] = (),
     models: ModelPool | None = None,
+    cluster: Cluster | None = None,
 ) -> RunFolder:
     """Train the model of a configuration with `fit` and leave it in a run folder.
 
@@ -40,6 +47,8 @@ def train(
             the same order (`training.deterministic` makes sure of that).
         more_callbacks: called after the run's own.
         models: models of earlier runs of this process, to be used again where they fit.
+        cluster: of this process, if several train together. All of them must call this function with the same
+            arguments. Only the chief needs the run folder and writes into it.
 
     Returns:
         The run folder. Its `model.keras` is the best model by the early-stopping metric, or the last one
@@ -47,23 +56,47 @@ def train(
         inside this folder, with its own best model.
 
     Raises:
-        InputError: the corpus, the configuration or the folder cannot be used, the disk is full, or the loss
-            is not finite.
+        InputError: the corpus, the configuration or the folder cannot be used, the disk is full, the loss is not
+            finite, or another worker ended.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
+    workers = Workers(cluster)
+    with explaining_ends(cluster, run_dir), _folder_of(workers, run_dir) as own_dir:
+        pool = models or ModelPool()
+        task = workers.together(lambda: _prepared(config, own_dir, resume, workers))
+        check_same_training(workers, task)
+        fit(task, task.make_model(pool), own_dir, resume, more_callbacks, pool)
+    return RunFolder(run_dir)
+
+
+@contextmanager
+def _folder_of(workers: Workers, run_dir: str | os.PathLike[str]) -> Iterator[Path]:
+    """The run folder of the chief; for another worker, a temporary one, which its messages do not name."""
+    if workers.is_chief:
+        yield Path(run_dir)
+        return
+    with tempfile.TemporaryDirectory(prefix="bytenet-worker-") as folder:
+        own_dir = Path(folder, "run")
+        try:
+            yield own_dir
+        except (InputError, KeyboardInterrupt) as error:
+            raise type(error)(str(error).replace(str(own_dir), os.fspath(run_dir))) from error
+
+
+def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, workers: Workers) -> Task:
+    """The task of a run whose folder may be used."""
     whole = RunFolder(run_dir).trained_in
     if whole != Path(run_dir):
         raise InputError(
             f"{run_dir} is the {Path(run_dir).name} translator of the run in {whole} and is trained with that run: "
             f"bytenet train --resume --run {whole}"
         )
-    pool = models or ModelPool()
     if not resume:
         RunFolder(run_dir).check_free()
     config, vocabulary = take_over_start(config, run_dir, resume)
-    task = make_task(config, vocabulary)
+    task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)
-    return fit(task, task.make_model(pool), run_dir, resume, more_callbacks, pool)
+    return task
 
 
 def fit(
@@ -88,13 +121,13 @@ def fit(
     Raises:
         InputError, KeyboardInterrupt: as for `train`.
     """
-    config, translators = task.config, task.translators(model)
-    checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
+    config, translators, workers = task.config, task.translators(model), task.workers
+    checkpoint = _checkpoint_of_chief(RunFolder(run_dir), workers) if resume else None
     if checkpoint is None:
         # Before the folder is made: if a start does not fit, the corrected command needs a free folder.
-        task.load_starts(model)
+        workers.together(lambda: task.load_starts(model))
 
-    folders = task.make_folders(run_dir, resume)
+    folders = workers.together(lambda: task.make_folders(run_dir, resume))
     folder, *_ = folders.values()
     state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())
     begun = config
@@ -104,7 +137,9 @@ def fit(
     if resume:
         for direction in task.directions:
             folders[direction.name].go_on_with(task.resumed_config(direction.config, begun))
-    progress = ProgressLine(state, task.plan.num_batches, task.total_steps, compiles=task.jit_compile)
+    progress = ProgressLine(
+        state, task.plan.num_batches, task.total_steps, compiles=task.jit_compile, shows=workers.is_chief
+    )
     say_what_is_trained(progress, task, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
@@ -130,6 +165,21 @@ def _stopped_early(state: TrainingState, config: Config) -> bool:
     patience = config.training.early_stopping_patience
     evaluated = state.epoch % config.evaluation.every_epochs == 0
     return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
+
+
+def _checkpoint_of_chief(folder: RunFolder, workers: Workers) -> Path | None:
+    """The latest checkpoint of a run; on a worker that is not the chief, a copy of it beside its own folder."""
+    checkpoint = latest_checkpoint(folder.checkpoints)
+    if workers.count == 1:
+        return checkpoint
+    name = workers.from_chief(b"" if checkpoint is None else checkpoint.name.encode()).decode()
+    if not name:
+        return None
+    content = workers.from_chief(b"" if checkpoint is None else checkpoint.read_bytes())
+    if not workers.is_chief:
+        checkpoint = folder.path.with_name(name)
+        checkpoint.write_bytes(content)
+    return checkpoint
 
 
 def _restored_state(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import keras
 import tensorflow as tf
 
+from bytenet.private_api import build_nothing_in_fit
 from bytenet.profiling.benchmarks.flops import training_step_flops
 from bytenet.profiling.benchmarks.measurement import Spread, calls_a_turn, refuse_semi_supervised
 from bytenet.profiling.benchmarks.peak import MatrixProduct
@@ -15,8 +16,11 @@ from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.stock_models import make_stock_model, stock_dataset
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
+from bytenet.training.distribution.agreement import Agreement
+from bytenet.training.distribution.replicated_step import supervised_step
+from bytenet.training.distribution.strategies import make_strategy
+from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import num_trainable
-from bytenet.training.strategies import make_strategy
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 
@@ -86,6 +90,9 @@ class _Trainee:
         model = make_trainable_model(case.config, vocabulary, strategy, case.jit_compile, SCHEDULED_STEPS)
         flops = training_step_flops(model, case.batch_size, case.length, case.length)
         dataset = full_length_batches(case.config, vocabulary, case.batch_size, case.length, case.replicas)
+        if case.replicas > 1:
+            build_nothing_in_fit(model)
+            model.train_function = supervised_step(model, Agreement(Workers()))
         if case.stock:
             model = make_stock_model(model, case.config.training.learning_rate)
             if case.jit_compile:

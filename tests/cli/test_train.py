@@ -19,8 +19,15 @@ from bytenet.run_folder import RunFolder
 def train_command(monkeypatch, tmp_path):
     """A function that runs `bytenet train` in an empty folder. The training only records its arguments."""
     asked = []
-    module = types.SimpleNamespace(train=lambda config, run_dir, resume: asked.append((config, run_dir, resume)))
-    monkeypatch.setitem(sys.modules, "bytenet.training", module)
+
+    def note(config, run_dir, resume, cluster):
+        assert cluster == "the workers of the environment"
+        asked.append((config, run_dir, resume))
+
+    monkeypatch.setitem(sys.modules, "bytenet.training", types.SimpleNamespace(train=note))
+    cluster = types.SimpleNamespace(from_environment=lambda: "the workers of the environment")
+    module = types.SimpleNamespace(Cluster=cluster)
+    monkeypatch.setitem(sys.modules, "bytenet.training.distribution.cluster", module)
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str):

@@ -8,7 +8,9 @@ import pytest
 import tensorflow as tf
 from keras.ops import convert_to_numpy
 
+from bytenet.layers import MaskedBatchNormalization
 from bytenet.models import build_model
+from bytenet.private_api import all_layers
 from bytenet.training.losses import sentence_cross_entropy
 
 from .cases import CASES, FAMILY_CASES, VOCAB_SIZE, draw_sentences, pad, parametrize, randomize
@@ -50,6 +52,12 @@ def test_training_does_not_depend_on_the_bucket(case):
     assert_gradients_near(wide_gradients, gradients, 1e-3)
     for wide, narrow in zip(wide_statistics, statistics, strict=True):
         np.testing.assert_allclose(wide, narrow, atol=1e-5)
+
+
+@parametrize(CASES)
+def test_the_configuration_says_whether_sentences_of_a_batch_depend_on_each_other(case):
+    layers = all_layers(build_model(case.config, VOCAB_SIZE))
+    assert case.config.has_batch_statistics == any(isinstance(layer, MaskedBatchNormalization) for layer in layers)
 
 
 # These have all kinds of maps inside of a loop over the steps.

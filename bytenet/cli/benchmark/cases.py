@@ -75,9 +75,9 @@ def compiled_choices(config: Config, xla: bool, no_xla: bool, replicas: int = 1)
         config: decides if neither option is given (`training.jit_compile`). XLA cannot compile a step with
             `training.deterministic`.
         xla, no_xla: the options.
-        replicas: devices. XLA cannot compile the step of several.
+        replicas: devices. XLA cannot compile the step of several if the model has batch normalisation.
     """
-    can_compile = replicas == 1 and not config.training.deterministic
+    can_compile = not config.training.deterministic and (replicas == 1 or not config.model.has_batch_statistics)
     choices = [False] * no_xla + [True] * xla or [config.training.jit_compile is not False]
     return sorted({choice and can_compile for choice in choices})
 

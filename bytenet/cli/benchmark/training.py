@@ -1,8 +1,8 @@
 """`bytenet benchmark training`: what a training step costs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,11 +15,18 @@ from bytenet.cli.benchmark.cases import (
 )
 from bytenet.cli.benchmark.output import Columns, print_rows
 
+if TYPE_CHECKING:
+    from bytenet.profiling.benchmarks.training_case import TrainingCase
+
 
 @click.command()
 @click.argument("preset_or_file", default="europarl")
 @training_case_options
 @click.option("--replicas", multiple=True, type=click.IntRange(min=1), help="Devices; may be repeated.  [default: 1]")
+@click.option(
+    "--workers", multiple=True, type=click.IntRange(min=2),
+    help="Processes on this machine that share each batch, as with `bytenet launch`; may be repeated.",
+)  # fmt: skip
 @click.option(
     "--baseline", is_flag=True, help="Also measure the model in stock Keras layers, trained by the defaults of `fit`."
 )
@@ -40,6 +47,7 @@ def training(
     xla: bool,
     no_xla: bool,
     replicas: tuple[int, ...],
+    workers: tuple[int, ...],
     baseline: bool,
     baseline_xla: bool,
     run_minutes: float | None,
@@ -50,12 +58,18 @@ def training(
     """Time training steps on random sentences of full length. All combinations of repeated options take turns.
 
     PRESET_OR_FILE configures model and training. The default is the preset europarl, the thesis's ByteNet. The options
-    change single settings. The step of several devices is measured without XLA, which cannot compile it.
+    change single settings. XLA cannot compile the step of several devices or workers if the model has batch
+    normalisation.
 
     "peak" is the rate of a product of two float32 matrices of 2048 x 2048 numbers on one device, measured before every
     turn. "share of peak" is the step's rate of operations over it. There is no share for several GPUs and for
     training.mixed_precision, whose arithmetic differs.
+
+    With --workers, the table has the share of the exchange instead: the time in which the workers add up a vector of
+    the gradient's size, over the time of a step.
     """
+    if workers and (replicas or baseline or baseline_xla or run_minutes):
+        raise click.UsageError("--workers measures nothing else. Leave out --replicas, --baseline and --run-minutes.")
     configs = list(configurations([preset_or_file], overrides, variants, dims))
 
     from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
@@ -64,13 +78,35 @@ def training(
     cases = []
     for config, length in product(configs, lengths or (100,)):
         for batch_size in batch_sizes or (batch_size_of(config, length),):
-            for count in replicas or (1,):
+            for count in workers or replicas or (1,):
                 for compiled in compiled_choices(config, xla, no_xla, count):
                     cases.append(TrainingCase(config, batch_size, length, compiled, count, vocab_size=symbols))
             for compiled in [False] * baseline + [True] * baseline_xla:
                 cases.append(TrainingCase(config, batch_size, length, compiled, stock=True, vocab_size=symbols))
+    if workers:
+        _print_workers(cases, workers, repeats, as_json)
+        return
     costs = measure_training(cases, repeats, say=lambda line: click.echo(line, err=True))
     print_rows(costs, _columns(run_minutes), as_json)
+
+
+def _print_workers(cases: "Sequence[TrainingCase]", workers: Sequence[int], repeats: int, as_json: bool) -> None:
+    """Measure each case with as many workers as it has replicas."""
+    from bytenet.profiling.benchmarks.workers.measure import measure_workers
+
+    costs = []
+    for count in workers:
+        of_count = [case for case in cases if case.replicas == count]
+        costs += measure_workers(of_count, count, repeats, say=lambda line: click.echo(line, err=True))
+    columns: Columns = {
+        "case": lambda cost: cost.case,
+        "workers": lambda cost: cost.workers,
+        "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "MB of gradient": lambda cost: f"{cost.exchanged_megabytes:.1f}",
+        "ms to exchange it": lambda cost: cost.exchange_seconds.scaled(1000),
+        "share of exchange": lambda cost: f"{cost.share_of_exchange.median:.1%}",
+    }
+    print_rows(costs, columns, as_json)
 
 
 def _columns(run_minutes: float | None) -> Columns:

@@ -15,11 +15,15 @@ _REMARK = re.compile(
     rb"[IW]\d{4} |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IW] |"
     rb"WARNING: All log messages before absl::Init|INFO: Created TensorFlow Lite"
 )
-# Errors that are none on a machine without a GPU, or with the compile cache; see docs/usage.md.
+# Errors that are none on a machine without a GPU, or with the compile cache; and those after the end of another worker,
+# which the command explains. See docs/usage.md.
 _HARMLESS = (
     b"Could not find cuda drivers", b"failed call to cuInit", b"Unable to register cu",
     b"Error parsing text-format tensorflow.XlaSerializedCacheEntry", b"Loading XLA:CPU AOT result",
-    b"oneDNN supports",
+    b"oneDNN supports", b"attribute use_unbounded_threadpool",
+    b"Aborting RingReduce", b"CollectiveExecutor::StartAbort",
+    b"Additional GRPC error information", b":UNKNOWN:Error received from peer",
+    b"The error could be from a previous operation. Restart your program",
 )  # fmt: skip
 _STANDARD_ERROR = 2
 

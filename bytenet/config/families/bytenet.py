@@ -63,6 +63,10 @@ class ByteNetConfig(ModelConfig):
     attention_slope: Annotated[float, Field(ge=0.01)] = 1.0  # source symbols for each target symbol; moves the window
 
     @property
+    def has_batch_statistics(self) -> bool:
+        return self.encoder_normalization == "batch"
+
+    @property
     def attending_blocks(self) -> tuple[int, ...]:
         """The numbers of the blocks of the decoder with attention after them, from 1."""
         if self.source_attention == "none":

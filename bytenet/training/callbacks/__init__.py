@@ -6,6 +6,7 @@ from bytenet.training.callbacks.epoch_evaluation import EpochEvaluation
 from bytenet.training.callbacks.gradient_accumulation import GradientAccumulation, make_update
 from bytenet.training.callbacks.plateau_cuts import PlateauCuts
 from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.callbacks.scores_of_chief import ScoresOfChief
 from bytenet.training.callbacks.state_keeper import StateKeeper
 from bytenet.training.callbacks.training_log import TrainingLog
 
@@ -16,6 +17,7 @@ __all__ = [
     "GradientAccumulation",
     "PlateauCuts",
     "ProgressLine",
+    "ScoresOfChief",
     "StateKeeper",
     "TrainingLog",
     "make_update",

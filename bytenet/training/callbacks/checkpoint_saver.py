@@ -2,7 +2,6 @@
 
 import signal
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,6 +10,7 @@ import keras
 from bytenet.config import Config
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint
+from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.state import TrainingState
 
 # The end of an epoch is worth a checkpoint if this share of the time between two checkpoints has passed.
@@ -30,6 +30,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         config: reads when to save and how many checkpoints to keep from `training`.
         steps_per_epoch: batches in an epoch.
         total_steps: steps of the whole run.
+        agreement: decides when to save and when to stop, so that all workers do it after the same step.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         config: Config,
         steps_per_epoch: int,
         total_steps: int,
+        agreement: Agreement,
     ):
         super().__init__()
         self._translators = translators
@@ -48,14 +50,13 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._folder = folder
         self._state = state
         self._config = config.training
-        self._saved_at = time.monotonic()
-        self._stop_requested = False
+        self._agreement = agreement
 
     def save(self) -> None:
         """Save a checkpoint now."""
         folder, keep = self._folder.checkpoints, self._config.keep_checkpoints
         save_checkpoint(folder, self.model, self._translators, self._state, keep)
-        self._saved_at = time.monotonic()
+        self._agreement.note_checkpoint()
 
     def on_train_batch_end(self, batch, logs=None):
         if self._state.batch == self._steps_per_epoch or self._state.step == self._total_steps:
@@ -73,10 +74,11 @@ class CheckpointSaver(keras.callbacks.Callback):
     def _is_due(self, seconds: float) -> bool:
         every_steps = self._config.checkpoint_every_steps
         by_steps = every_steps is not None and self._state.step % every_steps == 0
-        return by_steps or time.monotonic() - self._saved_at >= seconds or self._stop_requested
+        agreement = self._agreement
+        return by_steps or agreement.seconds_since_checkpoint >= seconds or agreement.is_asked_to_stop
 
     def _stop_if_requested(self) -> None:
-        if self._stop_requested:
+        if self._agreement.is_asked_to_stop:
             raise KeyboardInterrupt(
                 f"Stopped at step {self._state.step}; everything is saved. "
                 f"Resume with: bytenet train --resume --run {self._folder.path}"
@@ -87,9 +89,9 @@ class CheckpointSaver(keras.callbacks.Callback):
         """Let Ctrl-C or SIGTERM end the run after the present step, with a checkpoint. A second one ends it at once."""
 
         def request_stop(number, frame):
-            if self._stop_requested:
+            if self._agreement.is_asked_here:
                 raise KeyboardInterrupt
-            self._stop_requested = True
+            self._agreement.ask_to_stop()
 
         if threading.current_thread() is not threading.main_thread():  # the only one that gets signals
             yield

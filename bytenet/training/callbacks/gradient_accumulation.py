@@ -59,5 +59,7 @@ def make_update(model: keras.Model) -> Callable[[], None]:
     def update() -> None:
         strategy.run(model.optimizer.apply_accumulated, args=(model.trainable_variables,))
 
-    traced: Callable[[], None] = tf.function(update, jit_compile=model.jit_compile or None, autograph=False)
+    # XLA cannot compile what waits for other replicas.
+    jit_compile = (model.jit_compile and strategy.num_replicas_in_sync == 1) or None
+    traced: Callable[[], None] = tf.function(update, jit_compile=jit_compile, autograph=False)
     return traced

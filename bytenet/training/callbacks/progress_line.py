@@ -30,12 +30,15 @@ class ProgressLine(keras.callbacks.Callback):
         steps_per_epoch: batches in an epoch.
         total_steps: of the run; the last epoch may end early.
         compiles: whether a new shape means a new compilation.
+        shows: whether anything is shown. Of several workers, only the chief shows the progress.
 
     Attributes:
         compile_seconds: time of all steps with a new shape.
     """
 
-    def __init__(self, state: TrainingState, steps_per_epoch: int, total_steps: int, compiles: bool):
+    def __init__(
+        self, state: TrainingState, steps_per_epoch: int, total_steps: int, compiles: bool, shows: bool = True
+    ):
         super().__init__()
         self._state = state
         self._epochs = -(-total_steps // steps_per_epoch)
@@ -48,7 +51,7 @@ class ProgressLine(keras.callbacks.Callback):
         self._shown_at = time.monotonic()
         self._bar: Progress | None = None
         self.compile_seconds = 0.0
-        self._console = Console(file=sys.stderr, highlight=False)
+        self._console = Console(file=sys.stderr, highlight=False, quiet=not shows)
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""

@@ -1,8 +1,9 @@
 """Training of a forward and a backward translator on pairs and monolingual text."""
 
 import hashlib
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import keras
 import numpy as np
@@ -10,10 +11,14 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
+from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
+from bytenet.training.distribution.agreement import Agreement
+from bytenet.training.distribution.replicated_step import replicated_step
+from bytenet.training.distribution.strategies import check_devices
+from bytenet.training.distribution.workers import Workers
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.strategies import check_devices
 from bytenet.training.tasks.direction import Direction, Side
 from bytenet.training.tasks.monolingual_text import (
     DIRECTIONS,
@@ -47,7 +52,7 @@ class SemiSupervisedTask(Task):
     )  # fmt: skip
     texts: list[MonolingualText]
 
-    def __init__(self, config: Config, vocabulary: Vocabulary | None = None):
+    def __init__(self, config: Config, vocabulary: Vocabulary | None = None, workers: Workers | None = None):
         if config.training.accumulate_batches > 1:
             raise ConfigError(
                 f"training.accumulate_batches is {config.training.accumulate_batches}, but should be 1 with "
@@ -55,7 +60,7 @@ class SemiSupervisedTask(Task):
                 "of a batch does not give the update of a larger batch. Set a larger data.batch_size and "
                 "semi_supervised.batch_size instead."
             )
-        super().__init__(config, vocabulary)
+        super().__init__(config, vocabulary, workers)
 
     @property
     def directions(self) -> list[Direction]:
@@ -94,7 +99,13 @@ class SemiSupervisedTask(Task):
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
         pairs = super().dataset(step)
-        return semi_supervised_dataset(pairs, self.texts, self.vocabulary, self.config.training.loss, step)
+        batches = semi_supervised_dataset(pairs, self.texts, self.vocabulary, self.config.training.loss, step)
+        return self.workers.share.of(batches)
+
+    def replicated_step(self, model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
+        # Searches need to know the length of a batch.
+        step = replicated_step(self.strategy, model.replica_step, agreement, relax_shapes=False)
+        return lambda batches: step(*model.next_batch(batches))
 
     def resumed_config(self, config: Config, begun: Config) -> Config:
         # The weights of the checkpoint come from the runs that the training started from, not from those asked for.
@@ -134,10 +145,19 @@ class SemiSupervisedTask(Task):
                 f"start_backward name now; {folder.config_path} keeps the earlier names"
             )
 
+    @property
+    def _share_of_pairs(self) -> Share:
+        return Share()  # the weights of both directions are taken from whole batches
+
     def _make_strategy(self) -> tf.distribute.Strategy:
         if self.config.semi_supervised.placement != "apart":
             return super()._make_strategy()
         devices = self.config.training.devices
+        if self.workers.count > 1:
+            raise ConfigError(
+                f"semi_supervised.placement is apart, but {self.workers.count} workers train together. Set it to "
+                "together: each worker then trains both translators on its rows of each batch."
+            )
         if devices is None or len(devices) != 2:
             raise ConfigError(
                 "semi_supervised.placement: apart needs two devices, but training.devices is "
@@ -147,8 +167,10 @@ class SemiSupervisedTask(Task):
         return tf.distribute.get_strategy()  # each translator is made on its own device and takes whole batches
 
     @property
-    def _can_compile(self) -> bool:
-        return super()._can_compile and not devices_apart(self.config)
+    def _obstacle_to_compiling(self) -> str | None:
+        if self.replicas > 1 or devices_apart(self.config):
+            return "semi-supervised training uses several devices. Use one (training.devices)"
+        return super()._obstacle_to_compiling
 
     def _make_model(self) -> keras.Model:
         return make_trainable_pair(

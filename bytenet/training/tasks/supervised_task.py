@@ -1,9 +1,12 @@
 """Training of one translator on pairs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import keras
 
+from bytenet.training.distribution.agreement import Agreement
+from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.tasks.starts import load_start
 from bytenet.training.tasks.task import Direction, Task
 from bytenet.training.trainable_model import make_trainable_model
@@ -21,6 +24,9 @@ class SupervisedTask(Task):
 
     def translators(self, model: keras.Model) -> dict[str, keras.Model]:
         return {"forward": model}
+
+    def replicated_step(self, model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
+        return supervised_step(model, agreement)
 
     def load_starts(self, model: keras.Model) -> None:
         load_start(model, self.config, self.vocabulary)

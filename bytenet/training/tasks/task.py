@@ -3,20 +3,23 @@
 import hashlib
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
-from typing import ClassVar
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, ClassVar
 
 import keras
 import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
+from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
+from bytenet.training.distribution.agreement import Agreement
+from bytenet.training.distribution.strategies import make_strategy
+from bytenet.training.distribution.workers import Workers
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.optimizers.choice import check_optimizer
-from bytenet.training.strategies import make_strategy
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
@@ -36,13 +39,15 @@ class Task(ABC):
     Args:
         config: of the run.
         vocabulary: see `make_task`.
+        workers: that train together; None if this process trains alone.
 
     Attributes:
         config: as given.
         pairs: that the run learns from.
         corpus: with those training pairs, if they are in memory.
         vocabulary: of the model.
-        strategy: of the run's devices.
+        workers: the workers of the run.
+        strategy: of the devices of all workers.
         plan: of the batches of pairs.
         streams: of batches, by name. An epoch is one round of the stream "pairs".
         total_steps: of the whole training; a step is a batch.
@@ -61,14 +66,15 @@ class Task(ABC):
         "training.plateau_", "training.min_learning_rate", "training.start",
     )  # fmt: skip
 
-    def __init__(self, config: Config, vocabulary: Vocabulary | None = None):
+    def __init__(self, config: Config, vocabulary: Vocabulary | None = None, workers: Workers | None = None):
         check_optimizer(config.training)
         self.config = config
+        self.workers = workers or Workers()
         set_up_keras(config)
         # Before the corpus: reading text may start TensorFlow, and then it is too late to make logical devices.
         self.strategy = self._make_strategy()
         kind = PairsInShards if config.data.corpus == "shards" else PairsInMemory
-        self.pairs: TrainingPairs = kind(config, vocabulary, self.replicas)
+        self.pairs: TrainingPairs = kind(config, vocabulary, self.replicas, self._share_of_pairs)
         self.corpus, self.vocabulary, self.plan = self.pairs.corpus, self.pairs.vocabulary, self.pairs.plan
         self._check_plateau()
         self.streams = {"pairs": self.pairs.stream} | self._more_streams()
@@ -76,7 +82,7 @@ class Task(ABC):
         check_longest(config, plans, self.corpus.validation, self.vocabulary)
         self.total_steps = min(config.training.epochs * self.plan.num_batches, config.training.max_steps or 2**62)
         num_shapes = max(len(plan.shapes) for plan in plans)
-        self.jit_compile = wants_jit_compile(config, self._can_compile, num_shapes, self.total_steps)
+        self.jit_compile = wants_jit_compile(config, self._obstacle_to_compiling, num_shapes, self.total_steps)
 
     @property
     def replicas(self) -> int:
@@ -146,8 +152,17 @@ class Task(ABC):
         """Give the translators the weights that they start with, if those are not drawn from the seed."""
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
-        """Batches as the model takes them, beginning with the batch after `step` others."""
+        """This worker's rows of batches as the model takes them, beginning with the batch after `step` others."""
         return self.pairs.dataset(*divmod(step, self.plan.num_batches))
+
+    @abstractmethod
+    def replicated_step(self, model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
+        """The function that `fit` calls for each step on several replicas: iterator over batches → measurements.
+
+        Args:
+            model: made by `make_model`.
+            agreement: of the workers.
+        """
 
     def make_folders(self, run_dir: str | os.PathLike[str], resume: bool) -> dict[str, RunFolder]:
         """The run folder of each translator, by direction. The first one's folder holds the others."""
@@ -195,8 +210,22 @@ class Task(ABC):
             add_texts(digest, pairs.source, pairs.target)
         return digest.hexdigest()
 
+    @property
+    def _share_of_pairs(self) -> Share:
+        """The rows of each batch of pairs that are made here."""
+        return self.workers.share
+
     def _make_strategy(self) -> tf.distribute.Strategy:
-        return make_strategy(self.config.training.devices)
+        devices = self.config.training.devices
+        if self.workers.cluster is None:
+            return make_strategy(devices)
+        if devices is not None:
+            raise ConfigError(
+                f"training.devices is {list(devices)}, but with several workers, each uses all GPUs that it sees, or "
+                "its CPU. Leave training.devices out. CUDA_VISIBLE_DEVICES chooses the GPUs of a worker."
+            )
+        assert self.workers.strategy is not None
+        return self.workers.strategy
 
     def _check_plateau(self) -> None:
         """Raise a ConfigError if the learning rate depends on validation pairs, but there are none."""
@@ -208,9 +237,16 @@ class Task(ABC):
             )
 
     @property
-    def _can_compile(self) -> bool:
-        """Whether XLA can compile the steps."""
-        return self.replicas == 1 and not self.config.training.deterministic
+    def _obstacle_to_compiling(self) -> str | None:
+        """Why XLA cannot compile the steps, and what to change; None if it can."""
+        if self.config.training.deterministic:
+            return "training.deterministic is true, which forbids it. Set it to false"
+        if self.replicas > 1 and self.config.model.has_batch_statistics:
+            return (
+                f"batch normalisation takes its statistics over all {self.replicas} devices, which wait for each other "
+                "within the step. Choose layer normalisation (model.encoder_normalization: layer) or the variant selu"
+            )
+        return None
 
     @abstractmethod
     def _make_model(self) -> keras.Model:

@@ -1,6 +1,6 @@
 """A forward and a backward translator that learn from pairs and from monolingual text."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -98,32 +98,26 @@ class TranslatorPair(keras.Model):
         self.search_lengths = {side: dict(search_lengths[side]) for side in self.search_lengths}
 
     def make_train_function(self, force=False):
-        """Make the function that `fit` calls for each step. It takes batches outside of the graph, to know their shape.
+        """Make the function that `fit` calls for each step on one replica; see `replicated_step` for several.
 
-        With one replica, it calls the parts of a step one by one. A graph around the parts would be traced for each
-        combination of batch shapes, with a copy of all parts each time.
+        It calls the parts of a step one by one. A graph around the parts would be traced for each combination of batch
+        shapes, with a copy of all parts each time.
         """
-        if self.train_function is not None and not force:
-            return
-        strategy = self.distribute_strategy
+        if self.train_function is None or force:
+            strategy = self.distribute_strategy
+            self.train_function = lambda batches: strategy.run(self.replica_step, args=self.next_batch(batches))
 
-        def run(batch, limits):
-            return strategy.run(self._replica_step, args=(batch, limits))
+    def next_batch(self, batches: Iterator[dict[str, Any]]) -> tuple[dict[str, Any], dict[Side, int]]:
+        """The arguments of the next step. It is called outside of the graph, where the shapes of a batch are known.
 
-        @tf.function(autograph=False)
-        def run_on_replicas(batch, limits):
-            return {name: strategy.reduce("MEAN", value, axis=None) for name, value in run(batch, limits).items()}
-
-        step = run if strategy.num_replicas_in_sync == 1 else run_on_replicas
-
-        def take_and_step(iterator):
-            batch, limits = next(iterator), {}
-            for side, lengths in self.search_lengths.items():
-                ids = strategy.experimental_local_results(batch[side][0])[0]
-                limits[side] = lengths[ids.shape[1]]
-            return step(batch, limits)
-
-        self.train_function = take_and_step
+        Returns:
+            Pairs and texts; and by side, most symbols of a translation of its text.
+        """
+        batch, limits = next(batches), {}
+        for side, lengths in self.search_lengths.items():
+            ids, *_ = self.distribute_strategy.experimental_local_results(batch[side][0])
+            limits[side] = lengths[ids.shape[1]]
+        return batch, limits
 
     def _part(self, function: Callable) -> Callable:
         """A part of a step, traced by itself."""
@@ -134,13 +128,8 @@ class TranslatorPair(keras.Model):
     def _loss_names(self) -> dict[str, str]:
         return {name: "loss" if name == self._trained[0] else f"{name}_loss" for name in self._trained}
 
-    def _replica_step(self, batch: dict[str, Any], limits: dict[Side, int]) -> dict[str, tf.Tensor]:
-        """One step on this replica's part of a batch. Gives the means of the epoch.
-
-        Args:
-            batch: pairs and texts.
-            limits: by side, most symbols of a translation of its text.
-        """
+    def replica_step(self, batch: dict[str, Any], limits: dict[Side, int]) -> dict[str, tf.Tensor]:
+        """One step on this replica's part of the arguments of `next_batch`. Gives the means of the epoch."""
         losses, gradients = {}, {}
         for side, limit in limits.items():
             losses[f"{side}_marginal"], gradients[side] = self.text_part(batch[side], side, limit)

@@ -163,7 +163,7 @@ from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.strategies import make_strategy
+from bytenet.training.distribution.strategies import make_strategy
 
 make_strategy(["CPU:0", "CPU:1"])
 settings, pool = sys.argv[1:], ModelPool()

@@ -12,7 +12,7 @@ from bytenet.config import load_config
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.strategies import make_strategy
+from bytenet.training.distribution.strategies import make_strategy
 
 make_strategy(["CPU:0", "CPU:1"])
 random = np.random.default_rng(2)

@@ -7,12 +7,14 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets import load_corpus, read_corpus
+from bytenet.datasets.batches.share import Share
 from bytenet.datasets.shards.dealing.filters import FilterSettings
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation import pairs_of_split
 from bytenet.training import train
 from bytenet.training.tasks import make_task
+from bytenet.training.tasks.pairs.in_shards import PairsInShards
 
 NOTHING = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
 
@@ -42,6 +44,21 @@ def config(text, smallest_config, tmp_path_factory):
     settings = ["data.corpus=shards", f"data.train_shards={folder}", *NOTHING, *held_out, "data.pad_to_multiple_of=64"]
     settings += ["data.source_language=de", "data.target_language=en"]
     return lambda *overrides: smallest_config(*settings, *overrides)
+
+
+def test_workers_have_their_own_rows_of_the_same_batches(config):
+    """Each of three workers reads one of the three shards."""
+    settings = config("data.batch_size=12")
+    shares = [PairsInShards(settings, None, replicas=3, share=Share(3, worker)) for worker in range(3)]
+    rows = [next(iter(pairs.dataset(0, 0))) for pairs in shares]
+    (planned,) = {tuple(pairs.stream.batch_at(0).indices) for pairs in shares}
+    assert all(len(targets) == 4 for _, targets, _ in rows)
+    real = sum(int(np.count_nonzero(targets[:, 0])) for _, targets, _ in rows)
+    assert real == sum(index >= 0 for index in planned)
+    # A weight is the number of rows in the whole batch over the number of characters in it.
+    characters = sum(int(np.count_nonzero(targets)) for _, targets, _ in rows)
+    for _, _, weights in rows:
+        np.testing.assert_allclose(weights[weights > 0], 12 / characters, rtol=1e-6)
 
 
 def test_a_task_knows_all_about_the_pairs_without_reading_them(config, text, smallest_config):

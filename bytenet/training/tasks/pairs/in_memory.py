@@ -17,6 +17,7 @@ from bytenet.datasets import (
     text_lengths,
     training_dataset,
 )
+from bytenet.datasets.batches.share import Share
 from bytenet.datasets.text.characters import character_counts
 from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.pairs.stream import MemoryStream
@@ -29,7 +30,8 @@ class PairsInMemory(TrainingPairs):
     Args:
         config: of the run.
         vocabulary: of the model that the run starts from; None is the vocabulary of the pairs.
-        replicas: number of devices that share each batch.
+        replicas: number of devices that share each batch, those of all workers together.
+        share: this worker's rows of each batch; None for whole batches.
 
     Raises:
         InputError: the corpus or the configuration cannot be used.
@@ -37,10 +39,11 @@ class PairsInMemory(TrainingPairs):
 
     plan: BatchPlan
 
-    def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int):
+    def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int, share: Share | None = None):
         corpus = read_corpus(config.data)
         pairs = select_training_pairs(corpus.train, config.data)
         self._config = config
+        self._share = share or Share()
         self.corpus = replace(corpus, train=pairs)
         self.number = len(pairs)
         self.left_out = len(corpus.train) - len(pairs)
@@ -56,10 +59,11 @@ class PairsInMemory(TrainingPairs):
 
     def dataset(self, epoch: int, batch: int) -> tf.data.Dataset:
         training = self._config.training
-        return training_dataset(
+        whole_batches = training_dataset(
             self.corpus.train, self.vocabulary, self.plan, training.seed, start_epoch=epoch, start_batch=batch,
             loss=training.loss,
         )  # fmt: skip
+        return self._share.of(whole_batches)
 
     def add_to(self, digest: "hashlib._Hash") -> None:
         add_planned_texts(digest, self.plan, self.corpus.train.source, self.corpus.train.target)

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary, read_corpus
+from bytenet.datasets.batches.share import Share
 from bytenet.datasets.shards.dataset import shard_dataset
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.plan import ShardPlan, is_within, plan_shards
@@ -23,7 +24,8 @@ class PairsInShards(TrainingPairs):
     Args:
         config: of the run, with `data.train_shards`.
         vocabulary: of the model that the run starts from; None is the vocabulary of the shards.
-        replicas: number of devices that share each batch.
+        replicas: number of devices that share each batch, those of all workers together.
+        share: this worker's rows of each batch, which come from its own shards; None for whole batches.
 
     Raises:
         ConfigError: the run needs its training pairs in memory.
@@ -32,18 +34,19 @@ class PairsInShards(TrainingPairs):
 
     plan: ShardPlan
 
-    def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int):
+    def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int, share: Share | None = None):
         data = config.data
         assert data.train_shards is not None
         _check_fits_shards(config)
         self._config = config
+        self._share = share or Share()
         self.corpus = read_corpus(data)
         self._folder = ShardFolder.open(data.train_shards)
         self._folder.check()
         self.vocabulary = vocabulary or Vocabulary.from_counts(
             self._folder.characters(), data.unknown, data.min_character_count
         )
-        self.plan = plan_shards(self._folder, data, replicas)
+        self.plan = plan_shards(self._folder, data, replicas, self._share.workers)
         self.stream = ShardStream(self.plan, config.training.seed, target_side=0 if data.reversed else 1)
         counts_of_lengths = self._folder.lengths()
         used = is_within(counts_of_lengths, data.min_length, data.max_length)
@@ -60,8 +63,9 @@ class PairsInShards(TrainingPairs):
     def dataset(self, epoch: int, batch: int) -> tf.data.Dataset:
         training = self._config.training
         return shard_dataset(
-            self.plan, self.vocabulary, training.seed, epoch, batch, training.loss, self._config.data.reversed
-        )
+            self.plan, self.vocabulary, training.seed, epoch, batch, training.loss, self._config.data.reversed,
+            self._share.worker,
+        )  # fmt: skip
 
     def add_to(self, digest: "hashlib._Hash") -> None:
         digest.update(repr((self.plan.buckets, self.plan.replicas, self.plan.workers, self.plan.limits)).encode())

@@ -43,7 +43,7 @@ class TrainingPairs(ABC):
 
     @abstractmethod
     def dataset(self, epoch: int, batch: int) -> tf.data.Dataset:
-        """Endless batches as the model takes them, from a place on."""
+        """This worker's rows of endless batches as the model takes them, from a place on."""
 
     @abstractmethod
     def add_to(self, digest: "hashlib._Hash") -> None:

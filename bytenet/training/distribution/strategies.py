@@ -1,6 +1,10 @@
 """The devices on which a model trains."""
 
-from collections.abc import Sequence
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 
 import tensorflow as tf
@@ -8,6 +12,7 @@ import tensorflow as tf
 from bytenet.errors import ConfigError
 from bytenet.layers import MaskedBatchNormalization
 from bytenet.private_api import all_layers
+from bytenet.training.distribution.cluster import Cluster
 
 
 def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
@@ -47,6 +52,32 @@ def check_devices(devices: Sequence[str]) -> None:
 def _mirrored(devices: tuple[str, ...]) -> tf.distribute.MirroredStrategy:
     """The only strategy of these devices. Two would number their exchanges alike and mix them up."""
     return tf.distribute.MirroredStrategy(list(devices))
+
+
+@cache
+def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrategy:
+    """The strategy of all devices of all workers. The first call connects them, and waits until all are there.
+
+    TensorFlow must not have started before.
+    """
+    others = [cluster.name(index) for index in range(len(cluster.addresses)) if index != cluster.index]
+    sys.stderr.write(f"{cluster.name(cluster.index)} waits for {', '.join(others)}\n")  # at once, not in two parts
+    with _ending_at_ctrl_c():
+        return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
+
+
+@contextmanager
+def _ending_at_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the process at once. Python's own handler would only run when TensorFlow is done waiting."""
+    in_main_thread = threading.current_thread() is threading.main_thread()  # only it may set handlers
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:

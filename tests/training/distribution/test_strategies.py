@@ -8,9 +8,11 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.training.strategies import make_strategy
+from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.tasks import make_task, task
 from bytenet.training.tasks.pairs import in_memory
+
+from .test_workers import CASES, check_like_one, trained
 
 LOSSES = ("sentence", "character")
 OPTIMISERS = ("flat adam", "keras adam", "nesterov")
@@ -26,7 +28,7 @@ from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
-from bytenet.training.strategies import make_strategy, synchronize_batch_normalization
+from bytenet.training.distribution.strategies import make_strategy, synchronize_batch_normalization
 from bytenet.datasets import Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
 
 make_strategy(["CPU:0", "CPU:1"])  # before TensorFlow starts
@@ -140,6 +142,34 @@ def test_two_devices_clip_the_whole_gradient_and_average_the_weights(report, opt
     assert two == pytest.approx(one, rel=1e-5)
     assert report[optimiser]["average_difference"] < 1e-5
     assert report[optimiser]["average_change"] > 1e-5
+
+
+@pytest.mark.thorough
+def test_xla_compiles_the_gradients_of_two_devices(tmp_path):
+    compiled = CASES["compiled"]
+    # The devices come first, as they can only be made before TensorFlow starts.
+    cases = {"two": [*compiled, 'training.devices=["CPU:0","CPU:1"]'], "one": compiled}
+    results = trained(tmp_path, cases, 1)
+    check_like_one(results["one"][0], results["two"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "obstacle"),
+    [
+        ((), "batch normalisation takes its statistics over all 2 devices"),
+        (("model.encoder_normalization=layer",), None),
+        (("model.variant=selu",), None),
+        (("model.variant=selu", "training.deterministic=true"), "training.deterministic is true"),
+        (("semi_supervised.enabled=true",), "semi-supervised training uses several devices"),
+    ],
+)
+def test_xla_compiles_what_does_not_wait_for_other_devices(monkeypatch, settings, obstacle):
+    monkeypatch.setattr(task.Task, "replicas", 2)
+    monkeypatch.setattr(task, "set_up_keras", lambda config: None)
+    made = make_task(load_config("digits", ["data.num_train=20", "data.num_monolingual=20", *settings]))
+    found = made._obstacle_to_compiling
+    assert (found is None) == (obstacle is None)
+    assert obstacle is None or obstacle in found
 
 
 def test_devices_are_made_before_the_corpus_is_read(monkeypatch):

@@ -1,0 +1,26 @@
+"""`bytenet launch`: several workers on this machine."""
+
+import os
+
+import click
+
+
+@click.command(context_settings={"ignore_unknown_options": True}, short_help="Train with several workers here.")
+@click.option("--workers", type=click.IntRange(min=2), default=2, show_default=True, help="Number of processes.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.pass_context
+def launch(ctx: click.Context, workers: int, command: tuple[str, ...]) -> None:
+    """Run COMMAND as several workers on this machine, which train together: bytenet launch -- train numbers --run DIR
+
+    They share each batch. Each uses a GPU of its own if there are any, or its share of the processor. Lines of their
+    output begin with the number of the worker. If one fails, all end. For several machines, see
+    docs/several-machines.md.
+    """
+    if command[0] != "train":
+        raise click.UsageError(f"Only train can have several workers, not {command[0]!r}.")
+    from bytenet.training.distribution.launcher import launch as run_workers
+
+    # This command has set the level for itself. Each worker sets it again, and then drops TensorFlow's remarks.
+    quiet = ("TF_CPP_MIN_LOG_LEVEL", "2")
+    environment = {name: value for name, value in os.environ.items() if (name, value) != quiet}
+    ctx.exit(run_workers(command, workers, environment))

@@ -1,0 +1,156 @@
+"""What a training step of several workers costs, and how much of it is the exchange of the gradient."""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import tensorflow as tf
+
+from bytenet.private_api import build_nothing_in_fit
+from bytenet.profiling.benchmarks.measurement import Spread, refuse_semi_supervised
+from bytenet.profiling.benchmarks.step_times import StepTimes
+from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
+from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
+from bytenet.training.distribution.agreement import Agreement
+from bytenet.training.distribution.cluster import Cluster
+from bytenet.training.distribution.launcher import worker_environments
+from bytenet.training.distribution.replicated_step import supervised_step
+from bytenet.training.distribution.workers import Workers
+from bytenet.training.environment import num_trainable
+from bytenet.training.trainable_model import make_trainable_model, set_up_keras
+
+_FIRST_STEPS = 2  # tracing, and libraries that choose their algorithms
+
+
+@dataclass(frozen=True)
+class WorkersCost:
+    """What a training step of several workers costs. Spreads are over the turns, as the chief measured them.
+
+    Attributes:
+        case: name of the case.
+        workers: processes on this machine that share each batch.
+        batch_size: sentences of a batch, of all workers together.
+        length: ids of each sentence.
+        xla: whether XLA compiles the gradient.
+        trainable_parameters: number of trainable weights.
+        exchanged_megabytes: 10^6 bytes of the gradient, which every worker sends and receives about twice a step.
+        seconds: seconds a step.
+        exchange_seconds: seconds in which the workers add up a vector of the gradient's size.
+        share_of_exchange: `exchange_seconds` over `seconds`, turn by turn. Batch normalisation exchanges its
+            statistics, too, which is not in it.
+    """
+
+    case: str
+    workers: int
+    batch_size: int
+    length: int
+    xla: bool
+    trainable_parameters: int
+    exchanged_megabytes: float
+    seconds: Spread
+    exchange_seconds: Spread
+    share_of_exchange: Spread
+
+
+def measure_workers(
+    cases: Sequence[TrainingCase],
+    workers: int,
+    repeats: int = 5,
+    steps: int = 5,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[WorkersCost]:
+    """Train each case with several workers on this machine, each a process of its own.
+
+    Args:
+        cases: `replicas` is the number of workers.
+        workers: number of processes.
+        repeats: turns: some steps, then as many exchanges alone.
+        steps: of a turn.
+        say: called with messages on the progress.
+
+    Returns:
+        The cost of each case, in their order.
+
+    Raises:
+        InputError: the workers cannot share a batch evenly, there are too few GPUs, or a case cannot be measured.
+    """
+    costs = []
+    for case in cases:
+        refuse_semi_supervised(case.config)
+        case.config.model.length_policy.check(case.length)
+        say(f"{case.name}, {workers} workers ...")
+        with ExitStack() as stack:
+            pools = [
+                stack.enter_context(
+                    ProcessPoolExecutor(1, get_context("spawn"), initializer=_set_environment, initargs=(environment,))
+                )
+                for environment in worker_environments(workers)
+            ]
+            measured = [pool.submit(measure_as_worker, case, repeats, steps) for pool in pools]
+            of_chief, *_ = [future.result() for future in measured]
+            costs.append(of_chief)
+    return costs
+
+
+def _set_environment(environment: Mapping[str, str]) -> None:
+    os.environ.update(environment)
+
+
+def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCost:
+    """Train as one of the workers that `TF_CONFIG` names. All of them must do it."""
+    set_up_keras(case.config)
+    workers = Workers(Cluster.from_environment())
+    assert workers.strategy is not None
+    vocabulary = synthetic_vocabulary(case.vocab_size)
+    model = make_trainable_model(case.config, vocabulary, workers.strategy, case.jit_compile, SCHEDULED_STEPS)
+    build_nothing_in_fit(model)
+    model.train_function = supervised_step(model, Agreement(workers))
+    batches = full_length_batches(case.config, vocabulary, case.batch_size, case.length, workers.count)
+    dataset = workers.distribute(workers.share.of(batches))
+    exchange = _exchange(workers.strategy, num_trainable(model))
+
+    def train(number: int) -> float:
+        times = StepTimes()
+        model.fit(dataset, steps_per_epoch=number, shuffle=False, verbose=0, callbacks=[times])
+        return sum(times.seconds) / number
+
+    train(_FIRST_STEPS)
+    exchange()
+    step_seconds, exchange_seconds = [], []
+    for _ in range(repeats):
+        step_seconds.append(train(steps))
+        began = time.perf_counter()
+        for _ in range(steps):
+            exchange()
+        exchange_seconds.append((time.perf_counter() - began) / steps)
+    return WorkersCost(
+        case=case.name,
+        workers=workers.count,
+        batch_size=case.batch_size,
+        length=case.length,
+        xla=case.jit_compile,
+        trainable_parameters=num_trainable(model),
+        exchanged_megabytes=4 * num_trainable(model) / 1e6,
+        seconds=Spread.of(step_seconds),
+        exchange_seconds=Spread.of(exchange_seconds),
+        share_of_exchange=Spread.of([part / whole for part, whole in zip(exchange_seconds, step_seconds, strict=True)]),
+    )
+
+
+def _exchange(strategy: tf.distribute.Strategy, size: int) -> Callable[[], float]:
+    """A function that adds up a vector of float32 over all replicas, as an optimiser does with the gradient."""
+
+    def add_up(vector: tf.Tensor) -> tf.Tensor:
+        own = tf.identity(vector)  # on this replica's device, as a gradient is
+        return tf.reduce_sum(tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own))
+
+    @tf.function(autograph=False)
+    def run(vector: tf.Tensor) -> tf.Tensor:
+        return strategy.reduce("SUM", strategy.run(add_up, args=(vector,)), axis=None)
+
+    vector = tf.random.normal([size], seed=1)
+    return lambda: float(run(vector))

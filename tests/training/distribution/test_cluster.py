@@ -1,0 +1,89 @@
+"""Which workers there are, from the environment variables of those who start them."""
+
+import json
+
+import pytest
+
+from bytenet.errors import ConfigError
+from bytenet.training.distribution.cluster import Cluster
+
+WORKERS = ["one:5000", "two:5000", "three:5000"]
+
+
+def tf_config(cluster, task, **more):
+    return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task, **more})}
+
+
+def test_without_variables_a_process_is_alone():
+    assert Cluster.from_environment({}) is None
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"TF_CONFIG": "{}"},
+        tf_config({"worker": WORKERS[:1]}, {"type": "worker", "index": 0}),  # as Kubernetes says it of one replica
+        {"SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
+    ],
+)
+def test_one_worker_is_alone(variables):
+    assert Cluster.from_environment(variables) is None
+
+
+def test_workers_of_tf_config():
+    variables = tf_config({"worker": WORKERS}, {"type": "worker", "index": 2})
+    cluster = Cluster.from_environment(variables)
+    assert cluster == Cluster(tuple(WORKERS), 2)
+    assert not cluster.is_chief
+    assert cluster.name(1) == "worker 1 (two:5000)"
+
+
+@pytest.mark.parametrize(("task", "index"), [({"type": "chief", "index": 0}, 0), ({"type": "worker", "index": 1}, 2)])
+def test_a_chief_of_its_own_comes_first(task, index):
+    """As TFJob writes it."""
+    variables = tf_config({"worker": ["two:5000", "three:5000"], "chief": ["one:5000"]}, task, environment="cloud")
+    cluster = Cluster.from_environment(variables)
+    assert cluster == Cluster(tuple(WORKERS), index)
+    assert cluster.is_chief == (index == 0)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"TF_CONFIG": "{"}, "TF_CONFIG is damaged"),
+        ({"TF_CONFIG": '{"cluster": {"worker": "one:5000"}}'}, "TF_CONFIG is damaged"),
+        (tf_config({"worker": WORKERS}, {"type": "worker", "index": 3}), r"the task \('worker', 3\)"),
+        ({"TF_CONFIG": json.dumps({"cluster": {"worker": WORKERS}})}, "the task None"),
+        (tf_config({"worker": WORKERS, "ps": ["four:5000"]}, {"type": "worker", "index": 0}), "the chief evaluates"),
+    ],
+)
+def test_wrong_variables_are_explained(variables, message):
+    with pytest.raises(ConfigError, match=message):
+        Cluster.from_environment(variables)
+
+
+SLURM = {
+    "SLURM_STEP_NUM_TASKS": "3", "SLURM_STEP_NODELIST": "node[1-2]", "SLURM_STEP_TASKS_PER_NODE": "2,1",
+    "SLURM_JOB_ID": "18042",
+}  # fmt: skip
+
+
+def slurm(monkeypatch, **variables):
+    """The cluster of a step of Slurm, whose resolver reads the process's environment itself."""
+    for name, value in (SLURM | variables).items():
+        monkeypatch.setenv(name, value)
+    return Cluster.from_environment()
+
+
+@pytest.mark.parametrize(("index", "node"), [(0, "node1"), (1, "node1"), (2, "node2")])
+def test_tasks_of_slurm(monkeypatch, index, node):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    cluster = slurm(monkeypatch, SLURM_PROCID=str(index), SLURMD_NODENAME=node)
+    assert cluster == Cluster(("node1:12042", "node1:12043", "node2:12042"), index)
+
+
+def test_slurm_tasks_on_other_machines_than_the_resolver_thinks_are_refused(monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    nodes = {"SLURM_STEP_NODELIST": "node[9-10]", "SLURM_STEP_TASKS_PER_NODE": "1(x2)", "SLURM_STEP_NUM_TASKS": "2"}
+    with pytest.raises(ConfigError, match=r"task 0 on node9, but .* expects it on node10"):
+        slurm(monkeypatch, **nodes, SLURM_PROCID="0", SLURMD_NODENAME="node9")
