@@ -9,12 +9,13 @@ import keras
 
 from bytenet.config import Config
 from bytenet.errors import InputError
+from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
-from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
+from bytenet.training.checkpoints import check_clock, checkpoints, latest_checkpoint, restore_checkpoint
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
@@ -47,8 +48,8 @@ def train(
         inside this folder, with its own best model.
 
     Raises:
-        InputError: the corpus, the configuration or the folder cannot be used, the disk is full, or the loss
-            is not finite.
+        InputError: the corpus, the configuration or the folder cannot be used, another process trains the run, the
+            disk is full, or the loss is not finite.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     whole = RunFolder(run_dir).trained_in
@@ -57,6 +58,7 @@ def train(
             f"{run_dir} is the {Path(run_dir).name} translator of the run in {whole} and is trained with that run: "
             f"bytenet train --resume --run {whole}"
         )
+    check_clock()
     pool = models or ModelPool()
     if not resume:
         RunFolder(run_dir).check_free()
@@ -88,12 +90,26 @@ def fit(
     Raises:
         InputError, KeyboardInterrupt: as for `train`.
     """
-    config, translators = task.config, task.translators(model)
-    checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
-    if checkpoint is None:
+    folder = RunFolder(run_dir)
+    if not (resume and checkpoints(folder.checkpoints)):
         # Before the folder is made: if a start does not fit, the corrected command needs a free folder.
         task.load_starts(model)
+    folder.make()
+    with alone_in(folder, "trains a run"):
+        return _fit_alone(task, model, run_dir, resume, more_callbacks, pool)
 
+
+def _fit_alone(
+    task: Task,
+    model: keras.Model,
+    run_dir: str | os.PathLike[str],
+    resume: bool,
+    more_callbacks: Sequence[keras.callbacks.Callback],
+    pool: ModelPool | None,
+) -> RunFolder:
+    """The same as `fit`, with the lock of the folder, and with the weights to start from in the model."""
+    config, translators = task.config, task.translators(model)
+    checkpoint = latest_checkpoint(RunFolder(run_dir).checkpoints) if resume else None
     folders = task.make_folders(run_dir, resume)
     folder, *_ = folders.values()
     state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())
