@@ -18,7 +18,7 @@ _REMARK = re.compile(
 _HARMLESS = (
     b"Could not find cuda drivers", b"failed call to cuInit", b"Unable to register cu",
     b"Error parsing text-format tensorflow.XlaSerializedCacheEntry", b"Loading XLA:CPU AOT result",
-    b"oneDNN supports",
+    b"oneDNN supports", b"This may be expected if your graph generating binary is newer",
 )  # fmt: skip
 _STANDARD_ERROR = 2
 
