@@ -61,18 +61,18 @@ def run_steps(
     started = [direction.name for direction in task.directions if direction.starts_trained]
     saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps)
     learning = [direction.name for direction in task.learning]
-    callbacks = [
-        *_gradient_accumulation(task, model, state, pool),
-        StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
-        *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
-        EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
-        *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
-        TrainingLog(folders, state, learning, task.columns),
-        progress,
-        saver,
-        *more_callbacks,
-    ]
     with progress.shown(), saver.stopping_on_signals(), _failures_explained(folder):
+        callbacks = [
+            *_gradient_accumulation(task, model, state, pool),
+            StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
+            *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
+            EpochEvaluation(folders, translators, validators, started, state, config, task.total_steps, progress),
+            *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
+            TrainingLog(folders, state, learning, task.columns),
+            progress,
+            saver,
+            *more_callbacks,
+        ]
         # All epochs of one call of `fit` have the same length, so the rest of an epoch needs a call of its own.
         while state.step < task.total_steps:
             model.fit(
