@@ -69,7 +69,7 @@ def names_and_weights(folder: Path) -> dict[str, str]:
     found = {str(path.relative_to(folder)): "" for path in sorted(folder.rglob("*")) if path.is_file()}
     for index in folder.rglob("variables.index"):
         reader = tf.train.load_checkpoint(str(index.with_suffix("")))
-        for name in reader.get_variable_to_shape_map():
-            if name != "_CHECKPOINTABLE_OBJECT_GRAPH":
+        for name, kind in reader.get_variable_to_dtype_map().items():
+            if kind.is_floating:  # not the states of dropout, which Keras draws anew and no translation reads
                 found[name] = hashlib.sha256(reader.get_tensor(name).tobytes()).hexdigest()
     return found
