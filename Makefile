@@ -13,7 +13,7 @@ BACKENDS_INSTALLED := $(BACKENDS_VENV)/.installed
 PARALLEL := -n 2 --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-backends fuzz fuzz-server lint
+.PHONY: help demo test test-all test-backends fuzz fuzz-server crash-test lint
 
 help:
 	@echo "make demo           train ByteNet on number words, score it on held-out numbers, show its translations"
@@ -22,6 +22,7 @@ help:
 	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
 	@echo "make fuzz           try every reader of a file with 10,000 damaged files (CASES=..., SEED=...)"
 	@echo "make fuzz-server    send 10,000 bad and odd requests to a translation server"
+	@echo "make crash-test     kill commands at random moments, fill the disk (KILLS=..., SEED=...; a quarter of an hour)"
 	@echo "make lint           check the style and the types of the code"
 
 # A demo that was interrupted goes on, and a finished one is not trained again: --resume.
@@ -52,6 +53,10 @@ fuzz: $(INSTALLED)
 # Nine tests send this many requests, three send one.
 fuzz-server: $(INSTALLED)
 	BYTENET_FUZZ_REQUESTS=1150 $(VENV)/bin/pytest --timeout 3600 tests/serving/test_fuzzing.py
+
+# The kills, full disks and odd surroundings of tests/crash; their figures are in docs/reliability.md.
+crash-test: $(INSTALLED)
+	$(VENV)/bin/python -m tests.crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
 
 lint: $(INSTALLED)
 	$(VENV)/bin/ruff check .

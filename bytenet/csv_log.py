@@ -84,6 +84,11 @@ def read_csv_log(path: Path) -> dict[str, list[float]]:
         raise _damaged(path, error) from None
 
 
+def as_written(value: float) -> float:
+    """The number that is read back when a value was written, so that a resumed run computes with the same ones."""
+    return float(_shorten(value))
+
+
 def _text(path: Path) -> str:
     try:
         return read_limited(path, MOST_JSON_BYTES, "measurements").decode("utf-8")

@@ -1,7 +1,10 @@
-"""Writing files whole or not at all."""
+"""Writing files and folders whole or not at all, by one process at a time."""
 
 import errno
 import os
+import platform
+import re
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -9,13 +12,24 @@ from pathlib import Path
 
 from bytenet.errors import InputError, MissingFileError
 
+PARTIAL = ".partial-"
+"""How the names of unfinished files and folders begin. A killed process leaves them."""
+
+LOCK_NAME = ".lock"
+"""Of the lock in its folder. The file stays there; it is the process that holds the lock, not the file."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+# What file systems without locks answer.
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside `path` to write to, and rename it to `path` when the file is complete.
 
     The temporary file has the suffixes of `path`, because some writers look at them (Keras wants `.keras`). It is
-    synced to disk before the rename. On any error it is removed, and `path` stays as it was.
+    synced to disk before the rename. On any error it is removed, and `path` stays as it was. If the process is killed,
+    the temporary file stays. The next one that writes `path` on this machine removes it.
 
     Args:
         path: of the finished file. Its folder must exist.
@@ -27,17 +41,30 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         MissingFileError: its folder does not exist.
         InputError: the disk is full, its quota is used up, or the file may not be written.
     """
-    path = Path(path)
-    partial = path.with_name(f".partial-{os.getpid()}-{threading.get_ident()}-{path.name}")
+    with _renamed_at_the_end(Path(path)) as partial:
+        yield partial
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """The same as `atomic_path` for a folder that does not exist. Whoever writes to the temporary path makes it."""
+    with _renamed_at_the_end(Path(path)) as partial:
+        yield partial
+
+
+@contextmanager
+def _renamed_at_the_end(path: Path) -> Iterator[Path]:
+    _remove_abandoned(path)
+    partial = path.with_name(f"{PARTIAL}{_machine()}-{os.getpid()}-{threading.get_ident()}-{path.name}")
     try:
         yield partial
-        with open(partial, "rb") as written:
-            os.fsync(written.fileno())
+        for written in (partial, *partial.rglob("*")):
+            if written.is_file():
+                _sync(written)
         os.replace(partial, path)
     except BaseException as error:
-        with suppress(FileNotFoundError):
-            partial.unlink()
-        _explain_full_disk(error, path)
+        _remove(partial)
+        explain_full_disk(error, path)
         if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
             raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.") from error
         if isinstance(error, OSError) and error.filename == str(partial):
@@ -60,13 +87,58 @@ def append_text(path: str | os.PathLike[str], text: str) -> None:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         except OSError as error:
             file.truncate(size)
-            _explain_full_disk(error, Path(path))
+            explain_full_disk(error, Path(path))
             raise
 
 
-def _explain_full_disk(error: BaseException, path: Path) -> None:
-    """Raise an InputError if a full disk caused the error."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` as UTF-8 to `path`, whole or not at all. Line ends stay as they are."""
+    with atomic_path(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+@contextmanager
+def alone_in(folder: str | os.PathLike[str], work: str) -> Iterator[None]:
+    """Hold the lock of a folder.
+
+    The operating system releases it when this process ends, even if it is killed. A file system without locks keeps
+    nobody out.
+
+    Args:
+        folder: must exist.
+        work: what is done there, for the message, such as "trains a run".
+
+    Raises:
+        InputError: another process holds the lock.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(Path(folder, LOCK_NAME), fallback_to_soft=False)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise InputError(
+            f"Another process {work} in {folder}. Wait until it has ended, or give another folder."
+        ) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether a full disk or a used up quota caused an error. Libraries such as HDF5 and TensorFlow give it as text."""
+    return (isinstance(error, OSError) and error.errno in _FULL) or any(
+        os.strerror(number) in str(error) for number in _FULL
+    )
+
+
+def explain_full_disk(error: BaseException, path: Path) -> None:
+    """Raise an InputError if a full disk caused an error while `path` was written."""
+    if is_full_disk(error) and not isinstance(error, InputError):
         before = "The earlier file there is intact." if path.exists() else "Nothing was left behind."
         raise InputError(
             f"The disk is full: {path} could not be saved. {before} Free some space on that disk, "
@@ -74,7 +146,38 @@ def _explain_full_disk(error: BaseException, path: Path) -> None:
         ) from error
 
 
-def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` as UTF-8 to `path`, whole or not at all. Line ends stay as they are."""
-    with atomic_path(path) as partial, open(partial, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+def _remove_abandoned(path: Path) -> None:
+    """Remove the temporary files and folders of processes of this machine that were killed while they wrote `path`."""
+    name = re.compile(rf"{re.escape(PARTIAL + _machine())}-(\d+)-(\d+)-{re.escape(path.name)}")
+    with suppress(OSError):  # there is no folder, or another process removes them, too
+        for other in path.parent.iterdir():
+            if (found := name.fullmatch(other.name)) and not _is_running(*map(int, found.groups())):
+                _remove(other)
+
+
+def _machine() -> str:
+    return platform.node()[:40]
+
+
+def _is_running(process: int, thread: int) -> bool:
+    if process == os.getpid():  # in a container, a process often has the number of an earlier one
+        return thread in {running.ident for running in threading.enumerate()}
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # a process of another user
+        pass
+    return True
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    with open(path, "rb") as written:
+        os.fsync(written.fileno())

@@ -9,7 +9,11 @@ This module needs only the standard library and pydantic. All parts of the packa
 
 import gzip
 import io
+import lzma
 import os
+import struct
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +22,7 @@ from typing import Protocol, TypeVar
 
 import pydantic
 
-from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
+from bytenet.errors import MOST_LINE_CHARS, MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
 
 MOST_CONFIG_BYTES = 64 << 10
 """Of a configuration or one `--set`. A run's whole configuration has 4 kB. PyYAML needs 5 seconds for this much."""
@@ -28,9 +32,6 @@ MOST_JSON_BYTES = 16 << 20
 
 MOST_TEXT_BYTES = 8 << 30
 """Of a text, decompressed. It is kept in memory, where it takes up to five times as much."""
-
-MOST_LINE_CHARS = 1_000_000
-"""Of a line of text, which should be one sentence. A whole novel has about this many."""
 
 MOST_CHARACTERS = 100_000
 """Of an alphabet. Unicode's main block of Chinese characters has 20,992. The softmax needs a row for each."""
@@ -43,6 +44,12 @@ MOST_EXPANSION = 200
 
 SMALL_BYTES = 64 << 20
 """A compressed file may expand as it likes up to here: a small file of equal lines is no attack."""
+
+BROKEN_ARCHIVE = (
+    tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, RuntimeError, KeyError,
+    ValueError, OverflowError, OSError,
+)  # fmt: skip
+"""What the standard library's readers raise for an archive or a compressed file that is cut off or damaged."""
 
 _CHUNK_BYTES = 1 << 20
 _Valid = TypeVar("_Valid")
@@ -158,9 +165,9 @@ def read_text_bytes(path: Path) -> bytearray:
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: it cannot be read, is too large, or is a broken gzip file.
+        InputError: it cannot be read, is too large, has a line that does not end, or is a broken gzip file.
     """
-    content = bytearray()
+    content, last_line = bytearray(), 0  # bytes of the last line so far
     with _explained(path, "a text file"), open(path, "rb") as file:
         try:
             is_gzip = path.suffix == ".gz"
@@ -171,6 +178,12 @@ def read_text_bytes(path: Path) -> bytearray:
                 content += chunk
                 if b"\0" in chunk:  # no text: /dev/zero never ends
                     break
+                last_line = len(chunk) - 1 - chunk.rfind(b"\n") + (0 if b"\n" in chunk else last_line)
+                if last_line > 4 * MOST_LINE_CHARS:  # a character has at most four bytes
+                    raise InputError(
+                        f"{path} has a line of more than {MOST_LINE_CHARS:,} characters; expected one sentence a line. "
+                        "Only \\n ends a line. Is this text?"
+                    )
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"{path} is not a complete gzip file ({error}). Fetch or compress it again.") from error
     return content

@@ -9,9 +9,9 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.config import PATH_KEYS, Config, forbidden_changes, load_config
-from bytenet.errors import InputError, MissingFileError
-from bytenet.files import write_text_atomic
-from bytenet.limits import MOST_LINE_CHARS, read_json
+from bytenet.errors import MOST_LINE_CHARS, InputError, MissingFileError
+from bytenet.files import LOCK_NAME, PARTIAL, write_text_atomic
+from bytenet.limits import read_json
 
 if TYPE_CHECKING:
     import keras
@@ -34,9 +34,7 @@ class Environment(TypedDict, total=False):
 
 
 class RunFolder:
-    """The paths and the contents of a run folder.
-
-    Make one with `RunFolder.create` (training) or `RunFolder.open` (everything after it).
+    """The paths and the contents of a run folder. Training makes one with `RunFolder.create`, the others with `open`.
 
     Attributes:
         path: the folder.
@@ -81,7 +79,7 @@ class RunFolder:
             InputError: the folder is in use, or its run has another model, other data or another vocabulary.
         """
         folder = cls(path)
-        folder._make()
+        folder.make()
         if folder.config_path.exists() and resume:
             folder._check_same_run(config, vocabulary)
             folder._remove_partial_files()
@@ -95,6 +93,13 @@ class RunFolder:
         folder.go_on_with(config)
         return folder
 
+    def make(self) -> None:
+        """Make the folder, unless it exists."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(f"{self.path} cannot be a run folder: there is a file of that name.") from None
+
     def check_free(self) -> None:
         """Raise an InputError if there is something in the folder."""
         if not self.path.is_dir():
@@ -106,7 +111,8 @@ class RunFolder:
                 f"`bytenet train --resume --run {self.path}`, or give another folder."
             )
         # What a killed `create` leaves does not count.
-        names = sorted(name for name in names if name != self.vocabulary_path.name and not name.startswith(".partial-"))
+        left = {self.vocabulary_path.name, LOCK_NAME}
+        names = sorted(name for name in {*names} - left if not name.startswith(PARTIAL))
         if names:
             raise InputError(
                 f"{self.path} is not empty and no run folder: it holds {', '.join(names[:3])}"
@@ -151,8 +157,7 @@ class RunFolder:
     def trained_in(self) -> Path:
         """The folder of the run that trains this model: the folder around it if this is a part of it, else itself."""
         whole = RunFolder(self.path.absolute().parent)
-        is_part = not whole.missing and self.path.name in whole.config.parts
-        return whole.path if is_part else self.path
+        return whole.path if not whole.missing and self.path.name in whole.config.parts else self.path
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":
@@ -220,15 +225,9 @@ class RunFolder:
             )
         return model
 
-    def _make(self) -> None:
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise InputError(f"{self.path} cannot be a run folder: there is a file of that name.") from None
-
     def _remove_partial_files(self) -> None:
         """Remove what `atomic_path` leaves when it is killed."""
-        for partial in [*self.path.glob(".partial-*"), *self.checkpoints.glob(".partial-*")]:
+        for partial in [*self.path.glob(f"{PARTIAL}*"), *self.checkpoints.glob(f"{PARTIAL}*")]:
             partial.unlink()
 
     def _check_same_run(self, config: Config, vocabulary: "Vocabulary") -> None:

@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from bytenet.csv_log import CsvLog, read_csv_log
+from bytenet.csv_log import CsvLog, as_written, read_csv_log
 from bytenet.errors import InputError
 
 
@@ -18,6 +18,13 @@ def test_rows_are_read_back_with_gaps_as_nan(tmp_path):
     assert columns["loss"][0] == 2.5
     assert math.isnan(columns["loss"][1])
     assert columns["bleu"][1] == 12.3457
+
+
+@pytest.mark.parametrize("value", [1 / 3, 12345678.9, 1e-12, -2.5, float("inf"), 3])
+def test_a_value_as_written_is_the_one_that_is_read_back(tmp_path, value):
+    log = CsvLog(tmp_path / "log.csv", ["step", "loss"])
+    log.append({"step": 1, "loss": value})
+    assert read_csv_log(log.path)["loss"] == [as_written(value)]
 
 
 def test_drop_after_removes_the_rows_after_a_step(tmp_path):

@@ -4,12 +4,13 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.files import atomic_path, write_text_atomic
+from bytenet.files import PARTIAL, atomic_folder, atomic_path, write_text_atomic
 
 
 @pytest.fixture
@@ -53,6 +54,40 @@ def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path, error):
     assert caught.value is error
     assert path.read_text() == "earlier"
     assert os.listdir(tmp_path) == ["saved.txt"]
+
+
+def test_a_folder_appears_only_when_it_is_complete(tmp_path):
+    with atomic_folder(tmp_path / "model") as partial:
+        (partial / "variables").mkdir(parents=True)
+        (partial / "variables" / "a").write_text("a")
+        assert os.listdir(tmp_path) == [partial.name]
+    assert os.listdir(tmp_path) == ["model"]
+
+    def fail_half_way() -> None:
+        with atomic_folder(tmp_path / "other") as partial:
+            partial.mkdir()
+            (partial / "a").write_text("a")
+            raise RuntimeError("Failed to write: 28; No space left on device")  # as TensorFlow says it
+
+    with pytest.raises(InputError, match=r"disk is full.*other"):
+        fail_half_way()
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_what_a_killed_process_left_is_removed_with_the_next_file_of_the_name(tmp_path):
+    path = tmp_path / "saved.txt"
+    program = "import os, sys\nfrom bytenet.files import atomic_path\nwith atomic_path(sys.argv[1]) as partial:\n"
+    program += "    partial.write_text('half')\n    os.kill(os.getpid(), 9)"
+    for name in ("saved.txt", "other.txt"):
+        subprocess.run([sys.executable, "-c", program, str(tmp_path / name)])
+    with atomic_path(path) as first:
+        first.write_text("by another thread")
+        (left,) = (name for name in os.listdir(tmp_path) if name != first.name)
+        assert left.startswith(PARTIAL)
+        assert left.endswith("-other.txt")
+        write_text_atomic(tmp_path / "third.txt", "")  # files of other names are left alone, and so are running writers
+        assert first.exists()
+    assert sorted(os.listdir(tmp_path)) == [left, "saved.txt", "third.txt"]
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])

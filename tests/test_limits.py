@@ -3,16 +3,20 @@
 import gzip
 import io
 import json
+import os
 import tarfile
+import threading
 import tracemalloc
 import zipfile
+from contextlib import suppress
 
 import pytest
 
 from bytenet.datasets import Vocabulary, read_lines
 from bytenet.datasets.corpora.preparation.archives import read_members
-from bytenet.errors import MOST_MESSAGE_CHARS, ConfigError, InputError, MissingFileError, shortened
-from bytenet.limits import MOST_CHARACTERS, MOST_LINE_CHARS, SMALL_BYTES, LimitedStream, parse_json, read_limited
+from bytenet.errors import MOST_LINE_CHARS, MOST_MESSAGE_CHARS, ConfigError, InputError, MissingFileError, shortened
+from bytenet.limits import MOST_CHARACTERS, SMALL_BYTES, LimitedStream, parse_json, read_limited
+from bytenet.lite.lines import decoded_lines
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +92,52 @@ def test_line_beyond_the_limit_is_named(tmp_path):
         InputError, match=r"long\.de:2: the line has 1,000,001 characters; expected .* at most 1,000,000"
     ):
         read_lines(path)
+
+
+class Endless(io.RawIOBase):
+    """A line that never ends."""
+
+    def __init__(self):
+        self.bytes_read = 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        buffer[:] = b"x" * len(buffer)
+        self.bytes_read += len(buffer)
+        return len(buffer)
+
+
+def test_a_line_without_end_is_not_read_for_ever():
+    endless = Endless()
+    with pytest.raises(InputError, match=r"stdin:1: the line has more than 1,000,000 characters"):
+        next(decoded_lines(io.BufferedReader(endless)))
+    assert endless.bytes_read < 5 * MOST_LINE_CHARS
+
+
+def test_a_line_of_the_longest_length_is_read_whatever_its_characters():
+    longest = "\U0001f600" * MOST_LINE_CHARS
+    stream = io.BytesIO(f"\ufeff{longest[:-1]}\n{longest}\r\nnext".encode())
+    assert list(decoded_lines(stream)) == [longest[:-1], longest, "next"]
+    with pytest.raises(InputError, match=r"file:2: the line has more than 1,000,000 characters"):
+        list(decoded_lines(io.BytesIO(b"a\n" + b"x" * (MOST_LINE_CHARS + 1)), "file"))
+
+
+def test_a_pipe_of_one_line_without_end_is_refused(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=write_until_closed, args=(pipe,))
+    writer.start()
+    with pytest.raises(InputError, match=r"pipe has a line of more than 1,000,000 characters; expected one sentence"):
+        read_lines(pipe)
+    writer.join()
+
+
+def write_until_closed(pipe):
+    with suppress(BrokenPipeError), open(pipe, "wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 100_000)
 
 
 def test_alphabet_beyond_the_limit_is_refused():

@@ -1,30 +1,49 @@
 """Lines of a stream in, lines of translations out, as the commands read and write them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import BinaryIO
 
-from bytenet.errors import InputError
+from bytenet.errors import MOST_LINE_CHARS, InputError
 from bytenet.lite.translation import Translation
 
+# A character has at most four bytes; the end of the line has two.
+_MOST_LINE_BYTES = 4 * MOST_LINE_CHARS + 2
 
-def decoded_lines(stream: Iterable[bytes], name: str = "stdin") -> Iterator[str]:
+
+def decoded_lines(stream: BinaryIO, name: str = "stdin") -> Iterator[str]:
     """Read lines of a UTF-8 stream one by one, without "\\n" or "\\r\\n", and without a byte order mark at the start.
 
     In a file, "\\r" is removed only if all lines end with it. In a stream the later lines are not known yet.
 
     Raises:
-        InputError: a line is not UTF-8 or has a NUL; `name` is the stream's name in the message.
+        InputError: a line is not UTF-8, has a NUL, or is longer than `MOST_LINE_CHARS`; `name` is the stream's name in
+            the message.
     """
-    for number, line in enumerate(stream, start=1):
+    # A line without an end is not read as a whole.
+    read_line = partial(stream.readline, _MOST_LINE_BYTES + 1)
+    for number, line in enumerate(iter(read_line, b""), start=1):
         if b"\0" in line:
             raise InputError(f"{name}:{number}: found a NUL character; expected text. Convert it to UTF-8 first.")
+        if len(line) > _MOST_LINE_BYTES:
+            raise _too_long(name, number)
         try:
             text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-            yield text.removeprefix("\ufeff") if number == 1 else text
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{name}:{number}: byte {error.start + 1} of the line is 0x{line[error.start]:02x}; expected UTF-8. "
                 "Convert the text first, for example with iconv -f ISO-8859-1 -t UTF-8."
             ) from error
+        if len(text) > MOST_LINE_CHARS:
+            raise _too_long(name, number)
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _too_long(name: str, number: int) -> InputError:
+    return InputError(
+        f"{name}:{number}: the line has more than {MOST_LINE_CHARS:,} characters; expected a sentence. Only \\n ends a "
+        "line. Is this text, with one sentence a line?"
+    )
 
 
 def formatted(number: int, translations: Sequence[Translation], n_best: int) -> str:

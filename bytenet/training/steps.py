@@ -63,20 +63,20 @@ def run_steps(
     restored_metrics = [keras.ops.convert_to_numpy(v) for v in model.metrics_variables] if state.batch else None
     saver = CheckpointSaver(folder, models, state, config, plan.num_batches, task.total_steps, agreement)
     learning = [direction.name for direction in task.learning]
-    callbacks = [
-        *_gradient_accumulation(task, model, state, pool),
-        StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
-        *(_evaluations(task, folders, translators, state, progress, pool) if workers.is_chief else []),
-        *([ScoresOfChief(state, workers)] if workers.count > 1 else []),
-        *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
-        *([TrainingLog(folders, state, learning, task.columns), progress] if workers.is_chief else []),
-        saver,
-        *more_callbacks,
-    ]
     if task.replicas > 1:
         build_nothing_in_fit(model)
         model.train_function = task.replicated_step(model, agreement)
     with progress.shown(), saver.stopping_on_signals(), _failures_explained(folder):
+        callbacks = [
+            *_gradient_accumulation(task, model, state, pool),
+            StateKeeper(state, models, task.streams, task.total_steps, progress, restored_metrics),
+            *(_evaluations(task, folders, translators, state, progress, pool) if workers.is_chief else []),
+            *([ScoresOfChief(state, workers)] if workers.count > 1 else []),
+            *([PlateauCuts(translators, learning, state, config, progress)] if task.cuts_at_plateaus else []),
+            *([TrainingLog(folders, state, learning, task.columns), progress] if workers.is_chief else []),
+            saver,
+            *more_callbacks,
+        ]
         # All epochs of one call of `fit` have the same length, so the rest of an epoch needs a call of its own.
         while state.step < task.total_steps:
             model.fit(

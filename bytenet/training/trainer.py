@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +11,13 @@ import keras
 
 from bytenet.config import Config
 from bytenet.errors import InputError
+from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
-from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint
+from bytenet.training.checkpoints import check_clock, checkpoints, latest_checkpoint, restore_checkpoint
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.comparison import check_same_training
 from bytenet.training.distribution.failures import explaining_ends
@@ -56,8 +57,8 @@ def train(
         inside this folder, with its own best model.
 
     Raises:
-        InputError: the corpus, the configuration or the folder cannot be used, the disk is full, the loss is not
-            finite, or another worker ended.
+        InputError: the corpus, the configuration or the folder cannot be used, another process trains the run, the
+            disk is full, the loss is not finite, or another worker ended.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     workers = Workers(cluster)
@@ -91,6 +92,7 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
             f"{run_dir} is the {Path(run_dir).name} translator of the run in {whole} and is trained with that run: "
             f"bytenet train --resume --run {whole}"
         )
+    check_clock()
     if not resume:
         RunFolder(run_dir).check_free()
     config, vocabulary = take_over_start(config, run_dir, resume)
@@ -121,12 +123,35 @@ def fit(
     Raises:
         InputError, KeyboardInterrupt: as for `train`.
     """
-    config, translators, workers = task.config, task.translators(model), task.workers
-    checkpoint = _checkpoint_of_chief(RunFolder(run_dir), workers) if resume else None
-    if checkpoint is None:
+    folder, workers = RunFolder(run_dir), task.workers
+    goes_on = resume and workers.from_chief(b"yes" if checkpoints(folder.checkpoints) else b"")
+    if not goes_on:
         # Before the folder is made: if a start does not fit, the corrected command needs a free folder.
         workers.together(lambda: task.load_starts(model))
+    with ExitStack() as held:
+        workers.together(lambda: held.enter_context(_locked(folder)))
+        return _fit_alone(task, model, run_dir, resume, more_callbacks, pool)
 
+
+@contextmanager
+def _locked(folder: RunFolder) -> Iterator[None]:
+    """Make a run folder, unless it exists, and hold its lock."""
+    folder.make()
+    with alone_in(folder, "trains a run"):
+        yield
+
+
+def _fit_alone(
+    task: Task,
+    model: keras.Model,
+    run_dir: str | os.PathLike[str],
+    resume: bool,
+    more_callbacks: Sequence[keras.callbacks.Callback],
+    pool: ModelPool | None,
+) -> RunFolder:
+    """The same as `fit`, with the lock of the folder, and with the weights to start from in the model."""
+    config, translators, workers = task.config, task.translators(model), task.workers
+    checkpoint = _checkpoint_of_chief(RunFolder(run_dir), workers) if resume else None
     folders = workers.together(lambda: task.make_folders(run_dir, resume))
     folder, *_ = folders.values()
     state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())

@@ -54,7 +54,7 @@ class BatchSampler:
 
 
 class ValidationTools:
-    """The searches and the loss of a model in training, traced once for each shape.
+    """The searches of a model in training, traced once for each shape, and its loss, traced once.
 
     Args:
         model: used with its present weights at each call.
@@ -75,9 +75,12 @@ class ValidationTools:
         self.decoder = self.greedy
         if beam_size > 1:
             self.decoder = CompiledSearch(model, beam_size, length_penalty, forbidden_ids=forbidden_ids)
+        # One trace for all shapes. With several, the last bits would depend on which shapes the process met before, and
+        # a resumed run meets others.
+        ids = tf.TensorSpec((None, None), tf.int32)
         self.sentence_losses = tf.function(
             lambda inputs: sentence_cross_entropy(model(inputs, training=False), inputs["target_ids"]),
-            reduce_retracing=True,
+            input_signature=[{"source_ids": ids, "target_ids": ids}],
         )
 
 

@@ -1,6 +1,7 @@
 """The files of a shard, and what its side file says: enough for the vocabulary, the buckets and the plan."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -14,6 +15,9 @@ from bytenet.limits import parse_json, read_limited
 
 _SideFormat = Literal["bytenet-shard-1"]
 (SIDE_FORMAT,) = get_args(_SideFormat)
+
+SHARD_FILE = re.compile(r"shard-\d{5}\.(tfrecord\.gz|lengths\.npy|json)")
+"""The names in `ShardPaths`."""
 
 # Of a side file. Ten million pairs that all have different lengths need 150 MB.
 _MOST_BYTES = 256 << 20

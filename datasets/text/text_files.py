@@ -16,8 +16,8 @@ import os
 from pathlib import Path
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.errors import InputError
-from bytenet.limits import MOST_LINE_CHARS, read_text_bytes
+from bytenet.errors import MOST_LINE_CHARS, InputError
+from bytenet.limits import read_text_bytes
 
 logger = logging.getLogger("bytenet.datasets")
 

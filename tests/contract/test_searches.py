@@ -1,80 +1,31 @@
 """What every search promises, with every family of models. See `SearchResult` and `TranslationModel`."""
 
 import itertools
-from collections.abc import Callable
 from functools import cache, partial
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID
-from bytenet.decoding import SearchResult, beam_search, greedy_search
+from bytenet.decoding import SearchResult, beam_search
 from bytenet.decoding.scoring import teacher_forced_log_probabilities
 
 from .cases import FAMILY_CASES, VOCAB_SIZE, Case, draw_sentences, pad, parametrize
+from .traced_search import FORBIDDEN_IDS, SEARCHES, as_numpy, assert_same_hypotheses, existing, graph_of
 from .varied_model import MAX_LENGTH, varied
 
-
-class Search(NamedTuple):
-    """A search with its settings, and the number of hypotheses that it returns for a sentence."""
-
-    run: Callable[..., SearchResult]
-    num_hypotheses: int
-
-
-# To cover a new search, add a line here.
-SEARCHES = {
-    "greedy": Search(greedy_search, 1),
-    "beam": Search(partial(beam_search, beam_size=4, n_best=3, length_penalty=0.8), 3),
-}
 SENTENCES = draw_sentences([6, 3, 5, 2, 6, 4, 6, 5, 3, 4, 6, 2], seed=1)
 LENGTH_LIMITS = np.array([12, 12, 7, 12, 0, 20, 12, 3, 12, 12, 12, 12], np.int32)
-FORBIDDEN_IDS = (0, 2)
 
 every_search = pytest.mark.parametrize("search", SEARCHES)
 every_family = parametrize(FAMILY_CASES)
 
 
 @cache
-def graph_of(case: Case, search: str, jit_compile: bool) -> Callable[..., SearchResult]:
-    """The search as a graph for any number of sentences of any length."""
-    run = partial(
-        SEARCHES[search].run, varied(case.config), max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
-    )  # fmt: skip
-    return tf.function(
-        lambda source_ids, length_limits: run(source_ids, length_limits=length_limits),
-        input_signature=[tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)],
-        autograph=False,
-        jit_compile=jit_compile,
-    )
-
-
-@cache
 def result_of(case: Case, search: str, jit_compile: bool = False) -> SearchResult:
     """The hypotheses of all sentences in one batch, as NumPy arrays."""
     return as_numpy(graph_of(case, search, jit_compile)(pad(SENTENCES), LENGTH_LIMITS))
-
-
-def as_numpy(result: SearchResult) -> SearchResult:
-    return SearchResult(*(tensor.numpy() for tensor in result))
-
-
-def existing(result: SearchResult) -> np.ndarray:
-    """Which hypotheses exist. A sentence may have fewer than requested."""
-    return np.isfinite(result.log_probabilities)
-
-
-def assert_same_hypotheses(actual: SearchResult, expected: SearchResult) -> None:
-    exists = existing(expected)
-    np.testing.assert_array_equal(existing(actual), exists)
-    for name in ("ids", "lengths", "ended"):
-        np.testing.assert_array_equal(getattr(actual, name)[exists], getattr(expected, name)[exists], err_msg=name)
-    for name in ("scores", "log_probabilities"):
-        np.testing.assert_allclose(
-            getattr(actual, name)[exists], getattr(expected, name)[exists], atol=1e-4, err_msg=name
-        )
 
 
 def teacher_forced(model, sources, ids) -> np.ndarray:
@@ -140,7 +91,7 @@ def test_forbidden_symbols_are_not_chosen_even_if_likeliest(case, search):
 @parametrize([case for case in FAMILY_CASES if case.config.mask_padding])
 @every_search
 def test_hypotheses_do_not_depend_on_batch_or_padding(case, search):
-    together, run = result_of(case, search), graph_of(case, search, False)
+    together, run = result_of(case, search), graph_of(case, search)
     for index, sentence in enumerate(SENTENCES):
         rows = slice(index, index + 1)
         alone = as_numpy(run(pad([sentence], 9), LENGTH_LIMITS[rows]))

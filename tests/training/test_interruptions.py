@@ -1,12 +1,16 @@
 """Stopped, killed and finished runs are resumed. Changed data is refused."""
 
 import csv
+import os
 import signal
+import time
 
+import numpy as np
 import pytest
 
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError
+from bytenet.files import alone_in
 from bytenet.training import train
 from bytenet.training.checkpoints import checkpoints
 from bytenet.training.state import TrainingState
@@ -67,6 +71,21 @@ def test_run_killed_during_evaluation_repeats_unsaved_work(smallest_config, pool
     assert folder.model_path.exists()
 
 
+def test_random_batches_of_a_run_killed_before_its_first_checkpoint_are_measured_once(
+    smallest_config, pool, interrupted, tmp_path
+):
+    config = smallest_config("training.epochs=1", "evaluation.continuous_every_steps=2", "evaluation.smoothing=0.5")
+    unbroken = train(config, tmp_path / "unbroken", models=pool)
+    with interrupted(1), pytest.raises(KeyboardInterrupt):
+        train(config, tmp_path / "broken", models=pool)
+    for checkpoint in checkpoints(tmp_path / "broken" / "checkpoints"):
+        checkpoint.unlink()  # as if the run had been killed before it
+    broken = train(config, tmp_path / "broken", resume=True, models=pool)
+    expected, found = (read_csv_log(folder.path / "continuous.csv") for folder in (unbroken, broken))
+    assert found["step"] == expected["step"] == [0, 2]
+    assert found["cross_entropy_smoothed"] == pytest.approx(expected["cross_entropy_smoothed"], rel=1e-4)
+
+
 @pytest.mark.thorough
 def test_metrics_after_the_last_checkpoint_are_removed_on_resume(smallest_config, pool, tmp_path):
     folder = train(smallest_config(), tmp_path / "run", models=pool)
@@ -109,3 +128,33 @@ def test_changed_validation_pairs_are_refused_on_resume(files_config, pool, tmp_
 
     monkeypatch.setattr(TrainingState, "from_dict", forgetting_validation)
     train(changed, tmp_path / "run", resume=True, models=pool)
+
+
+def test_a_run_that_another_process_trains_is_refused_and_not_changed(smallest_config, pool, tmp_path):
+    folder = train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool)
+    before = {path: path.stat().st_mtime_ns for path in folder.path.rglob("*") if path.is_file()}
+    with alone_in(folder, "trains a run"), pytest.raises(InputError, match=r"Another process trains a run in .*run"):
+        train(smallest_config("training.epochs=2"), tmp_path / "run", resume=True, models=pool)
+    assert {path: path.stat().st_mtime_ns for path in folder.path.rglob("*") if path.is_file()} == before
+
+
+def test_a_clock_that_goes_back_changes_nothing(smallest_config, pool, final_state, tmp_path, monkeypatch):
+    config = smallest_config("training.ema_momentum=0.5")
+    expected = train(config, tmp_path / "unbroken", models=pool)
+    folder = train(smallest_config("training.ema_momentum=0.5", "training.epochs=1"), tmp_path / "run", models=pool)
+    for path in folder.checkpoints.iterdir():
+        os.utime(path, (4e9, 4e9))  # later than what follows
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() - 1e9)
+    train(config, tmp_path / "run", resume=True, models=pool)
+    (state, arrays), (expected_state, expected_arrays) = final_state(folder.path), final_state(expected.path)
+    assert (state["step"], state["best_epoch"]) == (expected_state["step"], expected_state["best_epoch"]) == (6, 2)
+    for name, values in expected_arrays.items():
+        np.testing.assert_allclose(arrays[name], values, rtol=1e-4, atol=1e-6, err_msg=name)
+
+
+def test_a_clock_before_1980_is_refused_at_once(smallest_config, tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    with pytest.raises(InputError, match=r"The clock of this machine says that it is the year 1970.*Set the clock"):
+        train(smallest_config(), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -133,6 +133,17 @@ def test_bar_is_one_line_with_the_time_left_in_every_window(clock, width):
     assert "loss" in line
 
 
+@pytest.mark.parametrize("total_steps", [20, 20_000, 2_000_000])
+def test_in_the_narrowest_window_the_time_left_stays(clock, total_steps):
+    progress, state = make_progress(clock, is_terminal=True, compiles=False, width=20, total_steps=total_steps)
+    with progress.shown():
+        for _ in range(2):
+            one_step(progress, state, clock, 1.0)
+        [line] = lines_of_bar(progress)
+    assert len(line) <= 20
+    assert re.match(r"epoch 1/\S+ +(\d+|-):(\d\d|--):(\d\d|--) *$", line)
+
+
 def test_every_message_is_one_line_in_a_log_file(clock):
     progress, state = make_progress(clock, width=40)
     one_step(progress, state, clock, 60.0, source=(4, 9), target=(4, 9))

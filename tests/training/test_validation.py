@@ -1,9 +1,11 @@
 """What training measures, and on which batches."""
 
 import numpy as np
+import tensorflow as tf
 
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups
-from bytenet.training.validation import BatchSampler
+from bytenet.models import build_model
+from bytenet.training.validation import BatchSampler, ValidationTools
 
 PAIRS = Pairs(["a" * length for length in (9, 1, 4, 2, 3, 30)], ["b"] * 6)
 VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target)
@@ -36,3 +38,14 @@ def test_pass_in_training_buckets_has_every_pair_once_and_no_fillers():
     for ids, indices in batches:
         lengths = np.count_nonzero(ids["source_ids"], axis=1) - 1
         assert lengths.tolist() == [len(PAIRS.source[index]) for index in indices.numpy()]
+
+
+def test_the_loss_of_a_batch_does_not_depend_on_the_shapes_that_came_before(smallest_config):
+    """A resumed run meets other shapes first. The last bit of its best score must be the same."""
+    model = build_model(smallest_config().model, VOCABULARY.size)
+    tools = ValidationTools(model, smallest_config(), forbidden_ids=())
+    random = np.random.default_rng(1)
+    for rows, length in ((2, 5), (3, 7), (2, 9)):
+        ids = tf.constant(random.integers(3, VOCABULARY.size, (rows, length)), tf.int32)
+        tools.sentence_losses({"source_ids": ids, "target_ids": ids})
+    assert tools.sentence_losses.experimental_get_tracing_count() == 1

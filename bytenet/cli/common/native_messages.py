@@ -20,7 +20,8 @@ _REMARK = re.compile(
 _HARMLESS = (
     b"Could not find cuda drivers", b"failed call to cuInit", b"Unable to register cu",
     b"Error parsing text-format tensorflow.XlaSerializedCacheEntry", b"Loading XLA:CPU AOT result",
-    b"oneDNN supports", b"attribute use_unbounded_threadpool",
+    b"oneDNN supports", b"This may be expected if your graph generating binary is newer",
+    b"attribute use_unbounded_threadpool",
     b"Aborting RingReduce", b"CollectiveExecutor::StartAbort",
     b"Additional GRPC error information", b":UNKNOWN:Error received from peer",
     b"The error could be from a previous operation. Restart your program",

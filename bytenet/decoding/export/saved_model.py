@@ -1,7 +1,6 @@
 """Export to TensorFlow's SavedModel, which TensorFlow and TensorFlow Serving read without this package."""
 
 import os
-import shutil
 from pathlib import Path
 
 import tensorflow as tf
@@ -10,6 +9,7 @@ from bytenet.decoding.export.preparation import check_exportable
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError, MissingFileError
+from bytenet.files import atomic_folder
 
 
 def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit_compile: bool = False) -> None:
@@ -23,7 +23,7 @@ def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit
         jit_compile: compile the search with XLA when it runs.
 
     Raises:
-        InputError: there is something at `path`, or its folder does not exist.
+        InputError: there is something at `path`, its folder does not exist, or the disk is full.
     """
     check_exportable(translator)
     path = Path(path)
@@ -32,9 +32,5 @@ def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit
     if not path.absolute().parent.is_dir():
         raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
     graph = TextGraph(translator, jit_compile)
-    partial = path.with_name(f".partial-{os.getpid()}-{path.name}")
-    try:
+    with atomic_folder(path) as partial:
         tf.saved_model.save(graph, partial, signatures={"serving_default": graph.translate, "n_best": graph.n_best})
-        partial.rename(path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -6,7 +6,7 @@ import keras
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.csv_log import CsvLog, read_csv_log
+from bytenet.csv_log import CsvLog, as_written, read_csv_log
 from bytenet.evaluation import smooth
 from bytenet.run_folder import RunFolder
 from bytenet.training.state import TrainingState
@@ -46,7 +46,7 @@ class ContinuousEvaluation(keras.callbacks.Callback):
         self._names = [f"{prefix}{name}" for prefix in samplers for name in self.NAMES]
         columns = ["step", "seconds", *self._names, *(f"{name}_smoothed" for name in self._names)]
         self._log = CsvLog(folder.path / "continuous.csv", columns)
-        self._log.drop_after(state.step)
+        self._log.drop_after(state.step or -1)  # without a checkpoint, step 0 is measured again
         self._values = read_csv_log(self._log.path)
 
     def on_train_begin(self, logs=None):
@@ -66,7 +66,7 @@ class ContinuousEvaluation(keras.callbacks.Callback):
             scores = self._validator.random_batch(sampler, self._state.step)
             values |= {f"{prefix}{name}": value for name, value in scores.items()}
         for name in self._names:
-            self._values.setdefault(name, []).append(values[name])
+            self._values.setdefault(name, []).append(as_written(values[name]))
             values[f"{name}_smoothed"] = float(smooth(self._values[name], self._config.smoothing)[-1])
         self._log.append({"step": self._state.step, "seconds": self._state.seconds} | values)
         with self._writer.as_default(step=self._state.step):

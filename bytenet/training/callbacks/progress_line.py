@@ -14,8 +14,9 @@ from bytenet.training.state import TrainingState
 
 _SECONDS_BETWEEN_LINES = 30.0
 _SECONDS_BETWEEN_REDRAWS = 0.1
-# Characters in a line of the window: from _WIDE on there is room for a long bar, from _NARROW on for a short one.
-_WIDE, _NARROW = 100, 60
+# Characters in a line of the window: from _WIDE on there is room for a long bar, from _NARROW on for a short one, and
+# from _NARROWEST on for the number of the step and the measurements.
+_WIDE, _NARROW, _NARROWEST = 100, 60, 40
 
 
 class ProgressLine(keras.callbacks.Callback):
@@ -92,13 +93,19 @@ class ProgressLine(keras.callbacks.Callback):
         def fixed() -> Column:
             return Column(no_wrap=True)
 
+        def cut() -> Column:
+            return Column(ratio=1, no_wrap=True, overflow="ellipsis")
+
+        time_left = TimeRemainingColumn(table_column=fixed())
+        if self._console.width < _NARROWEST:
+            return [TextColumn("{task.description}", table_column=cut()), time_left]
         bar_width = 20 if self._console.width >= _WIDE else 8
         return [
             TextColumn("{task.description}", table_column=fixed()),
             *([BarColumn(bar_width)] if self._console.width >= _NARROW else []),
             MofNCompleteColumn(table_column=fixed()),
-            TimeRemainingColumn(table_column=fixed()),
-            TextColumn("{task.fields[text]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+            time_left,
+            TextColumn("{task.fields[text]}", table_column=cut()),
         ]
 
     def on_epoch_begin(self, epoch, logs=None):

@@ -1,24 +1,16 @@
 """Reading the archives in which corpora are published."""
 
 import gzip
-import lzma
 import posixpath
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from bytenet.errors import InputError
-from bytenet.limits import LimitedStream
+from bytenet.limits import BROKEN_ARCHIVE, LimitedStream
 
 _CHUNK_BYTES = 1 << 20
-# What the readers of the standard library raise for an archive that is cut off or damaged.
-_BROKEN = (
-    tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, RuntimeError, KeyError,
-    ValueError, OverflowError, OSError,
-)  # fmt: skip
 
 
 def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
@@ -34,7 +26,7 @@ def read_members(path: Path, members: Sequence[str]) -> list[bytes]:
         contents = _read_zip(path, members) if path.suffix == ".zip" else _read_tar(path, members)
     except InputError:
         raise
-    except _BROKEN as error:
+    except BROKEN_ARCHIVE as error:
         raise InputError(f"{path} is not a complete archive ({error}). Delete it and run the command again.") from error
     missing = [name for name in members if name not in contents]
     if missing:

@@ -26,8 +26,8 @@ class DownloadError(Exception):
 def download(file: RemoteFile, destination: Path) -> Path:
     """Download `file` to `destination`.
 
-    Until the file is complete and its checksum is right, it has the suffix `.part`. A later call continues it. Only one
-    process at a time downloads into a folder.
+    Until the file is complete and its checksum is right, it has the suffix `.part`. A later call continues it, if the
+    file has a checksum. Only one process at a time downloads into a folder.
 
     Returns:
         `destination`. The file may come from another process that was first.
@@ -85,7 +85,8 @@ def _receive(file: RemoteFile, part: Path) -> None:
     """Download the rest of a file into `part`."""
     import requests
 
-    have = part.stat().st_size if part.exists() else 0
+    # Without a checksum, nothing would tell that the file on the server is another one now.
+    have = part.stat().st_size if part.exists() and file.checksum else 0
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"

@@ -7,7 +7,6 @@ import codecs
 import logging
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from isal import igzip
 from isal.igzip_lib import IsalError
 
 from bytenet.errors import InputError, MissingFileError
+from bytenet.limits import BROKEN_ARCHIVE
 
 logger = logging.getLogger("bytenet.datasets")
 
@@ -130,7 +130,9 @@ def _members(path: str, languages: tuple[str, str]) -> Iterator[tuple[BinaryIO, 
                         "unpack the archive and give two of its files."
                     )
                 sides.append(cast(BinaryIO, stack.enter_context(archive.open(names[0]))))
-        except (zipfile.BadZipFile, RuntimeError) as error:  # RuntimeError: locked, or an unknown compression
+        except InputError:
+            raise
+        except BROKEN_ARCHIVE as error:  # RuntimeError also for one that is locked, or has an unknown compression
             raise InputError(
                 f"{path} is not a complete zip archive that can be read ({error}). Fetch it again."
             ) from error
@@ -164,12 +166,17 @@ class _Lines:
         return taken
 
     def _begin(self) -> None:
-        self._read()
+        while not self._lines and len(self._rest) < len(codecs.BOM_UTF8) and not self._ended:
+            self._read()  # a pipe or an archive may give less than was asked for
         first = self._lines[0] if self._lines else self._rest
         if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise InputError(f"{self._place} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
-        if self._lines and first.startswith(codecs.BOM_UTF8):
-            self._lines[0] = first.removeprefix(codecs.BOM_UTF8)
+        if first.startswith(codecs.BOM_UTF8):
+            first = first.removeprefix(codecs.BOM_UTF8)
+            if self._lines:
+                self._lines[0] = first
+            else:  # the first line is longer than what was read
+                self._rest = first
             logger.warning("%s starts with a byte order mark. It was removed.", self._place)
         self._windows = bool(self._lines) and all(line.endswith(b"\r") for line in self._lines)
         if self._windows:
@@ -178,7 +185,7 @@ class _Lines:
     def _read(self) -> None:
         try:
             data = self._file.read(_READ_BYTES)
-        except (EOFError, igzip.BadGzipFile, zipfile.BadZipFile, zlib.error, IsalError) as error:  # type: ignore[misc]
+        except (*BROKEN_ARCHIVE, IsalError) as error:  # type: ignore[misc]
             raise InputError(f"{self._place} is not a complete compressed file ({error}). Fetch it again.") from error
         if not data:
             self._ended = True

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -17,8 +18,9 @@ from bytenet.datasets.shards.dealing.shard_files import Dealt
 from bytenet.datasets.shards.dealing.text_block import TextBlock
 from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import FOLDER_FORMAT, index_path
+from bytenet.datasets.shards.side_file import SHARD_FILE
 from bytenet.errors import InputError
-from bytenet.files import write_text_atomic
+from bytenet.files import LOCK_NAME, PARTIAL, alone_in, write_text_atomic
 
 
 def shard_corpus(
@@ -34,11 +36,12 @@ def shard_corpus(
 ) -> DealingReport:
     """Deal the pairs of some inputs at random into shards, in one pass and in bounded memory.
 
-    The same inputs and arguments give the same pairs in the same shards.
+    The same inputs and arguments give the same pairs in the same shards. If the dealing fails, its files are removed.
+    If it is killed, they are not a folder of shards, and the next dealing into the folder removes them.
 
     Args:
         inputs: see `read_inputs`.
-        folder: of the shards, new or empty.
+        folder: of the shards, new or empty, or with the files of a dealing that was killed.
         languages: of source and target.
         settings: which pairs are left out.
         shards: number of shards. A training holds two or three of them in memory.
@@ -50,39 +53,41 @@ def shard_corpus(
 
     Raises:
         MissingFileError: an input does not exist.
-        InputError: an input cannot be read, the folder is not empty, the disk is full, or no pair is left.
+        InputError: an input cannot be read, the folder is not empty, another process deals into it, the disk is full,
+            or no pair is left.
     """
     if shards < 1:
         raise InputError(f"shards is {shards}; expected at least 1.")
     settings = settings or FilterSettings()
     blocks = read_inputs(inputs, languages)
-    path = _empty_folder(folder)
-    seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
-    left_out: dict[str, LeftOut] = {}
-    random = np.random.default_rng(seed)
-    read = 0
-    with ShardWriters(path, shards, processes) as writers:
-        for block in blocks:
-            writers.write(_deal(block, settings, seen, left_out, shards, random))
-            read += len(block.source)
-            progress(read)
-        counts = writers.close()
-    not_remembered = seen.forgotten if seen else 0
-    report = DealingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
-    if not report.kept:
-        reasons = ", ".join(f"{entry.reason}: {entry.pairs:,}" for entry in report.left_out if entry.pairs)
-        raise InputError(f"None of the {read:,} pairs can be kept ({reasons or 'the input is empty'}). Look at it.")
-    content = {
-        "format": FOLDER_FORMAT,
-        "languages": list(languages),
-        "shards": shards,
-        "pairs": report.kept,
-        "inputs": list(inputs),
-        "seed": seed,
-        "filters": asdict(settings),
-        "report": asdict(report),
-    }
-    write_text_atomic(index_path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    path = Path(folder)
+    with _files_of_a_dealing(path):
+        seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
+        left_out: dict[str, LeftOut] = {}
+        random = np.random.default_rng(seed)
+        read = 0
+        with ShardWriters(path, shards, processes) as writers:
+            for block in blocks:
+                writers.write(_deal(block, settings, seen, left_out, shards, random))
+                read += len(block.source)
+                progress(read)
+            counts = writers.close()
+        not_remembered = seen.forgotten if seen else 0
+        report = DealingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
+        if not report.kept:
+            reasons = ", ".join(f"{entry.reason}: {entry.pairs:,}" for entry in report.left_out if entry.pairs)
+            raise InputError(f"None of the {read:,} pairs can be kept ({reasons or 'the input is empty'}). Look at it.")
+        content = {
+            "format": FOLDER_FORMAT,
+            "languages": list(languages),
+            "shards": shards,
+            "pairs": report.kept,
+            "inputs": list(inputs),
+            "seed": seed,
+            "filters": asdict(settings),
+            "report": asdict(report),
+        }
+        write_text_atomic(index_path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     return report
 
 
@@ -119,12 +124,38 @@ def _deal(
     ]
 
 
-def _empty_folder(folder: str | os.PathLike[str]) -> Path:
-    path = Path(folder)
+@contextmanager
+def _files_of_a_dealing(folder: Path) -> Iterator[None]:
+    """Make a folder, or empty it if a dealing into it was killed. After an error, remove the files."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise InputError(f"{path} is a file; expected a new folder for the shards.") from error
-    if any(path.iterdir()):
-        raise InputError(f"{path} is not empty; expected a new folder for the shards. Choose another one, or empty it.")
-    return path
+        raise InputError(f"{folder} is a file; expected a new folder for the shards.") from error
+    names = set(os.listdir(folder))
+    if LOCK_NAME not in names and names:
+        raise _not_empty(folder)
+    with alone_in(folder, "deals a corpus"):
+        if not all(map(_is_unfinished, os.listdir(folder))):
+            raise _not_empty(folder)
+        try:
+            _remove_files(folder)
+            yield
+        except BaseException:
+            _remove_files(folder)
+            raise
+        # Only an unfinished folder has a lock: without it, files of these names are not ours to remove.
+        (folder / LOCK_NAME).unlink()
+
+
+def _is_unfinished(name: str) -> bool:
+    return name == LOCK_NAME or name.startswith(PARTIAL) or SHARD_FILE.fullmatch(name) is not None
+
+
+def _remove_files(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.name != LOCK_NAME:
+            path.unlink()
+
+
+def _not_empty(folder: Path) -> InputError:
+    return InputError(f"{folder} is not empty; expected a new folder for the shards. Choose another one, or empty it.")

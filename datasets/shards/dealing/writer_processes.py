@@ -1,9 +1,11 @@
 """Processes that write shards, so that compression and reading run at the same time."""
 
 import os
-from collections.abc import Sequence
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,11 +26,13 @@ class ShardWriters:
     """
 
     def __init__(self, folder: Path, shards: int, processes: int):
+        self._folder = folder
         self._own: dict[int, ShardFiles] = {}
         self._links: list[Connection] = []
         self._processes = []
         if processes == 0:
-            self._own = {shard: ShardFiles(folder, shard) for shard in range(shards)}
+            with _explained(folder):
+                self._own = {shard: ShardFiles(folder, shard) for shard in range(shards)}
         context = get_context("spawn")
         processes = min(processes, shards)
         for first in range(processes):
@@ -60,7 +64,8 @@ class ShardWriters:
             InputError: the disk is full, or a process was killed.
         """
         if not self._links:
-            _write(self._own, dealt)
+            with _explained(self._folder):
+                _write(self._own, dealt)
         for number, link in enumerate(self._links):
             self._send(link, [part for part in dealt if part.shard % len(self._links) == number])
 
@@ -71,7 +76,8 @@ class ShardWriters:
             InputError: as for `write`.
         """
         if not self._links:
-            return {shard: files.close() for shard, files in self._own.items()}
+            with _explained(self._folder):
+                return {shard: files.close() for shard, files in self._own.items()}
         for link in self._links:
             self._send(link, None)
         counts: dict[int, int] = {}
@@ -96,22 +102,32 @@ class ShardWriters:
             return link.recv()
         except (EOFError, ConnectionResetError):
             return {}, (
-                "A process that writes shards was killed, perhaps because this machine has too little memory. Delete "
-                "the folder of the shards and shard again, with fewer --processes or fewer --shards."
+                "A process that writes shards was killed, perhaps because this machine has too little memory. Run the "
+                "command again, with fewer --processes or fewer --shards."
             )
 
 
 def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> None:
     """The work of a process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        files = {shard: ShardFiles(folder, shard) for shard in numbers}
-        while (dealt := link.recv()) is not None:
-            _write(files, dealt)
-        link.send(({shard: one.close() for shard, one in files.items()}, ""))
+        with _explained(folder):
+            files = {shard: ShardFiles(folder, shard) for shard in numbers}
+            while (dealt := link.recv()) is not None:
+                _write(files, dealt)
+            link.send(({shard: one.close() for shard, one in files.items()}, ""))
     except EOFError:  # the other side gave up
         pass
-    except (OSError, InputError) as error:
-        link.send(({}, f"The shards in {folder} could not be written: {_reason(error)}"))
+    except InputError as error:
+        link.send(({}, str(error)))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is killed. Another one may deal into the folder then."""
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    os._exit(1)
 
 
 def _write(files: dict[int, ShardFiles], dealt: Sequence[Dealt]) -> None:
@@ -119,5 +135,16 @@ def _write(files: dict[int, ShardFiles], dealt: Sequence[Dealt]) -> None:
         files[part.shard].add(part)
 
 
-def _reason(error: Exception) -> str:
-    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """Turn the errors of writing into an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise InputError(
+            f"The shards in {folder} could not be written: {reason}. What was written is removed. Make room, or choose "
+            "another folder, and run the command again."
+        ) from error

@@ -54,6 +54,12 @@ def test_server_without_ranges_restarts_the_download(server, remote, tmp_path):
     assert download(remote, tmp_path / "corpus.gz").read_bytes() == server.content
 
 
+def test_a_file_without_a_checksum_is_not_continued(server, tmp_path):
+    (tmp_path / "corpus.gz.part").write_bytes(b"of yesterday's file")
+    assert download(RemoteFile("c/corpus.gz", server.url), tmp_path / "corpus.gz").read_bytes() == server.content
+    assert server.ranges == [None]
+
+
 def test_partial_file_with_the_whole_content_is_used(server, remote, tmp_path):
     (tmp_path / "corpus.gz.part").write_bytes(server.content)
     assert download(remote, tmp_path / "corpus.gz").read_bytes() == server.content

@@ -93,6 +93,14 @@ def test_byte_order_marks_and_windows_line_ends_are_removed(tmp_path, caplog):
     assert "Windows line ends" in caplog.text
 
 
+@pytest.mark.parametrize("read_bytes", [1, 2, 7])
+def test_a_byte_order_mark_is_removed_however_little_is_read_at_once(tmp_path, monkeypatch, read_bytes):
+    monkeypatch.setattr(inputs, "_READ_BYTES", read_bytes)
+    paths = write(tmp_path / "a.de", "\ufeffein langer Satz\nzwei"), write(tmp_path / "a.en", "one\ntwo\n")
+    assert read(paths) == [("ein langer Satz", "one"), ("zwei", "two")]
+    assert read([write(tmp_path / "b.de", "\ufeff"), write(tmp_path / "b.en", "")]) in ([], [("", "")])
+
+
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
@@ -118,6 +126,19 @@ def test_broken_archives_are_explained(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK no zip")
     with pytest.raises(InputError, match="is not a complete zip archive that can be read"):
         read([tmp_path / "a.zip"])
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damaged_members_of_archives_are_explained(tmp_path, compression):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for language in ("de", "en"):
+            archive.writestr(f"a.{language}", "".join(f"line {number}\n" for number in range(3000)))
+    whole = path.read_bytes()
+    for place in range(40, 400, 30):
+        path.write_bytes(whole[:place] + bytes(byte ^ 255 for byte in whole[place : place + 30]) + whole[place + 30 :])
+        with pytest.raises(InputError, match=r"a\.zip is not a complete"):
+            read([path])
 
 
 def test_inputs_that_do_not_exist_or_are_alone_are_explained(tmp_path):

@@ -1,6 +1,8 @@
 """Dealing a corpus: nothing is lost, everything left out is counted and shown, the side files are right."""
 
+import errno
 import json
+import os
 from collections import Counter
 from multiprocessing import active_children
 
@@ -16,6 +18,7 @@ from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import ShardFolder, index_path
 from bytenet.datasets.shards.side_file import ShardPaths, SideFile
 from bytenet.errors import InputError, MissingFileError
+from bytenet.files import LOCK_NAME, PARTIAL, alone_in
 
 
 def files_of(folder):
@@ -121,6 +124,46 @@ def test_a_folder_is_complete_or_refused(text_files, shards, tmp_path):
         shard_corpus([str(tmp_path / "bad.tsv")], tmp_path / "none", processes=0)
     with pytest.raises(MissingFileError):
         ShardFolder.open(tmp_path / "none")
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_a_dealing_that_fails_leaves_nothing_and_can_be_repeated(text_files, shards, tmp_path, monkeypatch, processes):
+    longer = tmp_path / "longer.en"
+    longer.write_text("one\n" * 700)
+    with pytest.raises(InputError, match="one side ends after 600 lines"):
+        shard_corpus((text_files[0], str(longer)), tmp_path / "out", duplicates_megabytes=1, processes=processes)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [LOCK_NAME]
+    shard_corpus(text_files, tmp_path / "out", shards=4, duplicates_megabytes=1, processes=processes)
+    assert files_of(tmp_path / "out") == files_of(shards.path)
+
+
+def test_a_full_disk_is_explained_in_every_process(text_files, tmp_path, monkeypatch):
+    def fill(self, dealt):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("bytenet.datasets.shards.dealing.shard_files.ShardFiles.add", fill)
+    with pytest.raises(InputError, match=r"The shards in .*out could not be written: No space left on device"):
+        shard_corpus(text_files, tmp_path / "out", shards=4, duplicates_megabytes=1, processes=0)
+
+
+def test_the_files_of_a_killed_dealing_are_replaced(text_files, shards, tmp_path):
+    for name in (LOCK_NAME, "shard-00007.tfrecord.gz", "shard-00000.json", f"{PARTIAL}a-1-2-shard-00001.json"):
+        (tmp_path / name).write_text("half")
+    shard_corpus(text_files, tmp_path, shards=4, duplicates_megabytes=1)
+    assert files_of(tmp_path) == files_of(shards.path)
+
+
+def test_files_that_no_dealing_left_are_not_removed(text_files, tmp_path):
+    (tmp_path / "shard-00000.tfrecord.gz").write_text("of another program")
+    with pytest.raises(InputError, match="is not empty"):
+        shard_corpus(text_files, tmp_path, shards=4)
+    (tmp_path / LOCK_NAME).touch()
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(InputError, match="is not empty"):
+        shard_corpus(text_files, tmp_path, shards=4)
+    assert (tmp_path / "notes").exists()
+    with alone_in(tmp_path, "works"), pytest.raises(InputError, match="Another process deals a corpus in"):
+        shard_corpus(text_files, tmp_path, shards=4)
 
 
 def side_file(source="[3]", target="[3]", pairs="[1]", total="1"):

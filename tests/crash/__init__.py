@@ -1,0 +1,1 @@
+"""Kills, full disks and odd surroundings: `python -m tests.crash`, or `make crash-test`."""

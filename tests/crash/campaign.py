@@ -1,0 +1,122 @@
+"""Many kills of one command, and what came of them.
+
+`python -m tests.crash.campaign NAME FOLDER KILLS SEED` runs them and writes a report into the folder.
+"""
+
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+
+from tests.crash.contents import differing, leftovers
+from tests.crash.killing import Ending, Kill, run
+from tests.crash.victims import Victim, victim_class
+
+REPORT_NAME = "report.json"
+"""Of the report in the folder of the campaign."""
+
+# Of the kills; the others kill the processes that the command started, too.
+_SHARE_ALONE = 0.5
+
+
+@dataclass
+class Report:
+    """What came of the kills of a victim.
+
+    Attributes:
+        name: of the victim.
+        kills: their number.
+        cases: number of results that were made with kills, and compared with the unbroken one.
+        leftovers: number of unfinished files that kills left. The next start removes or continues them.
+        unwhole: files that counted as whole after a kill and were not.
+        differing: files that differ from those of the unbroken run, or are too many or too few, by case.
+        failed: commands that failed after a kill, with their messages.
+        seconds: of all.
+    """
+
+    name: str
+    kills: int = 0
+    cases: int = 0
+    leftovers: int = 0
+    unwhole: list[str] = field(default_factory=list)
+    differing: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class Campaign:
+    """Kills a victim at random moments, starts it again, and compares its result with that of an unbroken run.
+
+    Args:
+        victim: is killed.
+        folder: for its results.
+        seed: of the moments. How far the victim is at a moment depends on the machine, but its result may not.
+    """
+
+    def __init__(self, victim: Victim, folder: Path, seed: int):
+        self.report = Report(victim.name)
+        self._victim = victim
+        self._folder = folder
+        self._random = Random(seed)
+
+    def run(self, kills: int) -> Report:
+        """Kill the victim so many times."""
+        began = time.monotonic()
+        unbroken = self._case("unbroken")
+        whole = self._run(unbroken)
+        if whole.code:
+            self._fail(whole)
+            return self.report
+        expected = self._victim.contents(unbroken)
+        while self.report.kills < kills and not self.report.failed:
+            case = self._case(f"case-{self.report.cases}")
+            self._kill_until_it_ends(case, min(kills - self.report.kills, self._victim.most_kills), whole.seconds)
+            self.report.cases += 1
+            found = self._victim.contents(case)
+            self.report.differing += [f"{case.name}: {name}" for name in differing(found, expected)]
+        self.report.seconds = time.monotonic() - began
+        return self.report
+
+    def _case(self, name: str) -> Path:
+        folder = self._folder / name
+        folder.mkdir(parents=True)
+        return folder
+
+    def _kill_until_it_ends(self, case: Path, most_kills: int, seconds: list[float]) -> None:
+        for _ in range(most_kills):
+            place = self._random.randrange(len(seconds))
+            moment, children = self._random.random() * seconds[place], self._random.random() >= _SHARE_ALONE
+            ending = self._run(case, Kill(place, moment, children))
+            if not ending.killed:
+                break
+            self.report.kills += 1
+            self.report.leftovers += len(leftovers(case))
+            self.report.unwhole += [f"{case.name}: {problem}" for problem in self._victim.unwhole(case)]
+            if self._victim.is_done(case):
+                return
+        else:
+            ending = self._run(case)
+        if ending.code:
+            self._fail(ending)
+
+    def _run(self, case: Path, kill: Kill | None = None) -> Ending:
+        watched = [case / name for name in self._victim.watched]
+        return run(self._victim.command(case), self._victim.environment, watched, kill)
+
+    def _fail(self, ending: Ending) -> None:
+        self.report.failed.append(f"exit code {ending.code}: {ending.message}")
+
+
+def main() -> None:
+    """Run the victim that the arguments name."""
+    name, folder, kills, seed = sys.argv[1:]
+    inputs = Path(folder, "inputs")
+    inputs.mkdir(parents=True)
+    report = Campaign(victim_class(name)(inputs), Path(folder, "cases"), int(seed)).run(int(kills))
+    Path(folder, REPORT_NAME).write_text(json.dumps(asdict(report)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
