@@ -1,15 +1,18 @@
 """A trained model in one `.bytenet` file, as the whole package reads it; and opening of run folders and such files."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
-from bytenet.errors import InputError
-from bytenet.lite.archive import CARD, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
+from bytenet.errors import InputError, MissingFileError
+from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
+from bytenet.lite.pretrained import is_pretrained, names_hint, pretrained_path
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from bytenet.datasets import Vocabulary
 
 _LARGEST_SETTING = 2**16
+_FACT = re.compile(r"^- ([^:\n]+): (.+)$", re.MULTILINE)
 
 
 class ModelFile:
@@ -33,7 +37,8 @@ class ModelFile:
 
     Attributes:
         path: of the file.
-        config: the settings of the model and of the search, and the languages. Other settings have their defaults.
+        config: the settings of the model and of the search, the languages, and the length of sentences. Other settings
+            have their defaults.
         vocabulary: the characters and their ids.
         card: a text for people, Markdown.
         trained_lengths: the padded lengths of the training pairs if the model reads padding, else None.
@@ -71,6 +76,11 @@ class ModelFile:
         return self._archive.read(CARD).decode("utf-8", "replace")
 
     @property
+    def facts(self) -> dict[str, str]:
+        """The lines "- name: value" of the card."""
+        return dict(_FACT.findall(self.card))
+
+    @property
     def trained_lengths(self) -> list[int] | None:
         lengths = self._settings.get("trained_lengths")
         is_list = isinstance(lengths, list) and all(isinstance(length, int) and length > 0 for length in lengths)
@@ -78,13 +88,28 @@ class ModelFile:
             raise self._error(SETTINGS, "trained_lengths is no list of lengths")
         return lengths
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether TensorFlow can translate with the file."""
+        return WEIGHTS in self._archive
+
+    @property
+    def has_equal_lite_model(self) -> bool:
+        """Whether LiteRT translates with the file as TensorFlow does.
+
+        With weights in int8, LiteRT also rounds the inputs of matrix products, so its translations differ.
+        """
+        search = self._settings.get("lite")
+        precision = search.get("precision") if isinstance(search, dict) else None
+        return LITE_MODEL in self._archive and precision in ("float32", "float16")
+
     def load_model(self) -> "keras.Model":
         """Build the model and give it its weights. It computes in float32.
 
         Raises:
             InputError: the file has no weights for TensorFlow, or they do not fit the settings.
         """
-        if WEIGHTS not in self._archive:
+        if not self.has_weights:
             raise InputError(
                 f"{self.path} was exported for LiteRT alone. Translate with --engine lite, or export it again with "
                 "--engine both."
@@ -120,13 +145,33 @@ class ModelFile:
 
 
 def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
-    """Open a run folder, or a file whose name ends in `.bytenet`.
+    """Open a run folder, a file whose name ends in `.bytenet`, or a model that ships with the package, by its name.
 
     Raises:
-        MissingFileError: there is no such folder or file.
+        MissingFileError: there is no such folder, file or name.
         InputError: it is something else, or damaged.
     """
+    path = find_model(path)
     return ModelFile(path) if is_model_file(path) else RunFolder.open(path)
+
+
+def find_model(name: str | os.PathLike[str]) -> Path:
+    """The path that a name stands for: the name itself, or the file of a model that ships with the package.
+
+    A file or the folder of a run comes before a model that ships.
+
+    Raises:
+        MissingFileError: it stands for nothing.
+    """
+    if is_pretrained(name):
+        return pretrained_path(os.fspath(name))
+    path = Path(name)
+    if not path.exists() and not is_model_file(path):
+        raise MissingFileError(
+            f"{path} does not exist; expected the folder of a run, which `bytenet train PRESET --run {path}` makes, or "
+            f"the name of a model that ships with this version of bytenet. {names_hint(path.name)}"
+        )
+    return path
 
 
 def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Mapping[str, Any] | None) -> dict:
@@ -140,7 +185,11 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
     source_language, target_language = config.data.languages
     return {
         "model": asdict(config.model),
-        "data": {"source_language": source_language, "target_language": target_language},
+        "data": {
+            "source_language": source_language,
+            "target_language": target_language,
+            "max_length": config.data.max_length,
+        },
         "decoding": asdict(config.decoding),
         "trained_lengths": trained_lengths,
         "lite": lite,

@@ -15,7 +15,7 @@ from packaging.version import Version
 import bytenet
 
 ROOT = Path(__file__).parents[1]
-PINNED_EXTRAS = ("lite", "profiling", "notebooks", "serve", "test")
+PINNED_EXTRAS = ("profiling", "notebooks", "serve", "test")
 
 
 def requirements(extra: str | None = None) -> list[Requirement]:
@@ -35,6 +35,7 @@ def wheel_names(tmp_path_factory) -> set[str]:
         copytree(ROOT / name, source / name, symlinks=True, ignore=ignore_patterns("__pycache__"))
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
         copy2(ROOT / name, source)
+    (source / "bytenet" / "pretrained" / "xx-yy.bytenet").touch()  # there may be no other
     code = "from setuptools.build_meta import build_wheel; build_wheel('..')"
     done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -58,9 +59,13 @@ def test_an_install_is_complete(wheel_names):
     data = [path for kind in ("csv", "yaml") for path in (ROOT / "bytenet" / "reproduction" / "data").glob(f"*.{kind}")]
     tables = {f"bytenet/reproduction/data/{path.name}" for path in data}
     assert len(tables) >= 3
+    measured = list((ROOT / "bytenet" / "presets").glob("*/measured/*.yaml"))
+    assert {str(path.relative_to(ROOT)) for path in measured} < presets
+    shipped = {path.name for path in (ROOT / "bytenet" / "pretrained").glob("*.bytenet")} | {"xx-yy.bytenet"}
+    models = {f"bytenet/pretrained/{name}" for name in shipped}
     page = {f"bytenet/serving/page/{name}" for name in ("page.html", "script.js", "style.css")}
     assert {name for name in wheel_names if not name.partition("/")[0].endswith(".dist-info")} == (
-        modules | presets | tables | page
+        modules | presets | models | tables | page
     )
 
 

@@ -20,6 +20,7 @@ _VERBS = {
     "train": "Train a model, or go on with a stopped training.",
     "launch": "Train with several workers on this machine.",
     "translate": "Translate lines of text.",
+    "models": "List the models that translate without a training.",
     "attention": "Draw what each symbol of a translation attends to.",
     "score": "Give the log-probability of translations.",
     "export": "Save a model for other programs, in one folder or file.",

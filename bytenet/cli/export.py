@@ -1,11 +1,14 @@
 """`bytenet export`: save a trained model for other programs."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bytenet.cli.common.search_options import search_options
+
+if TYPE_CHECKING:
+    from bytenet.decoding.export import Precision
 
 
 @click.command(short_help="Save a model for other programs, in one folder or file.")
@@ -25,11 +28,12 @@ from bytenet.cli.common.search_options import search_options
 )  # fmt: skip
 @click.option(
     "--card", "card_path", type=click.Path(path_type=Path, dir_okay=False),
-    help="A text about the model, Markdown, for a .bytenet file.  [default: written from the run folder]",
+    help="A text about the model, Markdown, for a .bytenet file. {facts} in it becomes the list of what the run folder "
+    "says.  [default: this list]",
 )  # fmt: skip
 @search_options
 def export(
-    run: Path, out: Path, form: str | None, precision: str, engines: str, card_path: Path | None, **options: Any
+    run: Path, out: Path, form: str | None, precision: "Precision", engines: str, card_path: Path | None, **options: Any
 ) -> None:
     """Save the model in the folder RUN, with its vocabulary and its search, as OUT.
 
@@ -53,7 +57,7 @@ def export(
     form = form or form_of(out)
     card = None
     if form == "bytenet":
-        card = _read_card(card_path) if card_path else model_card(folder)
+        card = model_card(folder, precision, _read_card(card_path) if card_path else "")
     elif card_path or engines != "both":
         raise click.UsageError(f"--card and --engine are for .bytenet files; the format of {out} is {form}.")
     if form == "saved-model" and precision != "float32":
@@ -63,7 +67,7 @@ def export(
     translator = Translator.from_run(folder, **options)
     translator.export(
         out, form=form, precision=precision, engines=engines, jit_compile=jit_compile,
-        languages=folder.config.data.languages, card=card,
+        languages=folder.config.data.languages, max_length=folder.config.data.max_length, card=card,
     )  # fmt: skip
     num_bytes = (
         sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) if out.is_dir() else out.stat().st_size

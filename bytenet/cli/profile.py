@@ -114,14 +114,18 @@ def profile(
 
 
 def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -> "Config":
-    from bytenet.config import load_config, preset_names
+    from bytenet.config import preset_names
+    from bytenet.presets.by_size import load_sized_config
 
     if preset_or_file not in preset_names() and Path(preset_or_file).is_dir():
         from bytenet.run_folder import RunFolder
 
         preset_or_file = str(RunFolder.open(preset_or_file).config_path)
     compiled = () if xla is None else (f"training.jit_compile={str(xla).lower()}",)
-    return load_config(preset_or_file, (*overrides, *compiled))
+    config, choice = load_sized_config(preset_or_file, (*overrides, *compiled))
+    if choice:
+        _say(choice)
+    return config
 
 
 def _say_how_to_look(trace: Path, logdir: Path | None) -> None:

@@ -71,7 +71,8 @@ def serve(
 ) -> None:
     """Answer requests for translations with the models MODEL, one for each pair of languages.
 
-    MODEL is the folder of a run, or a .bytenet file that `bytenet export` wrote.
+    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a model that ships (see
+    `bytenet models`).
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
     the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
@@ -106,21 +107,23 @@ def serve(
 def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine | StartingEngine":
     """The engine of a name for a model."""
     from bytenet.lite.archive import is_model_file
+    from bytenet.model_file import find_model
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine
     from bytenet.serving.engines.starting_engine import StartingEngine
 
+    path = find_model(model)
     has_options = any(value is not None for value in options.values())
     if engine_name == "full":
         # The LiteRT model of a file has the options of its export.
-        if not has_options and is_model_file(model) and StartingEngine.can_read(model):
-            return StartingEngine(model)
-        return RunEngine(model, **options)
-    if model.is_dir():
+        if not has_options and is_model_file(path) and StartingEngine.can_read(path):
+            return StartingEngine(path)
+        return RunEngine(path, **options)
+    if path.is_dir():
         raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
     if has_options:
         raise click.UsageError("With --engine lite, the options of the search are those of the export.")
-    return LiteEngine(model)
+    return LiteEngine(path)
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

@@ -3,10 +3,14 @@
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bytenet.cli.common.set_option import set_option
+
+if TYPE_CHECKING:
+    from bytenet.config import Config
 
 
 def _choices() -> str:
@@ -55,23 +59,35 @@ class _Train(click.Command):
 def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> None:
     """Train a model with the settings of PRESET_OR_FILE, and save it in the folder given as --run.
 
-    PRESET_OR_FILE is the name of a preset or the path of a YAML file. With --resume it may be left out; then the run
-    keeps its settings.
+    PRESET_OR_FILE is the name of a preset or the path of a YAML file. If it names a corpus, but no preset and no model,
+    a preset is chosen by the number of pairs. It may be left out with --set data.corpus=NAME, and with --resume; then
+    the run keeps its settings.
 
     With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """
-    if preset_or_file is None and not resume:
+    names_corpus = any(override.startswith("data.corpus=") for override in overrides)
+    if preset_or_file is None and not resume and not names_corpus:
         raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers")
-    from bytenet.config import load_config
-
-    if preset_or_file is None:
-        from bytenet.run_folder import RunFolder
-
-        config = load_config(RunFolder.open(run_dir).config_path, overrides)
-    else:
-        config = load_config(preset_or_file, overrides)
+    config = _config(preset_or_file, overrides, run_dir, resume)
 
     from bytenet.training import train as run_training
     from bytenet.training.distribution.cluster import Cluster
 
     run_training(config, run_dir, resume=resume, cluster=Cluster.from_environment())
+
+
+def _config(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> "Config":
+    """The configuration to train with. Says which preset was chosen, and what to expect of one that was named."""
+    from bytenet.config import load_config
+    from bytenet.presets.by_size import load_sized_config
+    from bytenet.presets.expectations import expectation
+    from bytenet.run_folder import RunFolder
+
+    if preset_or_file is None and resume:
+        return load_config(RunFolder.open(run_dir).config_path, overrides)
+    goes_on = resume and not RunFolder(run_dir).missing
+    config, choice = load_sized_config(preset_or_file, overrides, RunFolder(run_dir).config_path if goes_on else None)
+    message = choice if choice or overrides or goes_on or preset_or_file is None else expectation(preset_or_file)
+    if message:
+        click.echo(message, err=True)
+    return config

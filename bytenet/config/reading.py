@@ -11,8 +11,6 @@ that only the former family has, and its variant, are left out.
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,10 @@ from bytenet.config.old_names import with_present_names
 from bytenet.config.settings_text import Setting, parse_override, read_settings
 from bytenet.errors import ConfigError, MissingFileError, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
+from bytenet.presets import preset_files
+
+_START_KEYS = ("training.start", "semi_supervised.start_forward", "semi_supervised.start_backward")
+"""The settings that name a model to start from: the path of a run or model file, or a model that ships."""
 
 PATH_KEYS = (
     *(
@@ -32,45 +34,70 @@ PATH_KEYS = (
         for side in ("source", "target")
     ),
     "data.train_shards",
-    "semi_supervised.start_forward",
-    "semi_supervised.start_backward",
-    "training.start",
+    *_START_KEYS,
 )
 """The settings that are paths."""
 
 _CHOICES = ("model.family", "model.variant", "model.settings")
+_SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is
 
 
 def preset_names() -> list[str]:
     """The presets of the package, sorted."""
-    return sorted(_preset_files())
+    return sorted(preset_files())
 
 
-def _preset_files() -> dict[str, Traversable]:
-    """The files of the presets, which lie in a folder for each corpus, by the names of the presets."""
-    folders = (folder for folder in (resources.files("bytenet") / "presets").iterdir() if folder.is_dir())
-    return {file.name.removesuffix(".yaml"): file for folder in folders for file in folder.iterdir()}
-
-
-def load_config(preset_or_file: str | os.PathLike[str], overrides: Iterable[str] = ()) -> Config:
+def load_config(
+    preset_or_file: str | os.PathLike[str] | None,
+    overrides: Iterable[str] = (),
+    base: str | os.PathLike[str] | None = None,
+) -> Config:
     """Read a preset or a YAML file, apply the overrides, and check all values.
 
     Args:
         preset_or_file: the name of a preset, or the path of a YAML file (`./numbers` for a file with a preset's name).
+            None is an empty file.
         overrides: texts `section.key=value`, with values in YAML. If a key is repeated, the last value is used.
+        base: another preset or file, for a file that names no preset. Its settings lie below those of the file.
 
     Raises:
         ConfigError: a preset or key does not exist (the message names the nearest one), or a value is not allowed.
         MissingFileError: the file does not exist.
     """
-    name = os.fspath(preset_or_file)
     changes = [parse_override(override) for override in overrides]
+    preset, settings = _named_settings(preset_or_file)
+    if preset is None and base is not None:
+        preset, below = _named_settings(base)
+        settings = _changed(below, settings)
+    settings = _changed(settings, changes)
+    return _build(settings if preset else _with_usual_size(settings))
+
+
+def leaves_model_open(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
+    """Whether a configuration names a corpus, and its file names no preset and says nothing of the model's size.
+
+    Training with text without translations does not count: it has presets of its own.
+
+    Args:
+        preset_or_file, overrides: as for `load_config`.
+    """
+    preset, settings = _named_settings(preset_or_file)
+    of_file = {setting.key for setting in settings}
+    keys = of_file.union(parse_override(override).key for override in overrides)
+    is_semi_supervised = any(key.startswith("semi_supervised.") for key in keys)
+    return preset is None and "data.corpus" in keys and not is_semi_supervised and of_file.isdisjoint(_SIZES)
+
+
+def _named_settings(preset_or_file: str | os.PathLike[str] | None) -> tuple[str | None, list[Setting]]:
+    """The preset that is named, or that a file names; and all settings of both."""
+    if preset_or_file is None:
+        return None, []
+    name = os.fspath(preset_or_file)
     if name in preset_names():
-        return _build(_changed(_preset(name, place=""), changes))
+        return name, _preset(name, place="")
     if _is_file(name):
         preset, settings = read_settings(_read_file(name), name)
-        settings = _changed(_on_preset(preset, settings, name), changes)
-        return _build(settings if preset else _with_usual_size(settings))
+        return preset, _on_preset(preset, settings, name)
     if os.sep in name or name.endswith((".yaml", ".yml")):
         raise MissingFileError(
             f"There is no configuration file {name}. Give the path of a YAML file, or one of the presets "
@@ -104,7 +131,7 @@ def _with_usual_size(settings: list[Setting]) -> list[Setting]:
 
     The default of ByteNet's configuration is the thesis's 400, for GPUs.
     """
-    if any(setting.key in ("model.dim", *_CHOICES) for setting in settings):
+    if any(setting.key in _SIZES for setting in settings):
         return settings
     return [*settings, Setting("model.dim", 128, "the default")]
 
@@ -155,7 +182,7 @@ def _as_yaml(value: Any) -> Any:
 
 
 def _preset(name: str, place: str) -> list[Setting]:
-    if (file := _preset_files().get(name)) is None:
+    if (file := preset_files().get(name)) is None:
         raise ConfigError(_unknown_preset(name, place))
     place = f"preset {name}"
     return _on_preset(*read_settings(file.read_text(encoding="utf-8"), place), place)
@@ -188,9 +215,15 @@ def _build(settings: Iterable[Setting]) -> Config:
 
 
 def _absolute(setting: Setting) -> Any:
-    if setting.key in PATH_KEYS and isinstance(setting.value, str) and setting.value:
-        return os.path.abspath(os.path.expanduser(setting.value))
-    return setting.value
+    """The value of a setting. Paths become absolute; the name of a model that ships stays a name."""
+    if setting.key not in PATH_KEYS or not isinstance(setting.value, str) or not setting.value:
+        return setting.value
+    if setting.key in _START_KEYS:
+        from bytenet.lite.pretrained import is_pretrained  # imports NumPy, which few configurations need
+
+        if is_pretrained(setting.value):
+            return setting.value
+    return os.path.abspath(os.path.expanduser(setting.value))
 
 
 def _describe(error: ValidationError, section: str, by_key: Mapping[str, Setting]) -> str:

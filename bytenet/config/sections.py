@@ -140,7 +140,7 @@ class SemiSupervisedConfig:
     trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator stays as it is
     # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
-    # Folders of finished runs. The translators start from their models.
+    # As `training.start`, for each translator.
     start_forward: Name | None = None
     start_backward: Name | None = None
     # Both translators on every device; or forward on the first device and backward on the second (thesis).

@@ -27,7 +27,8 @@ class TrainingConfig:
     `Fixed` marks the settings that must stay the same when a run is resumed.
     """
 
-    # Folder of a finished run. The training starts from its model, with its vocabulary and the sizes of its model.
+    # Folder of a finished run, a .bytenet file, or the name of a model that ships (`bytenet models`). The training
+    # starts from its model, with its vocabulary and the sizes of its model.
     start: Annotated[Name | None, Fixed(is_set)] = None
     epochs: Positive = 20
     max_steps: Positive | None = None  # ends the run earlier than epochs would; a step is a batch

@@ -1,11 +1,13 @@
-"""One hypothesis of a search, and the symbols that no hypothesis contains."""
+"""The hypotheses of a search, and the symbols that no hypothesis contains."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from bytenet.config import ModelConfig
 from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
+from bytenet.decoding.search import SearchResult
 
 
 class Hypothesis(NamedTuple):
@@ -44,7 +46,18 @@ def not_text(vocabulary: Vocabulary) -> tuple[int, ...]:
     return tuple(i for i in (PAD_ID, vocabulary.unknown_id) if i is not None)
 
 
-def end_of(ids: np.ndarray) -> int:
+def hypotheses_of(result: SearchResult) -> Iterator[list[Hypothesis]]:
+    """The hypotheses of each sentence of a batch, best first."""
+    arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
+    for row in zip(*(array.numpy() for array in arrays), strict=True):
+        yield [
+            Hypothesis(ids[: _end_of(ids)], float(score), float(log_probability), bool(ended))
+            for ids, score, log_probability, ended in zip(*row, strict=True)
+            if np.isfinite(log_probability)
+        ]
+
+
+def _end_of(ids: np.ndarray) -> int:
     """The number of symbols of a hypothesis with its end symbol, in an array that is padded after it."""
     ends = np.flatnonzero(ids == EOS_ID)
     return int(ends[0]) + 1 if len(ends) else len(ids)

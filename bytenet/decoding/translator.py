@@ -15,8 +15,9 @@ from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.search import LengthPenaltyRule
-from bytenet.decoding.translation import Hypothesis, end_of, forbidden_symbols
+from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
+from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.translation import BLANK, Translation
 from bytenet.model_file import open_model
 from bytenet.models import Ensemble
@@ -107,8 +108,8 @@ class Translator:
         """Make a translator from a finished run, or from several runs with the same vocabulary as an `Ensemble`.
 
         Args:
-            *run_dirs: the run folders, or `.bytenet` files that `export` wrote. Options that are not given come from
-                the first one's configuration.
+            *run_dirs: the run folders, `.bytenet` files that `export` wrote, or names of models that ship. Options that
+                are not given come from the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
             **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
@@ -138,6 +139,15 @@ class Translator:
             jit_compile="auto" if jit_compile is None else jit_compile,
             trained_lengths=folder.trained_lengths,
         )
+
+    @classmethod
+    def from_pretrained(cls, name: str, **options: Any) -> Self:
+        """Make a translator with a model that ships with the package, such as "de-en". Options are as for `from_run`.
+
+        Raises:
+            MissingFileError: there is no model of that name.
+        """
+        return cls.from_run(pretrained_path(name), **options)
 
     def export(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Save the translator for other programs. For the arguments and errors see `bytenet.decoding.export.export`."""
@@ -211,16 +221,7 @@ class Translator:
         limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
         search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
         result = search(source_ids, self.limit(length), np.array(limits, np.int32))
-        arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
-        hypotheses = [
-            [
-                Hypothesis(ids[: end_of(ids)], float(score), float(log_probability), bool(ended))
-                for ids, score, log_probability, ended in zip(*row, strict=True)
-                if np.isfinite(log_probability)
-            ]
-            for row in islice(zip(*(array.numpy() for array in arrays), strict=True), len(encoded))
-        ]
-        finished = self._finish(lines, encoded, hypotheses)
+        finished = self._finish(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
         return [translations[:n_best] for translations in finished]
 
     def _num_ranked(self, n_best: int) -> int:

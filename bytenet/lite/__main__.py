@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bytenet.errors import InputError
+from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.pretrained import is_pretrained, pretrained_path
 from bytenet.lite.translator import Translator
 
 
@@ -18,13 +20,16 @@ def main(arguments: list[str] | None = None) -> int:
         prog="bytenet-lite",
         description="Translate the lines of FILE, or of stdin. Each line gives one line, a blank line a blank line.",
     )
-    parser.add_argument("model", metavar="MODEL", type=Path, help="a .bytenet file that `bytenet export` wrote")
+    parser.add_argument(
+        "model", metavar="MODEL", type=Path,
+        help="a .bytenet file that `bytenet export` wrote, or the name of a model that ships, such as de-en",
+    )  # fmt: skip
     parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text, one sentence a line")
     parser.add_argument("--n-best", type=int, default=1, help="number of translations of each line (default: 1)")
     parser.add_argument("--threads", type=int, default=1, help="processor cores for one line (default: 1)")
     options = parser.parse_args(arguments)
     try:
-        translator = Translator(options.model, options.threads)
+        translator = Translator(_path_of(options.model), options.threads)
         if options.threads < 1 or not 1 <= options.n_best <= translator.beam_size:
             parser.error(f"--threads is at least 1, and --n-best from 1 to {translator.beam_size}, the beam size.")
         with ExitStack() as files:
@@ -42,6 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _path_of(model: Path) -> Path:
+    """The path that a name stands for: the name itself, or the file of a model that ships."""
+    is_path = is_model_file(model) or (model.exists() and not is_pretrained(model))
+    return model if is_path else pretrained_path(str(model))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 import os
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from bytenet.errors import InputError
 from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters, is_blank
+from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.translation import BLANK, Translation
 
 _LARGEST_NUMBER = 2**16
@@ -47,6 +48,15 @@ class Translator:
         self._characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
         self._search = _signature(archive.read(LITE_MODEL), num_threads, str(path))
         self._turn = threading.Lock()
+
+    @classmethod
+    def from_pretrained(cls, name: str, num_threads: int = 1) -> Self:
+        """A translator with a model that ships with the package, such as "de-en".
+
+        Raises:
+            MissingFileError: there is no model of that name.
+        """
+        return cls(pretrained_path(name), num_threads)
 
     def translate(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
         """Translate lines in their order.

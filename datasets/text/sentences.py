@@ -1,12 +1,17 @@
 """Texts as sentences and what lies between them, so that a model of sentences can translate texts."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import sentencex
 
 from bytenet.datasets.text.characters import is_blank
+from bytenet.lite.translation import BLANK, Translation
+
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
 
 _CLAUSE_END = re.compile(r"[,;:–—)](?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
@@ -22,6 +27,16 @@ class Piece(NamedTuple):
 
     text: str
     is_sentence: bool
+
+
+def max_sentence_chars(data: "DataConfig", longest: int | None) -> int:
+    """Most characters of a sentence that a model translates well: the training had no longer ones.
+
+    Args:
+        data: of the model's training.
+        longest: largest number of symbols that the model reads, with the end symbol; None for no limit.
+    """
+    return data.max_length if longest is None else min(data.max_length, longest - 1)
 
 
 def split_text(text: str, language: str, max_chars: int | None = None, into_sentences: bool = True) -> list[Piece]:
@@ -56,6 +71,57 @@ def join_pieces(pieces: Iterable[Piece], translations: Iterable[str]) -> str:
     """
     translated = iter(translations)
     return "".join(next(translated) if piece.is_sentence else piece.text for piece in pieces)
+
+
+class LinesBySentence:
+    """Translates lines sentence by sentence, and puts each line together again.
+
+    Args:
+        language, max_chars: as for `split_text`.
+
+    Attributes:
+        num_split: number of lines so far that had several sentences.
+    """
+
+    def __init__(self, language: str, max_chars: int | None = None):
+        self._language = language
+        self._max_chars = max_chars
+        self.num_split = 0
+
+    def translate(
+        self, lines: Iterable[str], translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
+    ) -> Iterator[list[Translation]]:
+        """Translate lines in their order.
+
+        Args:
+            lines: any lines. No more of them are read than `translate` asks for.
+            translate: gives the hypotheses of each sentence, best first.
+
+        Yields:
+            The translation of each line, made of the best ones of its sentences; its score and log-probability are
+            sums. A blank line has an empty translation.
+        """
+        waiting: deque[list[Piece]] = deque()
+
+        def sentences() -> Iterator[str]:
+            for line in lines:
+                pieces = split_text(line, self._language, self._max_chars)
+                waiting.append(pieces)
+                # A blank line is a sentence here, so that its answer does not wait for the next line.
+                yield from [piece.text for piece in pieces if piece.is_sentence] or [""]
+
+        hypotheses = translate(sentences())
+        for best, *_ in hypotheses:
+            pieces = waiting.popleft()
+            number = sum(piece.is_sentence for piece in pieces)
+            if number == 0:
+                yield [BLANK]
+                continue
+            self.num_split += number > 1
+            texts, scores, log_probabilities, ended = zip(
+                best, *(next(hypotheses)[0] for _ in range(number - 1)), strict=True
+            )
+            yield [Translation(join_pieces(pieces, texts), sum(scores), sum(log_probabilities), all(ended))]
 
 
 def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:

@@ -54,6 +54,33 @@ def _make_run(folder, overrides):
     return run
 
 
+@pytest.fixture(scope="session")
+def model_path(run_folder, tmp_path_factory):
+    """The model of the run folder as a file, with a card. Do not change it."""
+    from bytenet.decoding import Translator
+
+    path = tmp_path_factory.mktemp("model") / "de-en.bytenet"
+    card = (
+        "# A model\n\n- licence: CC0\n- scores on test: BLEU 1.5 (1.0 to 2.0); 4 sentences\n- alphabet: 20 characters\n"
+    )
+    Translator.from_run(run_folder.path).export(path, languages=("de", "en"), max_length=40, card=card)
+    return path
+
+
+@pytest.fixture
+def shipped(model_path, monkeypatch, tmp_path):
+    """Ships the model file as de-en, and works in an empty folder."""
+    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: model_path.parent)
+    monkeypatch.chdir(tmp_path)
+    return model_path
+
+
+@pytest.fixture
+def nothing_shipped(monkeypatch, tmp_path):
+    """A package in which no model ships."""
+    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: tmp_path / "pretrained")
+
+
 def _invoke(verb, *arguments, stdin=b""):
     result = CliRunner().invoke(verb, [str(argument) for argument in arguments], input=stdin)
     if result.exception and not isinstance(result.exception, SystemExit):

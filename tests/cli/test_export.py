@@ -1,5 +1,10 @@
 """`bytenet export`, and `bytenet translate` with what it wrote."""
 
+import json
+import re
+import shutil
+from dataclasses import replace
+
 import pytest
 import tensorflow as tf
 
@@ -7,6 +12,7 @@ from bytenet.cli.export import export
 from bytenet.cli.translate import translate
 from bytenet.errors import InputError, MissingFileError
 from bytenet.model_file import ModelFile
+from bytenet.run_folder import RunFolder
 
 TEXT = "ein Hund\n\nzwei Häuser\n".encode()
 
@@ -32,19 +38,50 @@ def test_file_translates_with_either_engine_as_the_run_does(engine, model_path, 
         line.split("\t")[::2] for line in expected.stdout.split("\n")
     ]
     assert "Translated 3 lines" in result.stderr
-    assert "beam size 3" in result.stderr
+    assert f"({'TensorFlow' if engine == 'full' else 'LiteRT'}, beam size 3)" in result.stderr
 
 
 def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, tmp_path):
     card = ModelFile(model_path).card
     assert card.startswith("# bytenet: de to en\n")
-    assert "corpus: files" in card
+    assert "- corpus: files" in card
+    assert "- licence: not stated" in card
     assert str(run_folder.path.parent) not in card
     (tmp_path / "card.md").write_text("# Mine: ü\n", encoding="utf-8")
     invoke(export, model_path, tmp_path / "own.bytenet", "--engine", "full", "--card", tmp_path / "card.md")
     assert ModelFile(tmp_path / "own.bytenet").card == "# Mine: ü\n"
     with pytest.raises(MissingFileError, match="Give --card the path"):
         invoke(export, model_path, tmp_path / "no.bytenet", "--card", tmp_path / "none.md")
+
+
+def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path):
+    folder, _ = evaluated_run
+    run = RunFolder.open(shutil.copytree(folder.path, tmp_path / "run"))
+    run.config_path.write_text(replace_corpus(run, "tatoeba").to_yaml(), encoding="utf-8")
+    environment = {
+        "commands": ["/bin/bytenet train tatoeba.yaml --set training.epochs=2 --run /home/me/run"],
+        "trainable_parameters": 12345, "git_commit": "abc", "vocabulary": run.vocabulary.fingerprint(),
+    }  # fmt: skip
+    run.environment_path.write_text(json.dumps(environment), encoding="utf-8")
+    (tmp_path / "card.md").write_text("# Mine\n\n{facts}\n\nBad at numbers.\n", encoding="utf-8")
+    options = ("--engine", "full", "--precision", "float16", "--card", tmp_path / "card.md")
+    invoke(export, run.path, tmp_path / "de-en.bytenet", *options)
+    model = ModelFile(tmp_path / "de-en.bytenet")
+    assert model.card.startswith("# Mine\n\n- languages: de to en\n- corpus: tatoeba, ")
+    assert model.card.endswith("\n\nBad at numbers.\n")
+    facts = model.facts
+    assert facts["licence"] == "CC BY 2.0, attribution: www.manythings.org/anki and tatoeba.org"
+    assert re.fullmatch(r"BLEU [\d.]+ \([\d.]+ to [\d.]+\), chrF2 [\d.]+ \(.*\); 4 sentences", facts["scores on test"])
+    assert facts["precision"] == "float16; the scores are those of the weights before they were rounded"
+    assert facts["training"] == "`bytenet train tatoeba.yaml --set training.epochs=2 --run ...`"
+    assert (facts["trainable parameters"], facts["commit of the training"]) == ("12,345", "abc")
+    assert model.config.data.max_length == 77
+
+
+def replace_corpus(run, name):
+    """The configuration of a run, with a corpus of the registry instead of files."""
+    files = {f"{split}_{side}": None for split in ("train", "test") for side in ("source", "target")}
+    return replace(run.config, data=replace(run.config.data, corpus=name, max_length=77, **files))
 
 
 @pytest.mark.thorough

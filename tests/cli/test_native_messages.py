@@ -27,6 +27,8 @@ os.write(2, b"the last word")
         (b"2026-11-25 01:02:03.456789: I tensorflow/core/x.cc:1] text\n", True),
         (b"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n", True),
         (b"E0000 00:00:1 2 cuda.cc:1] failed call to cuInit: UNKNOWN ERROR (303)\n", True),
+        (b"INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n", True),
+        (b"INFO: something else\n", False),
         (b"E0000 00:00:1 2 ring_alg.cc:1] Aborting RingReduce with UNAVAILABLE: recvmsg\n", True),
         (b":UNKNOWN:Error received from peer  {grpc_status:14}\n", True),
         (b"E0000 00:00:1 2 x.cc:1] out of memory\n", False),

@@ -28,16 +28,6 @@ print(LiteEngine(sys.argv[1]).translate(["ein Hund"], 1)[0][0].text)
 """
 
 
-@pytest.fixture(scope="module")
-def model_path(run_folder, tmp_path_factory):
-    """The model of the run folder as a file."""
-    from bytenet.decoding import Translator
-
-    path = tmp_path_factory.mktemp("model") / "de-en.bytenet"
-    Translator.from_run(run_folder.path).export(path, languages=("de", "en"), card="# A model\n")
-    return path
-
-
 @pytest.fixture
 def started(monkeypatch):
     """What `bytenet serve` would serve, instead of a running server."""

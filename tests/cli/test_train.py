@@ -65,6 +65,33 @@ def test_resume_applies_set_options_to_the_settings_of_the_run(train_command):
     assert asked[0][0].differences(saved) == [("training.epochs", 999, saved.training.epochs)]
 
 
+def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
+    for name in ("de", "en"):
+        Path(name).write_text("a\n" * 9000)
+    settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
+    result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
+    assert "No preset is named. With 9,000 pairs, the preset pairs-10k is used." in result.stderr
+    config = load_config(None, settings, base="pairs-10k")
+    assert asked == [(config, Path("runs/a"), False)]
+
+
+def test_a_resumed_run_keeps_the_preset_that_was_chosen(train_command):
+    Path("my.yaml").write_text("data: {corpus: numbers, num_train: 9000}\n")
+    begun = load_config("my.yaml", base="pairs-2k")
+    RunFolder.create("runs/a", begun, Vocabulary.from_texts(["eins"]))
+    result, asked = train_command("my.yaml", "--resume", "--run", "runs/a")
+    assert asked == [(begun, Path("runs/a"), True)]
+    assert result.stderr == ""
+
+
+def test_a_preset_with_measured_figures_says_what_to_expect(train_command):
+    result, _ = train_command("multi30k-attention", "--run", "runs/a")
+    assert "BLEU after 27 minutes" in result.stderr
+    for changed in (["multi30k-attention", "--set", "model.dim=64"], ["multi30k-luong"], ["numbers"]):
+        result, _ = train_command(*changed, "--run", "runs/a")
+        assert result.stderr == ""
+
+
 def test_resume_with_a_preset_uses_the_preset(train_command):
     _, asked = train_command("digits", "--resume", "--run", "runs/new")
     assert asked == [(load_config("digits"), Path("runs/new"), True)]

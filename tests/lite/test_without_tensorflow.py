@@ -5,7 +5,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copy2, copytree, ignore_patterns
 
 import pytest
 
@@ -40,6 +40,7 @@ def test_translation_needs_only_numpy_and_the_runtime(model_path, lite, lines):
 def test_distribution_has_these_modules_alone_and_translates(model_path, lite, tmp_path):
     # A copy, because a build leaves files beside its source, and the next build would pack them.
     copytree(ROOT / "lite", tmp_path / "source", ignore=ignore_patterns("build", "*.egg-info", "__pycache__"))
+    copy2(model_path, tmp_path / "source" / "bytenet" / "pretrained" / "xx-yy.bytenet")
     subprocess.run(
         [
             sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index",
@@ -54,7 +55,7 @@ def test_distribution_has_these_modules_alone_and_translates(model_path, lite, t
     of_lite = {f"bytenet/lite/{path.name}" for path in (ROOT / "bytenet" / "lite").glob("*.py")}
     assert modules == {"bytenet/__init__.py", "bytenet/errors.py", *of_lite}
     output = subprocess.run(
-        [sys.executable, "-m", "bytenet.lite", model_path], cwd=tmp_path / "site", input=b"ein\n\nzwei\n",
+        [sys.executable, "-m", "bytenet.lite", "xx-yy"], cwd=tmp_path / "site", input=b"ein\n\nzwei\n",
         capture_output=True, check=True,
     ).stdout  # fmt: skip
     expected = [best.text for best, *_ in lite.translate(["ein", "", "zwei"])]

@@ -12,7 +12,8 @@ import sys
 
 # "I0000 00:00:17 computation_placer.cc:177] ...", and "2026-11-25 01:02:03.45: I external/local_xla/...".
 _REMARK = re.compile(
-    rb"[IW]\d{4} |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IW] |WARNING: All log messages before absl::Init"
+    rb"[IW]\d{4} |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IW] |"
+    rb"WARNING: All log messages before absl::Init|INFO: Created TensorFlow Lite"
 )
 # Errors that are none on a machine without a GPU, or with the compile cache; and those after the end of another worker,
 # which the command explains. See docs/usage.md.

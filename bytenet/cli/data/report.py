@@ -26,9 +26,11 @@ def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool
         return
     if preset_or_file is None:
         raise click.UsageError("Missing PRESET_OR_FILE. Try: bytenet data numbers, or: bytenet data --list")
-    from bytenet.config import load_config
+    from bytenet.presets.by_size import load_sized_config
 
-    config = load_config(preset_or_file, overrides)
+    config, choice = load_sized_config(preset_or_file, overrides)
+    if choice:
+        click.echo(choice, err=True)
 
     from bytenet.datasets.corpus_report import CorpusReport
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Literal, get_args
 
+from bytenet.config import DataConfig
 from bytenet.decoding.export.litert import Precision, export_litert
 from bytenet.decoding.export.model_file import Engines, export_model_file
 from bytenet.decoding.export.saved_model import export_saved_model
@@ -24,6 +25,7 @@ def export(
     engines: Engines = "both",
     jit_compile: bool = False,
     languages: tuple[str, str] = ("source", "target"),
+    max_length: int = DataConfig.max_length,
     card: str | None = None,
 ) -> None:
     """Save a translator for other programs.
@@ -38,7 +40,7 @@ def export(
         precision: of the weights in the two kinds of files.
         engines: for "bytenet".
         jit_compile: for "saved-model": compile the search with XLA when it runs.
-        languages, card: for "bytenet".
+        languages, max_length, card: for "bytenet".
 
     Raises:
         InputError: the translator cannot be exported, or `path` cannot be written.
@@ -62,7 +64,7 @@ def export(
     if form == "litert":
         export_litert(translator, path, precision)
     else:
-        export_model_file(translator, path, precision, engines, languages, card)
+        export_model_file(translator, path, precision, engines, languages, max_length, card)
 
 
 def form_of(path: str | os.PathLike[str]) -> Format:

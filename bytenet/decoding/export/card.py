@@ -1,48 +1,99 @@
-"""The card of a model: what it is, where it comes from, and how good it is."""
+"""The card of a model: what it is, where it comes from, how good it is, and who may use it."""
+
+import os
+import shlex
 
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from bytenet.datasets.corpora.registry import find_entry
+from bytenet.decoding.export.litert import Precision
 from bytenet.limits import read_json
 from bytenet.model_file import ModelFile
-from bytenet.run_folder import RunFolder
+from bytenet.run_folder import Environment, RunFolder
+
+FACTS = "{facts}"
+"""Where a text of one's own for a card gets the facts that the run folder has."""
+
+_SHOWN_SCORES = ("BLEU", "chrF2")
 
 
 class _SavedScore(TypedDict):
     name: str
     value: float
+    interval: tuple[float, float] | None
 
 
 class _SavedEvaluation(TypedDict):
     """The part of an evaluation's file that a card shows."""
 
     scores: list[_SavedScore]
+    num_sentences: int
 
 
-def model_card(model: RunFolder | ModelFile) -> str:
-    """A card from what a run folder says; the present card of a model file. Markdown, without paths of this machine."""
+def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", text: str = "") -> str:
+    """A card, Markdown, without paths of this machine.
+
+    Args:
+        model: a run, or a model file, whose card has the facts about it.
+        precision: that the weights are rounded to.
+        text: the card, in which `FACTS` stands for the facts. An empty one gives a card of the facts alone, or the
+            present card of a model file.
+    """
     if isinstance(model, ModelFile):
-        return model.card
-    config = model.config
-    source, target = config.data.languages
-    lines = [
-        f"# {config.model.kind}: {source} to {target}",
-        "",
-        "A character-level translation model, trained and exported with bytenet.",
-        "",
-        f"- corpus: {config.data.corpus}, sentences of up to {config.data.max_length} characters",
-        f"- alphabet: {len(model.vocabulary.characters)} characters",
-    ]
-    if model.environment_path.is_file():
-        environment: dict[str, object] = {**model.environment()}
-        names = {"trainable_parameters": "trainable parameters", "git_commit": "commit of the training"}
-        lines += [f"- {words}: {environment[name]}" for name, words in names.items() if environment.get(name)]
-    for path in sorted(model.evaluation.glob("*.json")):
+        facts = model.facts
+        text = text or model.card
+    else:
+        facts = _facts(model, precision)
+        source, target = model.config.data.languages
+        text = text or (
+            f"# {model.config.model.kind}: {source} to {target}\n\n"
+            f"A character-level translation model, trained and exported with bytenet.\n\n{FACTS}\n"
+        )
+    return text.replace(FACTS, "\n".join(f"- {name}: {value}" for name, value in facts.items()))
+
+
+def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
+    config = run.config
+    entry = find_entry(config.data.corpus)
+    is_own = not entry.languages  # a user's text, of any language
+    environment: Environment = run.environment() if run.environment_path.is_file() else {}
+    facts = {
+        "languages": " to ".join(config.data.languages),
+        "corpus": f"{entry.name}, {entry.description}",
+        "sentences": f"up to {config.data.max_length} characters in training; longer ones are split",
+        "licence": "not stated; it is that of the training text" if is_own else entry.licence,
+        **_scores(run),
+    }
+    if precision != "float32":
+        facts["precision"] = f"{precision}; the scores are those of the weights before they were rounded"
+    facts["alphabet"] = f"{len(run.vocabulary.characters)} characters"
+    if parameters := environment.get("trainable_parameters"):
+        facts["trainable parameters"] = f"{parameters:,}"
+    if commands := environment.get("commands"):
+        facts["training"] = f"`{_without_paths(commands[0])}`"
+    if commit := environment.get("git_commit"):
+        facts["commit of the training"] = commit
+    return facts
+
+
+def _scores(run: RunFolder) -> dict[str, str]:
+    """A fact for each test set: its scores with their intervals."""
+    facts = {}
+    for path in sorted(run.evaluation.glob("*.json")):
         evaluation = read_json(path, _SavedEvaluation, "the scores that `bytenet evaluate` wrote")
-        values = [
-            f"{score['name']} {score['value']:.1f}"
-            for score in evaluation["scores"]
-            if score["name"] in ("BLEU", "chrF2")
-        ]
-        if values:
-            lines.append(f"- {path.stem}: {', '.join(values)}")
-    return "\n".join([*lines, "", "Its licence is that of the text it was trained on; nobody has stated it here.", ""])
+        scores = [_shown(score) for score in evaluation["scores"] if score["name"] in _SHOWN_SCORES]
+        if scores:
+            facts[f"scores on {path.stem}"] = f"{', '.join(scores)}; {evaluation['num_sentences']:,} sentences"
+    return facts
+
+
+def _shown(score: _SavedScore) -> str:
+    interval = score["interval"]
+    shown = f"{score['name']} {score['value']:.1f}"
+    return shown if interval is None else f"{shown} ({interval[0]:.1f} to {interval[1]:.1f})"
+
+
+def _without_paths(command: str) -> str:
+    """A command as users type it. Names of folders, which tell about a machine, become dots."""
+    _, *words = shlex.split(command)
+    return shlex.join(["bytenet", *("..." if os.sep in word else word for word in words)])

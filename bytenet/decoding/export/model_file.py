@@ -25,6 +25,7 @@ def export_model_file(
     precision: Precision = "float32",
     engines: Engines = "both",
     languages: tuple[str, str] = ("source", "target"),
+    max_length: int = DataConfig.max_length,
     card: str | None = None,
 ) -> None:
     """Save a translator as one file.
@@ -35,6 +36,7 @@ def export_model_file(
         precision: of the weights. With "int8", those for TensorFlow are in float16.
         engines: "full" for TensorFlow, "lite" for LiteRT, or "both".
         languages: the one that is read and the one that is written.
+        max_length: most characters of a training sentence. Longer ones are split before they are translated.
         card: a text about the model, Markdown; None is a short one.
 
     Raises:
@@ -53,7 +55,7 @@ def export_model_file(
         max_length=translator.max_length,
         replace_unknown=translator.replace_unknown,
     )
-    data = DataConfig(source_language=languages[0], target_language=languages[1])
+    data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=decoding)
     lite = {"beam_size": translator.beam_size, "longest": model.length_policy.longest, "precision": precision}
     settings = settings_of_file(

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 
-from bytenet.lite.archive import LITE_MODEL, SETTINGS, WEIGHTS, Archive
+from bytenet.model_file import ModelFile
 from bytenet.serving.engines.engine import Alignment, Candidate
 from bytenet.serving.engines.lite_engine import LiteEngine
 from bytenet.serving.engines.run_engine import RunEngine
@@ -40,17 +40,12 @@ class StartingEngine:
     def can_read(path: str | os.PathLike[str]) -> bool:
         """Whether a `.bytenet` file has models for both engines that translate alike, and LiteRT is installed.
 
-        With weights in int8, LiteRT also rounds the inputs of matrix products, so its translations differ.
-
         Raises:
             MissingFileError: there is no such file.
             InputError: it is damaged or something else.
         """
-        archive = Archive(path)
-        if find_spec("ai_edge_litert") is None or LITE_MODEL not in archive or WEIGHTS not in archive:
-            return False
-        search = archive.read_json(SETTINGS).get("lite")
-        return isinstance(search, dict) and search.get("precision") in ("float32", "float16")
+        model = ModelFile(path)
+        return find_spec("ai_edge_litert") is not None and model.has_weights and model.has_equal_lite_model
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from bytenet.datasets.text.sentences import max_sentence_chars
 from bytenet.lite.characters import is_blank
 from bytenet.lite.translation import Translation
 from bytenet.model_file import ModelFile
@@ -32,8 +33,7 @@ class TranslatorEngine:
         data = model.config.data
         self.languages = data.languages
         self.max_candidates = translator.beam_size
-        # The training may have had sentences of up to `max_length`. The model translates these well.
-        self.max_sentence_chars = data.max_length if longest is None else min(data.max_length, longest - 1)
+        self.max_sentence_chars = max_sentence_chars(data, longest)
         self._vocabulary = model.vocabulary
         self._line_translator = translator
 

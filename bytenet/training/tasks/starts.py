@@ -1,4 +1,4 @@
-"""Start of a training from the models of finished runs."""
+"""Start of a training from the models of finished runs, and from model files."""
 
 import os
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import keras
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError
+from bytenet.model_file import ModelFile, open_model
 from bytenet.run_folder import RunFolder
 
 # These settings change neither the weights of a model nor what it computes with them. The variant and the settings
@@ -29,7 +30,7 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
 
     Raises:
         ConfigError: the run is semi-supervised.
-        MissingFileError: there is no such run.
+        MissingFileError: there is no such run or model.
         InputError: it translates between other languages.
     """
     start = config.training.start
@@ -41,10 +42,10 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
             "semi_supervised.start_forward and start_backward."
         )
     own = RunFolder(run_dir)
-    folder = own if resume and not own.missing else RunFolder.open(start)
-    _check_direction(folder, "new", config.data.languages)
+    source = own if resume and not own.missing else open_model(start)
+    _check_direction(source, "new", config.data.languages)
     rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
-    return replace(config, model=replace(folder.config.model, **rates)), folder.vocabulary
+    return replace(config, model=replace(source.config.model, **rates)), source.vocabulary
 
 
 def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> None:
@@ -60,7 +61,7 @@ def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> No
         InputError: its model does not fit.
     """
     if config.training.start is not None:
-        _load_start(model, RunFolder.open(config.training.start), vocabulary)
+        _load_start(model, open_model(config.training.start), vocabulary)
 
 
 def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:
@@ -78,29 +79,30 @@ def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: 
     languages = config.data.languages
     for translator, (direction, start) in zip(translators, config.semi_supervised.starts.items(), strict=True):
         if start is not None:
-            folder = RunFolder.open(start)
-            _check_direction(folder, direction, languages if direction == "forward" else languages[::-1])
-            _load_start(translator, folder, vocabulary)
+            source = open_model(start)
+            _check_direction(source, direction, languages if direction == "forward" else languages[::-1])
+            _load_start(translator, source, vocabulary)
 
 
-def _check_direction(folder: RunFolder, direction: str, languages: tuple[str, str]) -> None:
-    """Raise an InputError if a run translates between other languages. The models of both directions have one shape."""
-    languages_of_run = folder.config.data.languages
-    if languages_of_run != languages:
+def _check_direction(source: RunFolder | ModelFile, direction: str, languages: tuple[str, str]) -> None:
+    """Raise an InputError if a start translates between other languages. Models of both directions have one shape."""
+    languages_of_start = source.config.data.languages
+    if languages_of_start != languages:
         raise InputError(
-            f"The run in {folder.path} translates {' to '.join(languages_of_run)}, but the {direction} translator must "
-            f"translate {' to '.join(languages)}. Train a run of the other direction with --set data.reversed=true. "
-            "If only the names of the languages are wrong, correct them in the config.yaml of that run."
+            f"The start {source.path} translates {' to '.join(languages_of_start)}, but the {direction} translator "
+            f"must translate {' to '.join(languages)}. Train a run of the other direction with "
+            "--set data.reversed=true. If only the names of the languages are wrong, correct them in the config.yaml "
+            "of that run."
         )
 
 
-def _load_start(model: keras.Model, folder: RunFolder, vocabulary: Vocabulary) -> None:
-    if folder.vocabulary != vocabulary:
+def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary) -> None:
+    if source.vocabulary != vocabulary:
         raise InputError(
-            f"The run in {folder.path} has another vocabulary than this one, so its model is no start for it. "
+            f"The start {source.path} has another vocabulary than this one, so its model is no start for it. "
             "Train it on the same pairs, with the same data.unknown and data.min_character_count."
         )
-    start = folder.load_model()
+    start = source.load_model()
     settings, settings_of_start = model.get_config(), start.get_config()
     differences = [
         f"{key} {settings_of_start.get(key)!r} there, {settings[key]!r} here"
@@ -109,7 +111,7 @@ def _load_start(model: keras.Model, folder: RunFolder, vocabulary: Vocabulary) -
     ]
     if differences:
         raise InputError(
-            f"The model of the run in {folder.path} differs from the model of this run: {'; '.join(differences)}. "
+            f"The model of the start {source.path} differs from the model of this run: {'; '.join(differences)}. "
             "Start from a run with the same model, or change the model of this run."
         )
     weights = {weight.path.partition("/")[2]: weight for weight in start.weights}

@@ -69,10 +69,10 @@ def measure_serving(
         InputError: a command failed. The message has its last lines.
     """
     say(f"translating {len(texts):,} texts with bytenet translate ...")
+    # Each text is one sentence, so that all texts count alike.
+    options = ["--no-split", *options]
     expected = dict(zip(texts, _translations(model, texts, options), strict=True))
-    # The command does not split lines into sentences.
-    server_options = ["--no-split", *options]
-    with ServerProcess(model, server_options) as server:
+    with ServerProcess(model, options) as server:
         seconds_to_first_answer = server.seconds_to_answer(texts[0], languages)
         say(f"first answer after {seconds_to_first_answer:.1f} seconds")
 
@@ -89,7 +89,7 @@ def measure_serving(
         say(f"{clients} clients: {many_clients.requests_a_second:.1f} requests a second")
         after = one_client()
         server.kill()
-    with ServerProcess(model, server_options) as server:
+    with ServerProcess(model, options) as server:
         seconds_to_answer_again = server.seconds_to_answer(texts[0], languages)
     num_first = round(_FIRST_MINUTE_SECONDS / _SAMPLE_SECONDS)
     return ServingCost(

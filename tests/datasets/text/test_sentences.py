@@ -1,11 +1,15 @@
 """Texts are split into sentences and put together again."""
 
+from itertools import chain, islice
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bytenet.config import DataConfig
 from bytenet.datasets.text.characters import is_blank
-from bytenet.datasets.text.sentences import join_pieces, split_text
+from bytenet.datasets.text.sentences import LinesBySentence, join_pieces, max_sentence_chars, split_text
+from bytenet.lite.translation import Translation
 
 
 def sentences(text, language="de", **options):
@@ -51,3 +55,52 @@ def test_pieces_are_the_whole_text_and_sentences_have_no_line_end(text, language
             assert "\n" not in piece.text
             assert max_chars is None or len(piece.text) <= max_chars
     assert join_pieces(pieces, ["X"] * sum(piece.is_sentence for piece in pieces)).count("\n") == text.count("\n")
+
+
+def backwards(sentences):
+    """Writes sentences backwards. A question has no end."""
+    for sentence in sentences:
+        yield [Translation(sentence[::-1], -1.0, -2.0, "?" not in sentence), Translation("other", -3.0, -3.0, True)]
+
+
+def test_lines_stay_lines():
+    by_sentence = LinesBySentence("de")
+    lines = ["Ja. Nein?", "", " \u200b ", " Gut "]
+    [first], [second], [third], [fourth] = by_sentence.translate(lines, backwards)
+    assert first == Translation(".aJ ?nieN", -2.0, -4.0, False)
+    assert [second.text, third.text, fourth] == ["", "", Translation(" tuG ", -1.0, -2.0, True)]
+    assert by_sentence.num_split == 1
+
+
+def test_a_line_is_answered_before_the_next_one_is_read():
+    read = []
+
+    def lines():
+        for line in ("Ja. Nein.", "", "Gut."):
+            read.append(line)
+            yield line
+
+    answers = LinesBySentence("de").translate(lines(), backwards)
+    for number in (1, 2, 3):
+        next(answers)
+        assert len(read) == number
+
+
+@given(
+    lines=st.lists(st.text("aB. ?,\u200b")), max_chars=st.none() | st.integers(1, 9),
+    window=st.integers(1, 5),
+)  # fmt: skip
+def test_every_line_has_an_answer_however_many_sentences_are_read_ahead(lines, max_chars, window):
+    def in_windows(sentences):
+        while chunk := list(islice(sentences, window)):
+            yield from backwards(chunk)
+
+    answers = [*LinesBySentence("de", max_chars).translate(lines, in_windows)]
+    alone = chain.from_iterable(LinesBySentence("de", max_chars).translate([line], backwards) for line in lines)
+    assert answers == [*alone]
+    assert len(answers) == len(lines)
+
+
+def test_the_longest_sentence_is_that_of_the_training_or_of_the_model():
+    data = DataConfig(max_length=40)
+    assert [max_sentence_chars(data, longest) for longest in (None, 100, 30)] == [40, 40, 29]

@@ -8,6 +8,7 @@ import pytest
 
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
+from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
@@ -100,9 +101,9 @@ def test_frozen_translator_is_copied_from_latest_start(
     ("overrides", "message"),
     [
         (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
-        (("model.dim=6",), r"The model of the run in .*start differs .*: dim 4 there, 6 here"),
+        (("model.dim=6",), r"The model of the start .*start differs .*: dim 4 there, 6 here"),
         (("model.variant=selu",), r"differs .*: .*activation 'relu' there, 'selu' here"),
-        (RECURRENT, r"The model of the run in .*start differs from the model of this run"),
+        (RECURRENT, r"The model of the start .*start differs from the model of this run"),
     ],
 )
 def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised_run, tmp_path, overrides, message):
@@ -167,6 +168,26 @@ def test_resumed_run_does_not_need_its_start(smallest_config, supervised_run, po
     longer = smallest_config(settings[0], "training.max_steps=2")
     folder = train(longer, tmp_path / "run", resume=True, models=pool)
     assert read_csv_log(folder.metrics_path)["step"][-1] == 2
+
+
+def test_runs_start_from_models_that_ship(
+    smallest_config, semi_config, supervised_run, beginnings, tmp_path, monkeypatch, model_weights, assert_equal_weights
+):
+    start = supervised_run("start", "model.dim=8")
+    folder = tmp_path / "pretrained"
+    folder.mkdir()
+    Translator.from_run(start.path).export(folder / "de-en.bytenet", engines="full", languages=("de", "en"))
+    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: folder)
+    monkeypatch.chdir(tmp_path)
+    run = train(smallest_config("training.start=de-en", "model.dropout=0.3"), tmp_path / "run")
+    saved = RunFolder.open(run.path)
+    assert saved.vocabulary == start.vocabulary
+    assert saved.config.training.start == "de-en"
+    assert (saved.config.model.dim, saved.config.model.dropout) == (8, 0.3)
+    train(semi_config("semi_supervised.start_forward=de-en", "model.dim=8"), tmp_path / "semi")
+    model, pair = beginnings
+    for weights in (model.weights, pair.forward.weights):
+        assert_equal_weights(weights, model_weights(start))
 
 
 @pytest.mark.parametrize(

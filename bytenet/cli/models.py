@@ -1,0 +1,56 @@
+"""`bytenet models`: the models that ship with the package."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from bytenet.model_file import ModelFile
+
+
+@click.command(short_help="List the models that translate without a training.")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def models(name: str | None, as_json: bool) -> None:
+    """List the models that ship with bytenet, with languages, size, scores and licence; or show the card of NAME.
+
+    NAME is a model of the list, or the path of a .bytenet file. A name works wherever a model is asked for, for example
+    in `bytenet translate NAME`, `bytenet serve NAME` and `bytenet train my.yaml --set training.start=NAME`.
+    """
+    from bytenet.lite.archive import is_model_file
+    from bytenet.lite.pretrained import pretrained_names, pretrained_path
+    from bytenet.model_file import ModelFile
+
+    if name is not None:
+        model = ModelFile(name if is_model_file(name) else pretrained_path(name))
+        click.echo(_to_json(_described(name, model) | {"card": model.card}) if as_json else model.card.rstrip("\n"))
+        return
+    described = [_described(each, ModelFile(pretrained_path(each))) for each in pretrained_names()]
+    if as_json:
+        click.echo(_to_json(described))
+    elif not described:
+        click.echo(
+            "No model ships with this version of bytenet. Train one, for example with "
+            "`bytenet train multi30k-attention --run runs/multi30k`, or use a .bytenet file.",
+            err=True,
+        )
+    else:
+        click.echo("\n\n".join(map(_shown, described)))
+
+
+def _described(name: str, model: "ModelFile") -> dict[str, Any]:
+    source, target = model.config.data.languages
+    size = model.path.stat().st_size
+    return {"name": name, "source": source, "target": target, "bytes": size, "facts": model.facts}
+
+
+def _shown(model: dict[str, Any]) -> str:
+    """A model in some lines: what it is, its scores and its licence."""
+    facts = {key: value for key, value in model["facts"].items() if key == "licence" or key.startswith("scores")}
+    lines = [f"{model['name']}: {model['source']} to {model['target']}, {model['bytes'] / 1e6:.1f} MB"]
+    return "\n".join([*lines, *(f"  {key}: {value}" for key, value in facts.items())])
+
+
+def _to_json(content: object) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=2)

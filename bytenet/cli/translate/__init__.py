@@ -1,0 +1,144 @@
+"""`bytenet translate`: translate lines of text."""
+
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bytenet.cli.common.search_options import search_options
+from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
+from bytenet.cli.translate.output import open_output
+from bytenet.lite.archive import is_model_file
+from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.pretrained import is_pretrained
+
+if TYPE_CHECKING:
+    from bytenet.datasets.text.sentences import LinesBySentence
+
+
+@click.command(short_help="Translate lines of text.")
+@click.argument("paths", metavar="MODEL... [FILE]", required=True, nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file (plain or .gz). It appears when everything is translated.",
+)
+@click.option("--n-best", type=click.IntRange(min=1), default=1, help="Number of translations of each line.")
+@click.option(
+    "--split/--no-split", default=None,
+    help="Translate each line sentence by sentence; or whole, as `bytenet evaluate` does.  [default: --split; with "
+    "--n-best above 1, --no-split]",
+)  # fmt: skip
+@click.option(
+    "--engine", "engine_name", type=click.Choice(["full", "lite"]),
+    help="What computes: TensorFlow (full), or LiteRT (lite) for a .bytenet file, which starts at once.  [default: "
+    f"lite for such a file, unless another option or more than {MOST_LINES_FOR_LITE} lines of FILE need TensorFlow]",
+)  # fmt: skip
+@search_options
+@click.option(
+    "--dictionary", type=click.Path(path_type=Path, dir_okay=False),
+    help='Translations for --replace-unknown, a line for each: "character TAB translation". Others are copied.',
+)  # fmt: skip
+@click.option(
+    "--window", type=click.IntRange(min=1),
+    help="Number of sentences to read before the first one is translated; 1 answers each line at once.  "
+    "[default: 16 batches; typed lines: 1]",
+)  # fmt: skip
+def translate(
+    paths: tuple[Path, ...],
+    output: Path | None,
+    n_best: int,
+    split: bool | None,
+    engine_name: str | None,
+    dictionary: Path | None,
+    window: int | None,
+    **options: Any,
+) -> None:
+    """Translate the lines of FILE (plain or .gz), or of stdin, with MODEL.
+
+    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a model that ships (see
+    `bytenet models`). Several MODEL translate together, as an ensemble: the probabilities of their models are averaged.
+    The models may be of different families, but need the same vocabulary.
+
+    Each line gives one line, and a blank line gives a blank line. Models learn from sentences, so lines are split into
+    sentences. Use --no-split for test sets: it gives the translations that `bytenet evaluate` scores. With --n-best
+    above 1, each line gives up to that many lines of number, score and translation, separated by tabs.
+
+    Options that are not given come from the section `decoding` of the configuration of the first MODEL. With --engine
+    lite, they are those of the export.
+    """
+    if split is None:
+        split = n_best == 1
+    elif split and n_best > 1:
+        raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
+    names, input_path = _models_and_file(paths)
+    stdin = sys.stdin.buffer
+    if input_path is None and stdin.isatty():
+        window = window or 1
+    lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path)
+    engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
+    by_sentence = _by_sentence(engine) if split else None
+    translations = by_sentence.translate(lines, engine.translate) if by_sentence else engine.translate(lines)
+    began, number, num_unended = time.perf_counter(), 0, 0
+    with open_output(output) as file:
+        for number, hypotheses in enumerate(translations, start=1):
+            file.write(formatted(number, hypotheses, n_best).encode())
+            if output is None or output.suffix != ".gz":  # gzip compresses short pieces badly
+                file.flush()
+            num_unended += not hypotheses[0].ended
+    seconds = time.perf_counter() - began
+    message = f"Translated {_lines(number)} in {seconds:.1f} s ({engine.name}, beam size {engine.beam_size})."
+    if by_sentence and by_sentence.num_split:
+        message += f" {_lines(by_sentence.num_split)} had several sentences; --no-split translates each line whole."
+    if num_unended:
+        message += f" {num_unended} reached the length limit without an end."
+    click.echo(message, err=True)
+
+
+def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
+    """Split the arguments. The last one is a file if there are others, and if it cannot be a model."""
+    last = paths[-1]
+    if len(paths) > 1 and not last.is_dir() and not is_model_file(last) and not is_pretrained(last):
+        return paths[:-1], last
+    return paths, None
+
+
+def _engine(
+    name: str | None,
+    models: tuple[Path, ...],
+    lines: Iterable[str],
+    n_best: int,
+    dictionary: Path | None,
+    window: int | None,
+    options: dict[str, Any],
+) -> Engine:
+    """The engine of a name, or the one that suits the models and the options."""
+    from bytenet.model_file import find_model
+
+    paths = [find_model(model) for model in models]
+    given = [value for value in (dictionary, *options.values()) if value is not None]
+    needs_full = bool(given) or window not in (None, 1)
+    if name == "lite" and needs_full:
+        raise click.UsageError("With --engine lite, the options of the search are those of the export.")
+    if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines)):
+        return lite_engine(paths, n_best)
+    return full_engine(paths, n_best, dictionary, window, options)
+
+
+def _by_sentence(engine: Engine) -> "LinesBySentence":
+    from bytenet.datasets.text.sentences import LinesBySentence, max_sentence_chars
+
+    return LinesBySentence(engine.data.languages[0], max_sentence_chars(engine.data, engine.longest))
+
+
+def _lines_of_file(path: Path) -> Iterable[str]:
+    from bytenet.datasets import read_lines
+
+    return read_lines(path, allow_empty=True)
+
+
+def _lines(number: int) -> str:
+    return "1 line" if number == 1 else f"{number:,} lines"

@@ -1,0 +1,105 @@
+"""What translates for `bytenet translate`: TensorFlow or LiteRT."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from bytenet.cli.common.search_options import read_dictionary
+from bytenet.lite.archive import is_model_file
+from bytenet.lite.translation import Translation
+
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+
+MOST_LINES_FOR_LITE = 200
+"""Longer files are left to TensorFlow: it starts some seconds later, and then needs less time for each line."""
+
+
+class Engine(NamedTuple):
+    """What translates.
+
+    Attributes:
+        name: for messages.
+        translate: gives the hypotheses of each line, best first.
+        beam_size: number of hypotheses that the search keeps.
+        data: settings of the training.
+        longest: largest number of symbols of a sentence, with the end symbol; None for no limit.
+    """
+
+    name: str
+    translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
+    beam_size: int
+    data: "DataConfig"
+    longest: int | None
+
+
+def suits_lite(paths: Sequence[Path], lines: Iterable[str]) -> bool:
+    """Whether LiteRT translates as TensorFlow does, and is likely to be faster; or only LiteRT can translate.
+
+    Args:
+        paths: of run folders and model files.
+        lines: a list if their number is known.
+    """
+    from bytenet.model_file import ModelFile
+
+    if len(paths) > 1 or not is_model_file(paths[0]):
+        return False
+    model = ModelFile(paths[0])
+    is_long = isinstance(lines, list) and len(lines) > MOST_LINES_FOR_LITE
+    is_installed = find_spec("ai_edge_litert") is not None
+    return not model.has_weights or (model.has_equal_lite_model and is_installed and not is_long)
+
+
+def full_engine(
+    paths: Sequence[Path], n_best: int, dictionary: Path | None, window: int | None, options: dict[str, Any]
+) -> Engine:
+    """Translation with TensorFlow."""
+    from bytenet.model_file import open_model
+
+    models = [open_model(path) for path in paths]
+    decoding = models[0].config.decoding
+    beam_size = options["beam_size"] or decoding.beam_size
+    _check_n_best(n_best, beam_size)
+    entries = read_dictionary(dictionary)
+    replaces_unknown = options["replace_unknown"]
+    if replaces_unknown is None:
+        replaces_unknown = decoding.replace_unknown
+    if entries and not replaces_unknown:
+        raise click.UsageError("--dictionary needs --replace-unknown.")
+
+    from bytenet.decoding import Translator
+
+    translator = Translator.from_run(*models, dictionary=entries, **options)
+    return Engine(
+        "TensorFlow",
+        lambda lines: translator.translate(lines, n_best, window),
+        beam_size,
+        models[0].config.data,
+        translator.model.length_policy.longest,
+    )
+
+
+def lite_engine(paths: Sequence[Path], n_best: int) -> Engine:
+    """Translation with LiteRT."""
+    from bytenet.lite import Translator
+    from bytenet.model_file import ModelFile
+
+    if len(paths) > 1 or paths[0].is_dir():
+        raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
+    translator = Translator(paths[0])
+    _check_n_best(n_best, translator.beam_size)
+    return Engine(
+        "LiteRT",
+        lambda lines: translator.translate(lines, n_best),
+        translator.beam_size,
+        ModelFile(paths[0]).config.data,
+        translator.longest,
+    )
+
+
+def _check_n_best(n_best: int, beam_size: int) -> None:
+    if n_best > beam_size:
+        raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")

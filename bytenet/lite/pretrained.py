@@ -1,0 +1,44 @@
+"""The models that ship with the package, by name, such as "de-en"."""
+
+import difflib
+import os
+from importlib import resources
+from pathlib import Path
+
+from bytenet.errors import MissingFileError
+from bytenet.lite.archive import SUFFIX
+
+
+def _folder() -> Path:
+    return Path(str(resources.files("bytenet") / "pretrained"))
+
+
+def pretrained_names() -> list[str]:
+    """The names of the models that ship, sorted. There may be none."""
+    return sorted(path.stem for path in _folder().glob(f"*{SUFFIX}"))
+
+
+def pretrained_path(name: str) -> Path:
+    """The `.bytenet` file of a model that ships.
+
+    Raises:
+        MissingFileError: there is no model of that name.
+    """
+    if name not in pretrained_names():
+        raise MissingFileError(f"No model named {name[:40]!r} ships with this version of bytenet. {names_hint(name)}")
+    return _folder() / f"{name}{SUFFIX}"
+
+
+def is_pretrained(name: str | os.PathLike[str]) -> bool:
+    """Whether a name stands for a model that ships. A file or the folder of a run with that name comes first."""
+    path = Path(name)
+    return os.fspath(name) in pretrained_names() and not path.is_file() and not (path / "config.yaml").is_file()
+
+
+def names_hint(name: str) -> str:
+    """What to do instead of a name that no model has: the nearest name, and all names."""
+    names = pretrained_names()
+    if not names:
+        return "It has no models: train one, or give the path of a .bytenet file."
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"{f'Did you mean {close[0]}? ' if close else ''}It has {', '.join(names)}."

@@ -1,0 +1,73 @@
+"""The preset for a corpus that no preset was made for, chosen by its number of pairs."""
+
+import math
+import os
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from bytenet.config import Config, DataConfig, leaves_model_open, load_config
+from bytenet.presets.expectations import measured
+
+_PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}
+
+
+class SizedConfig(NamedTuple):
+    """A configuration, and what its preset was chosen for.
+
+    Attributes:
+        config: the configuration.
+        choice: the chosen preset and why, for people; None if nothing was chosen.
+    """
+
+    config: Config
+    choice: str | None
+
+
+def load_sized_config(
+    preset_or_file: str | os.PathLike[str] | None,
+    overrides: Iterable[str] = (),
+    run_config: str | os.PathLike[str] | None = None,
+) -> SizedConfig:
+    """Read a configuration as `load_config`. If it names a corpus, but neither preset nor model, choose a preset.
+
+    Args:
+        preset_or_file, overrides: as for `load_config`.
+        run_config: the configuration of a run that goes on. It then takes the place of the chosen preset, which may
+            have changed since the run began.
+
+    Raises:
+        ConfigError: as for `load_config`.
+        InputError: the corpus cannot be read.
+    """
+    overrides = list(overrides)
+    config = load_config(preset_or_file, overrides)
+    if not leaves_model_open(preset_or_file, overrides):
+        return SizedConfig(config, None)
+    if run_config is not None:
+        return SizedConfig(load_config(preset_or_file, overrides, base=run_config), None)
+    number = number_of_pairs(config.data)
+    preset = preset_for(number)
+    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
+    if measured(preset) is None:
+        choice += " Its settings have not been measured yet."
+    return SizedConfig(load_config(preset_or_file, overrides, base=preset), choice)
+
+
+def preset_for(num_pairs: int) -> str:
+    """The preset for the nearest number of pairs, by ratio."""
+    return min(_PAIRS, key=lambda name: abs(math.log(_PAIRS[name] / max(num_pairs, 1))))
+
+
+def number_of_pairs(data: DataConfig) -> int:
+    """The number of training pairs in a corpus, before the limits on length.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    from bytenet.datasets import read_corpus
+    from bytenet.datasets.shards.folder import ShardFolder
+
+    if data.train_shards is not None:
+        return len(ShardFolder.open(data.train_shards))
+    number = len(read_corpus(data).train)
+    return number if data.max_train_pairs is None else min(number, data.max_train_pairs)

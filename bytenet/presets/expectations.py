@@ -1,0 +1,58 @@
+"""What a training with a preset can be expected to reach, from figures that were measured with it."""
+
+from dataclasses import dataclass
+
+import yaml
+from pydantic import TypeAdapter
+
+from bytenet.presets import measured_files
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The scores after some minutes of a training.
+
+    Attributes:
+        minutes: since its start.
+        bleu: sacreBLEU's BLEU.
+        chrf: sacreBLEU's chrF2.
+    """
+
+    minutes: int
+    bleu: float
+    chrf: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One training with a preset.
+
+    Attributes:
+        machine: that it ran on.
+        commit: of the program.
+        scored: which translations the scores are of.
+        reached: in the order of the minutes. The last one is the end of the training.
+    """
+
+    machine: str
+    commit: str
+    scored: str
+    reached: tuple[Reached, ...]
+
+
+def measured(preset: str) -> Measured | None:
+    """The figures that were measured with a preset, or None if there are none."""
+    file = measured_files().get(preset)
+    return None if file is None else TypeAdapter(Measured).validate_python(yaml.safe_load(file.read_text("utf-8")))
+
+
+def expectation(preset: str) -> str | None:
+    """What to expect of a training with a preset, for people, or None if it was not measured."""
+    figures = measured(preset)
+    if figures is None:
+        return None
+    reached = ", ".join(f"{row.bleu:.1f} BLEU after {row.minutes} minutes" for row in figures.reached)
+    return (
+        f"What to expect: {reached} (the end). Measured once, on {figures.machine}, with commit {figures.commit}: "
+        f"{figures.scored}."
+    )

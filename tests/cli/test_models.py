@@ -1,0 +1,117 @@
+"""`bytenet models`, and commands that are given the name of a model that ships."""
+
+import json
+import shutil
+
+import pytest
+
+from bytenet.cli.models import models
+from bytenet.cli.serve import serve
+from bytenet.cli.translate import translate
+from bytenet.decoding import Translator
+from bytenet.errors import InputError, MissingFileError
+from bytenet.model_file import find_model, open_model
+
+TEXT = "ein Hund\n\nzwei Häuser\n".encode()
+
+
+def test_the_list_has_languages_size_scores_and_licence(shipped, invoke):
+    size = shipped.stat().st_size
+    assert invoke(models).stdout == (
+        f"de-en: de to en, {size / 1e6:.1f} MB\n  licence: CC0\n  scores on test: BLEU 1.5 (1.0 to 2.0); 4 sentences\n"
+    )
+    [entry] = json.loads(invoke(models, "--json").stdout)
+    assert (entry["name"], entry["bytes"], entry["facts"]["alphabet"]) == ("de-en", size, "20 characters")
+
+
+@pytest.mark.parametrize("name", ["de-en", "path"])
+def test_the_card_of_a_name_or_a_file_is_shown(name, shipped, invoke):
+    model = shipped if name == "path" else name
+    assert invoke(models, model).stdout.startswith("# A model\n\n- licence: CC0\n")
+    assert json.loads(invoke(models, model, "--json").stdout)["card"].startswith("# A model\n")
+
+
+def test_without_models_the_list_is_empty_and_says_so(nothing_shipped, invoke):
+    result = invoke(models)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "No model ships with this version of bytenet." in result.stderr
+    assert json.loads(invoke(models, "--json").stdout) == []
+    with pytest.raises(MissingFileError, match=r"'de-en' ships .*It has no models: train one"):
+        invoke(models, "de-en")
+
+
+def test_an_unknown_name_gives_the_names_that_exist(shipped, invoke):
+    with pytest.raises(MissingFileError, match=r"'de-ne' ships .*Did you mean de-en\? It has de-en\."):
+        invoke(models, "de-ne")
+    with pytest.raises(MissingFileError, match=r"xx does not exist; expected the folder of a run.*It has de-en\."):
+        invoke(translate, "xx", stdin=TEXT)
+
+
+def test_a_name_translates_with_litert_and_as_the_file_does(shipped, invoke):
+    result = invoke(translate, "de-en", stdin=TEXT)
+    assert "(LiteRT, beam size 3)" in result.stderr
+    assert result.stdout == invoke(translate, shipped, stdin=TEXT).stdout
+    best = [best.text for best, *_ in Translator.from_pretrained("de-en").translate(["ein Hund", "", "zwei Häuser"])]
+    assert result.stdout.split("\n") == [*best, ""]
+
+
+@pytest.mark.parametrize("options", [["--beam-size", "2"], ["--engine", "full"], ["--window", "7"]])
+def test_tensorflow_translates_where_litert_cannot(options, shipped, invoke):
+    assert "(TensorFlow, beam size" in invoke(translate, "de-en", *options, stdin=b"ein\n").stderr
+
+
+def test_tensorflow_translates_long_files_and_without_litert(shipped, invoke, tmp_path, monkeypatch):
+    (tmp_path / "short").write_text("ein\n")
+    (tmp_path / "long").write_text("\n" * 201)
+    assert "Translated 1 line in" in invoke(translate, "de-en", tmp_path / "short").stderr
+    assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "long").stderr
+    monkeypatch.setattr("bytenet.cli.translate.engines.find_spec", lambda name: None)
+    assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "short").stderr
+
+
+def test_the_folder_of_a_run_comes_before_the_model_that_ships(shipped, run_folder, tmp_path):
+    (tmp_path / "de-en").mkdir()
+    assert find_model("de-en") == shipped  # the folder is no run
+    shutil.copytree(run_folder.path, tmp_path / "de-en", dirs_exist_ok=True)
+    assert open_model("de-en").path.resolve() == (tmp_path / "de-en").resolve()
+
+
+def test_a_file_of_that_name_is_translated(shipped, invoke, tmp_path):
+    (tmp_path / "de-en").write_text("ein\n\n")
+    assert "Translated 2 lines" in invoke(translate, shipped, "de-en").stderr
+
+
+def test_the_server_takes_a_name(shipped, invoke, monkeypatch):
+    arguments = []
+    monkeypatch.setattr("bytenet.serving.server.serve", lambda *given: arguments.extend(given))
+    result = invoke(serve, "de-en", "--engine", "lite")
+    assert "de-en translates de to en." in result.stderr
+    assert arguments[0][0].max_sentence_chars == 40
+
+
+def test_lines_are_split_into_sentences_and_put_together_again(shipped, invoke):
+    text = "ein Hund. Zwei Häuser!\n\n  drei\n".encode()
+    result = invoke(translate, "de-en", stdin=text)
+    parts = invoke(translate, "de-en", "--no-split", stdin="ein Hund.\nZwei Häuser!\ndrei\n".encode()).stdout.split(
+        "\n"
+    )
+    assert result.stdout == f"{parts[0]} {parts[1]}\n\n  {parts[2]}\n"
+    assert "Translated 3 lines" in result.stderr
+    assert "1 line had several sentences" in result.stderr
+
+
+def test_lines_stay_whole_for_scores_and_for_several_hypotheses(shipped, invoke):
+    text = "ein Hund. Zwei Häuser!\n".encode()
+    [[whole]] = Translator.from_pretrained("de-en").translate([text.decode().removesuffix("\n")])
+    assert invoke(translate, "de-en", "--no-split", stdin=text).stdout == f"{whole.text}\n"
+    assert invoke(translate, "de-en", "--n-best", 2, stdin=text).stdout.split("\n")[0].endswith(f"\t{whole.text}")
+    result = invoke(translate, "de-en", "--n-best", 2, "--split", stdin=text)
+    assert result.exit_code == 2
+    assert "--split gives one translation" in result.stderr
+
+
+def test_a_damaged_model_is_named(shipped, tmp_path, monkeypatch, invoke):
+    monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: tmp_path)
+    (tmp_path / "de-en.bytenet").write_bytes(shipped.read_bytes()[:-100])
+    with pytest.raises(InputError, match=r"de-en\.bytenet is not a model file, or is damaged"):
+        invoke(models)

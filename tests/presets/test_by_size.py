@@ -1,0 +1,88 @@
+"""A preset is chosen by the number of pairs, for files that leave the model open."""
+
+from pathlib import Path
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
+
+CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
+FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
+
+
+@pytest.fixture(autouse=True)
+def nine_thousand_pairs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("de").write_text("ein Hund\n" * 9000)
+    Path("en").write_text("a dog\n" * 9000)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "preset"),
+    [
+        (0, "pairs-2k"), (2_000, "pairs-2k"), (4_400, "pairs-2k"), (4_500, "pairs-10k"), (17_000, "pairs-10k"),
+        (17_500, "pairs-30k"), (67_000, "pairs-30k"), (67_200, "pairs-150k"), (10**7, "pairs-150k"),
+    ],
+)  # fmt: skip
+def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset):
+    assert preset_for(pairs) == preset
+
+
+def test_pairs_are_counted_before_the_limits_on_length():
+    files = [*FILES, "data.max_length=2"]
+    assert number_of_pairs(load_config(None, files).data) == 9000
+    assert number_of_pairs(load_config(None, [*files, "data.max_train_pairs=3"]).data) == 3
+
+
+def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
+    Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
+    config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
+    assert choice.startswith("No preset is named. With 9,000 pairs, the preset pairs-10k is used.")
+    assert choice.endswith("Its settings have not been measured yet.")
+    preset = load_config("pairs-10k", FILES)
+    assert config.differences(preset) == [("model.dropout", 0.5, 0.25), ("training.epochs", 3, 14)]
+
+
+def test_overrides_may_change_the_model_of_the_chosen_preset():
+    Path("my.yaml").write_text(CORPUS)
+    config, choice = load_sized_config("my.yaml", ["model.dim=64"])
+    assert "pairs-10k" in choice
+    assert (config.model.dim, config.model.source_attention) == (64, "full")
+    config, _ = load_sized_config("my.yaml", ["model.family=transformer"])
+    assert (config.model.family, config.model.dropout) == ("transformer", 0.25)
+
+
+def test_overrides_alone_may_name_a_corpus():
+    config, choice = load_sized_config(None, FILES)
+    assert "pairs-10k" in choice
+    assert config == load_config("pairs-10k", FILES)
+
+
+@pytest.mark.parametrize(
+    ("text", "overrides"),
+    [
+        (f"preset: numbers\n{CORPUS}", []), (f"{CORPUS}model: {{dim: 64}}\n", []), ("training: {epochs: 3}\n", []),
+        (f"{CORPUS}model: {{family: transformer}}\n", []), (f"{CORPUS}model: {{settings: thesis}}\n", []),
+        (CORPUS, ["semi_supervised.enabled=true"]),
+    ],
+)  # fmt: skip
+def test_other_files_keep_their_meaning(text, overrides):
+    Path("my.yaml").write_text(text)
+    assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
+
+
+def test_the_configuration_of_a_run_and_presets_keep_their_meaning():
+    config = load_config("multi30k")
+    Path("config.yaml").write_text(config.to_yaml())
+    assert load_sized_config("config.yaml") == (config, None)
+    assert load_sized_config("multi30k") == (config, None)
+
+
+def test_a_run_that_goes_on_keeps_its_settings():
+    Path("my.yaml").write_text(CORPUS)
+    begun = load_config("my.yaml", ["model.dim=24", "training.epochs=7"])
+    Path("config.yaml").write_text(begun.to_yaml())
+    config, choice = load_sized_config("my.yaml", ["training.epochs=8"], run_config="config.yaml")
+    assert choice is None
+    assert config.differences(begun) == [("training.epochs", 8, 7)]

@@ -1,0 +1,27 @@
+"""The figures beside presets are complete, and are shown only where there are some."""
+
+import pytest
+
+from bytenet.config import preset_names
+from bytenet.presets import measured_files
+from bytenet.presets.expectations import expectation, measured
+
+
+@pytest.mark.parametrize("name", sorted(measured_files()))
+def test_figures_belong_to_a_preset_and_are_in_order(name):
+    assert name in preset_names()
+    reached = measured(name).reached
+    minutes = [row.minutes for row in reached]
+    assert minutes == sorted(set(minutes))
+    assert all(0 <= row.bleu <= 100 and 0 <= row.chrf <= 100 for row in reached)
+
+
+def test_what_to_expect_has_times_scores_and_machine():
+    text = expectation("multi30k-attention")
+    for part in ("8.7 BLEU after 11 minutes", "26.1 BLEU after 42 minutes (the end)", "2 cores", "commit 238c99d"):
+        assert part in text
+
+
+def test_nothing_is_expected_of_what_was_not_measured():
+    assert expectation("pairs-10k") is None
+    assert expectation("my.yaml") is None
