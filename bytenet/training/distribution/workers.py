@@ -1,6 +1,6 @@
 """The processes that train one model together, and what they tell each other outside of the training steps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets.batches.share import Share, in_blocks
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.strategies import workers_strategy
 
@@ -59,6 +59,14 @@ class Workers:
         TensorFlow must not have started before.
         """
         return None if self.cluster is None else workers_strategy(self.cluster)
+
+    def check_devices(self, devices: Sequence[str] | None) -> None:
+        """Raise a ConfigError if `training.devices` is set, but there are several workers."""
+        if self.cluster is not None and devices is not None:
+            raise ConfigError(
+                f"training.devices is {list(devices)}, but with several workers, each uses all GPUs that it sees, or "
+                "its CPU. Leave training.devices out. CUDA_VISIBLE_DEVICES chooses the GPUs of a worker."
+            )
 
     def texts(self, own: str) -> list[str]:
         """The texts of all workers, in their order.

@@ -157,12 +157,7 @@ class Task(ABC):
 
     @abstractmethod
     def replicated_step(self, model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
-        """The function that `fit` calls for each step on several replicas: iterator over batches → measurements.
-
-        Args:
-            model: made by `make_model`.
-            agreement: of the workers.
-        """
+        """The function that `fit` calls for each step on several replicas: iterator over batches → measurements."""
 
     def make_folders(self, run_dir: str | os.PathLike[str], resume: bool) -> dict[str, RunFolder]:
         """The run folder of each translator, by direction. The first one's folder holds the others."""
@@ -217,15 +212,8 @@ class Task(ABC):
 
     def _make_strategy(self) -> tf.distribute.Strategy:
         devices = self.config.training.devices
-        if self.workers.cluster is None:
-            return make_strategy(devices)
-        if devices is not None:
-            raise ConfigError(
-                f"training.devices is {list(devices)}, but with several workers, each uses all GPUs that it sees, or "
-                "its CPU. Leave training.devices out. CUDA_VISIBLE_DEVICES chooses the GPUs of a worker."
-            )
-        assert self.workers.strategy is not None
-        return self.workers.strategy
+        self.workers.check_devices(devices)
+        return self.workers.strategy or make_strategy(devices)
 
     def _check_plateau(self) -> None:
         """Raise a ConfigError if the learning rate depends on validation pairs, but there are none."""

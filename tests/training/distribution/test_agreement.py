@@ -2,6 +2,7 @@
 
 import pytest
 
+from bytenet.errors import ConfigError
 from bytenet.training.distribution import agreement
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.cluster import Cluster
@@ -65,3 +66,10 @@ def test_nothing_is_due_before_the_first_step(clock):
     both = two_agreements()
     clock[0] += 1000
     assert [one.seconds_since_checkpoint for one in both] == [0, 0]
+
+
+def test_devices_are_not_chosen_for_several_workers():
+    Workers().check_devices(["CPU:0"])
+    Workers(Cluster(("one:1", "two:1"), 0)).check_devices(None)
+    with pytest.raises(ConfigError, match=r"training.devices is \['GPU:0'\], but with several workers"):
+        Workers(Cluster(("one:1", "two:1"), 0)).check_devices(["GPU:0"])
