@@ -13,6 +13,7 @@ from bytenet.cli.data import data
 from bytenet.datasets.corpus_report import CorpusReport
 from bytenet.datasets.corpus_report.terminal_tables import print_report, visible
 from bytenet.errors import ConfigError, InputError
+from bytenet.presets.by_size import load_sized_config
 
 
 def test_the_table_shows_everything(config_file):
@@ -36,9 +37,10 @@ def test_the_table_shows_everything(config_file):
     assert "\u2028" not in result.stdout
 
 
-def test_json_is_the_whole_report(config, config_file):
+def test_json_is_the_whole_report_with_the_batches_of_the_preset_for_its_size(config_file):
     result = CliRunner().invoke(data, [config_file, "--json"], catch_exceptions=False)
-    assert json.loads(result.stdout) == json.loads(json.dumps(CorpusReport.from_config(config).to_dict()))
+    config, _ = load_sized_config(config_file)
+    assert json.loads(result.stdout) == json.loads(json.dumps(CorpusReport.from_config(config.data).to_dict()))
 
 
 def test_settings_can_be_changed(config_file):
