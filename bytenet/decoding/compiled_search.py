@@ -65,9 +65,10 @@ class CompiledSearch:
         source_ids = tf.convert_to_tensor(source_ids, tf.int32)
         max_length, limits = length_limits_or_default(self.model, source_ids, max_length, length_limits)
         key = (*source_ids.shape, max_length)
-        with _TRACING:
-            if key not in self._searches:
-                self._searches[key] = self._trace(*key)
+        if key not in self._searches:  # a known shape does not wait while another thread traces
+            with _TRACING:
+                if key not in self._searches:
+                    self._searches[key] = self._trace(*key)
         return self._searches[key](source_ids, limits)
 
     def _trace(self, batch: int, source_length: int, max_length: int) -> Callable[..., SearchResult]:
