@@ -1,6 +1,5 @@
 """When checkpoints are saved, and how a run is stopped."""
 
-import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.state import TrainingState
+from bytenet.training.stop_signals import on_stop_signals
 
 # The end of an epoch is worth a checkpoint if this share of the time between two checkpoints has passed.
 _EPOCH_SHARE = 0.1
@@ -96,9 +96,5 @@ class CheckpointSaver(keras.callbacks.Callback):
         if threading.current_thread() is not threading.main_thread():  # the only one that gets signals
             yield
             return
-        before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
+        with on_stop_signals(request_stop):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)

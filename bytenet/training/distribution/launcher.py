@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bytenet.errors import InputError
+from bytenet.training.stop_signals import on_stop_signals
 
 # Workers end by themselves when one has failed, with a message. Slow ones are asked to, and then killed.
 _SECONDS_TO_END = 20.0
@@ -129,12 +130,8 @@ def _passing_on_signals(processes: Sequence[subprocess.Popen[Any]]) -> Iterator[
         for process in processes:
             _signal(process, number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with on_stop_signals(pass_on):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _wait(processes: Sequence[subprocess.Popen[Any]]) -> int:
