@@ -129,29 +129,15 @@ def test_a_cancelled_call_is_not_made_and_errors_arrive(held_up, thread):
     assert not made
 
 
-def test_a_batch_is_not_padded_much(reversing_engine, thread):
+@pytest.mark.parametrize(("waiting", "sizes"), [(7, [1, 4, 3]), (6, [1, 4, 1, 1])])
+def test_a_batch_is_not_padded_much(held_up, thread, waiting, sizes):
     """With 3 of 4 sentences it is padded, with 2 of 4 it is not."""
-    engine = reversing_engine()
-    engine.batch_sizes = (1, 4, 16)
-    engine.gate.clear()
-    futures = [thread.translate(engine, ["first"])]
-    assert engine.started.wait(PATIENCE_SECONDS)
-    futures += [thread.translate(engine, [str(number)]) for number in range(7)]
-    engine.gate.set()
+    held_up.batch_sizes = (1, 4, 16)
+    futures = [thread.translate(held_up, [str(number)]) for number in range(waiting)]
+    held_up.gate.set()
     for future in futures:
         future.result(PATIENCE_SECONDS)
-    assert [len(batch) for batch in engine.batches] == [1, 4, 3]
-
-    engine.batches.clear()
-    engine.gate.clear()
-    engine.started.clear()
-    futures = [thread.translate(engine, ["first"])]
-    assert engine.started.wait(PATIENCE_SECONDS)
-    futures += [thread.translate(engine, [str(number)]) for number in range(6)]
-    engine.gate.set()
-    for future in futures:
-        future.result(PATIENCE_SECONDS)
-    assert [len(batch) for batch in engine.batches] == [1, 4, 1, 1]
+    assert [len(batch) for batch in held_up.batches] == sizes
 
 
 def test_each_thread_translates_a_batch_at_the_same_time(reversing_engine):
