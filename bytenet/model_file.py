@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,14 +95,15 @@ class ModelFile:
         return WEIGHTS in self._archive
 
     @property
-    def has_equal_lite_model(self) -> bool:
-        """Whether LiteRT translates with the file as TensorFlow does.
+    def suits_lite(self) -> bool:
+        """Whether LiteRT is installed, and translates with the file as TensorFlow does.
 
         With weights in int8, LiteRT also rounds the inputs of matrix products, so its translations differ.
         """
         search = self._settings.get("lite")
         precision = search.get("precision") if isinstance(search, dict) else None
-        return LITE_MODEL in self._archive and precision in ("float32", "float16")
+        is_installed = find_spec("ai_edge_litert") is not None
+        return is_installed and LITE_MODEL in self._archive and precision in ("float32", "float16")
 
     def load_model(self) -> "keras.Model":
         """Build the model and give it its weights. It computes in float32.

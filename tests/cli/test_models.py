@@ -65,7 +65,7 @@ def test_tensorflow_translates_long_files_and_without_litert(shipped, invoke, tm
     (tmp_path / "long").write_text("\n" * 201)
     assert "Translated 1 line in" in invoke(translate, "de-en", tmp_path / "short").stderr
     assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "long").stderr
-    monkeypatch.setattr("bytenet.cli.translate.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("bytenet.model_file.find_spec", lambda name: None)
     assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "short").stderr
 
 

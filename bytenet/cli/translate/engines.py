@@ -1,7 +1,6 @@
 """What translates for `bytenet translate`: TensorFlow or LiteRT."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,8 +48,7 @@ def suits_lite(paths: Sequence[Path], lines: Iterable[str]) -> bool:
         return False
     model = ModelFile(paths[0])
     is_long = isinstance(lines, list) and len(lines) > MOST_LINES_FOR_LITE
-    is_installed = find_spec("ai_edge_litert") is not None
-    return not model.has_weights or (model.has_equal_lite_model and is_installed and not is_long)
+    return not model.has_weights or (model.suits_lite and not is_long)
 
 
 def full_engine(

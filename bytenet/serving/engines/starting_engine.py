@@ -4,7 +4,6 @@ import logging
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 
 from bytenet.model_file import ModelFile
 from bytenet.serving.engines.engine import Alignment, Candidate
@@ -45,7 +44,7 @@ class StartingEngine:
             InputError: it is damaged or something else.
         """
         model = ModelFile(path)
-        return find_spec("ai_edge_litert") is not None and model.has_weights and model.has_equal_lite_model
+        return model.has_weights and model.suits_lite
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:
