@@ -29,6 +29,17 @@ def padded_length(length: int) -> int:
     return padded_size(length, _SHORTEST)
 
 
+def padded_lengths(largest: int, trained_lengths: Sequence[int] | None, longest: int | None) -> list[int]:
+    """The lengths of padded batches of sequences of up to `largest` symbols, see `batches_by_length`; ascending."""
+    return sorted({_padded_length(length, trained_lengths, longest) for length in range(1, largest + 1)})
+
+
+def _padded_length(length: int, trained_lengths: Sequence[int] | None, longest: int | None) -> int:
+    if trained_lengths is None:
+        return min(padded_length(length), longest or sys.maxsize)
+    return next((trained for trained in trained_lengths if trained >= length), length)
+
+
 def pad_batch(sequences: Sequence[np.ndarray], rows: int, length: int) -> np.ndarray:
     """Id sequences as int32 `(rows, length)`, padded with 0. Rows without a sequence are all 0."""
     batch = np.full((rows, length), PAD_ID, np.int32)
@@ -72,14 +83,11 @@ def batches_by_length(
         )
 
     def trained_length(index: int) -> int | None:
-        if trained_lengths is None:
-            return None
-        own_length = lengths[index]
-        return next((length for length in trained_lengths if length >= own_length), own_length)
+        return None if trained_lengths is None else _padded_length(lengths[index], trained_lengths, longest)
 
-    for trained, indices_of_length in groupby(in_order, trained_length):
+    for _, indices_of_length in groupby(in_order, trained_length):
         group = list(indices_of_length)
         for start in range(0, len(group), batch_size):
             batch = group[start : start + batch_size]
-            length = trained or min(padded_length(lengths[batch[-1]]), longest or sys.maxsize)
-            yield batch, min(batch_size, padded_size(len(batch), factor=row_factor)), length
+            rows = min(batch_size, padded_size(len(batch), factor=row_factor))
+            yield batch, rows, _padded_length(lengths[batch[-1]], trained_lengths, longest)

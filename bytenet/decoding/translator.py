@@ -10,7 +10,7 @@ import numpy as np
 
 from bytenet.datasets import EOS_ID, Vocabulary
 from bytenet.datasets.text.characters import is_blank
-from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
@@ -223,6 +223,17 @@ class Translator:
         result = search(source_ids, self.limit(length), np.array(limits, np.int32))
         finished = self._finish(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
         return [translations[:n_best] for translations in finished]
+
+    def make_graphs(self, longest: int, n_best: int = 1) -> None:
+        """Make the graphs of all batches in advance, so that no sentence waits for one. Each takes seconds.
+
+        Args:
+            longest: largest number of symbols of a sentence, with the end symbol.
+            n_best: as for `translate`. Each number has graphs of its own.
+        """
+        for length in padded_lengths(longest, self.trained_lengths, self.model.length_policy.longest):
+            for rows in padded_sizes(self.batch_size, self.row_factor):
+                self._translate_batch([], [], [], rows, length, n_best)
 
     def _num_ranked(self, n_best: int) -> int:
         """The number of hypotheses that the search returns. The coverage ranks all of the beam."""

@@ -31,7 +31,7 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
     directions = Directions(engines)
     metrics = Metrics()
     threads = TranslatingThreads(settings.max_requests, metrics.note_batch, settings.num_threads)
-    metrics.watch(threads)
+    metrics.watch(threads, engines)
     config = uvicorn.Config(
         make_app(directions, threads, settings, metrics),
         host=host,

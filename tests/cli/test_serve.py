@@ -77,6 +77,14 @@ def test_both_engines_translate_a_model_file_as_the_run_folder(run_folder, model
     assert list(lite.draft("ein Hund")) == []
 
 
+def test_graphs_are_made_for_the_longest_sentence_and_with_alternatives(run_folder, monkeypatch):
+    made = []
+    monkeypatch.setattr("bytenet.decoding.Translator.make_graphs", lambda _, *arguments: made.append(arguments))
+    engine = RunEngine(run_folder.path)
+    engine.make_graphs()
+    assert made == [(engine.max_sentence_chars + 1, 1), (engine.max_sentence_chars + 1, engine.max_candidates)]
+
+
 def test_the_server_and_the_lite_engine_need_no_tensorflow(model_path):
     done = subprocess.run([sys.executable, "-c", _WITHOUT_TENSORFLOW, model_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -91,13 +99,17 @@ def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, mod
     assert isinstance(engine, LiteEngine)
 
 
-def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(model_path, invoke, started):
+def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(model_path, invoke, started, monkeypatch):
+    made = []
+    monkeypatch.setattr(RunEngine, "make_graphs", lambda engine: made.append(engine))  # it takes half a minute
     lite, full = LiteEngine(model_path), RunEngine(model_path)
     assert invoke(serve, model_path).exit_code == 0
     (engine,) = started[0]
     assert isinstance(engine, StartingEngine)
     assert (engine.languages, engine.max_candidates) == (full.languages, full.max_candidates)
     engine.wait()
+    assert not engine.is_starting
+    assert len(made) == 1
     assert engine.batch_sizes == full.batch_sizes != lite.batch_sizes
     assert [[text for text, _ in found] for found in engine.translate(LINES, 1)] == [
         [text for text, _ in found] for found in lite.translate(LINES, 1)
@@ -106,7 +118,7 @@ def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(mode
 
 
 def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypatch, caplog):
-    def fail(path):
+    def fail(path, **options):
         raise InputError("no memory")
 
     monkeypatch.setattr("bytenet.serving.engines.starting_engine.RunEngine", fail)

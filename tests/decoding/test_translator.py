@@ -8,7 +8,7 @@ from bytenet.config import load_config
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_size
+from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
 from bytenet.errors import InputError
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
@@ -140,6 +140,27 @@ def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
         Translator(model, VOCABULARY, jit_compile="always")
 
 
+def test_no_line_needs_another_graph_than_those_that_were_made_in_advance(recurrent_model, monkeypatch):
+    traced = []
+
+    def trace(search, *shape):
+        traced.append(shape)
+        return original(search, *shape)
+
+    original = CompiledSearch._trace
+    monkeypatch.setattr(CompiledSearch, "_trace", trace)
+    translator = Translator(recurrent_model(VOCABULARY.size), VOCABULARY, beam_size=2, batch_size=4, row_factor=4)
+    translator.make_graphs(longest=40)
+    limits = {length: translator.limit(length) for length in (32, 64)}
+    assert sorted(traced) == [(rows, length, limits[length]) for rows in (1, 4) for length in (32, 64)]
+    for num_lines in (1, 2, 3, 4):
+        for length in (1, 31, 32, 39):
+            list(translator.translate(["a" * length] * num_lines))
+    assert len(traced) == 4
+    list(translator.translate(["a" * 64]))
+    assert len(traced) == 5
+
+
 def test_unknown_character_is_named_if_the_vocabulary_refuses_it(recurrent_model):
     vocabulary = Vocabulary("abc", unknown="error")
     translator = Translator(recurrent_model(vocabulary.size), vocabulary)
@@ -150,6 +171,9 @@ def test_unknown_character_is_named_if_the_vocabulary_refuses_it(recurrent_model
 def test_padded_sizes():
     assert [padded_size(size) for size in (1, 2, 3, 4, 5, 9)] == [1, 2, 4, 4, 8, 16]
     assert [padded_length(length) for length in (1, 32, 33, 64, 65, 800)] == [32, 32, 64, 64, 128, 1024]
+    assert padded_lengths(200, None, None) == [32, 64, 128, 256]
+    assert padded_lengths(200, None, longest=150) == [32, 64, 128, 150]
+    assert padded_lengths(8, [3, 8, 20], None) == [3, 8]
 
 
 def test_batches_by_length():

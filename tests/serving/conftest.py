@@ -28,6 +28,7 @@ class ReversingEngine:
         self.max_candidates = max_candidates
         self.max_sentence_chars = 100
         self.has_attention = has_attention
+        self.is_starting = False
         self.batches = []
         self.gate = threading.Event()
         self.gate.set()
@@ -90,7 +91,7 @@ def serving(free_port, wait_for):
         chosen = ServerSettings(**{"timeout_seconds": 600.0} | settings)
         metrics = Metrics()
         thread = TranslatingThreads(chosen.max_requests, on_batch=metrics.note_batch)
-        metrics.watch(thread)
+        metrics.watch(thread, engines)
         app = make_app(Directions(engines), thread, chosen, metrics)
         port = free_port()
         config = uvicorn.Config(app, port=port, access_log=False, log_level="error", lifespan="off")

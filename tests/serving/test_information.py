@@ -67,6 +67,7 @@ def test_the_log_and_the_metrics_have_no_texts_and_no_keys(serving, reversing_en
         "bytenet_batch_sentences_count 1.0",
         "bytenet_source_characters_total 11.0",
         "bytenet_unfinished_requests 0.0",
+        "bytenet_starting_models 0.0",
     ):
         assert line in metrics
 

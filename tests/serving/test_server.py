@@ -15,7 +15,8 @@ from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.server import serve
 
 class Engine:
-    languages, batch_sizes, max_candidates, max_sentence_chars, has_attention = ("de", "en"), (1, 4), 1, 100, False
+    languages, batch_sizes, max_candidates, max_sentence_chars = ("de", "en"), (1, 4), 1, 100
+    has_attention = is_starting = False
 
     def translate(self, sentences, num_candidates):
         print("translating", flush=True)

@@ -40,18 +40,22 @@ class Engine(Protocol):
         max_candidates: largest number of translations of a sentence.
         max_sentence_chars: longer sentences are split before they are translated.
         has_attention: whether `align` works.
+        is_starting: whether a faster engine takes over soon.
     """
 
     languages: tuple[str, str]
     max_candidates: int
     max_sentence_chars: int
 
-    # These two may change while an engine starts.
+    # These may change while an engine starts.
     @property
     def batch_sizes(self) -> tuple[int, ...]: ...
 
     @property
     def has_attention(self) -> bool: ...
+
+    @property
+    def is_starting(self) -> bool: ...
 
     def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
         """Translate sentences.

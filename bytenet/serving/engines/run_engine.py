@@ -40,8 +40,14 @@ class RunEngine(TranslatorEngine):
         super().__init__(folder, translator, model.length_policy.longest)
         self.batch_sizes = padded_sizes(translator.batch_size, _ROW_FACTOR)
         self.has_attention = model.has_attention
+        self._translator = translator
         self._draft = DraftSearch(translator)
         self._aligner = Aligner(model, batch_size=1) if model.has_attention else None
+
+    def make_graphs(self) -> None:
+        """Make all graphs that sentences may need, see `Translator.make_graphs`. It takes a minute or more."""
+        for num_candidates in sorted({1, self.max_candidates}):
+            self._translator.make_graphs(self.max_sentence_chars + 1, num_candidates)
 
     def draft(self, sentence: str) -> Iterator[str]:
         """Write a translation by greedy search in parts, see `Engine`."""

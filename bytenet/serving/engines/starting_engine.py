@@ -17,7 +17,8 @@ class StartingEngine:
     """Translates with LiteRT while TensorFlow starts in another thread, and with TensorFlow then.
 
     A server that starts again after a failure answers within a second. Both engines give the same translations, see
-    `can_read`.
+    `can_read`. TensorFlow makes all its graphs before it takes over, so no request waits for one, and the memory of the
+    server does not grow later.
 
     Args:
         path: of a `.bytenet` file with models for both engines.
@@ -56,6 +57,11 @@ class StartingEngine:
         """Whether `align` works. It may become true when TensorFlow has started."""
         return self._engine.has_attention
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether TensorFlow has not started yet."""
+        return self._loading.is_alive()
+
     def warm_up(self) -> None:
         """Translate a short sentence with LiteRT, and begin to start TensorFlow."""
         self._engine.warm_up()
@@ -79,8 +85,8 @@ class StartingEngine:
 
     def _load(self) -> None:
         try:
-            engine = RunEngine(self._path)
-            engine.warm_up()
+            engine = RunEngine(self._path, jit_compile=True)
+            engine.make_graphs()
         except Exception:
             _log.exception("TensorFlow could not load %s. LiteRT goes on translating.", self._path)
         else:

@@ -29,6 +29,8 @@ class TranslatorEngine:
         longest: largest number of symbols of a sentence, with the end symbol; None for no limit.
     """
 
+    is_starting = False
+
     def __init__(self, model: RunFolder | ModelFile, translator: LineTranslator, longest: int | None):
         data = model.config.data
         self.languages = data.languages

@@ -5,10 +5,12 @@ Neither has texts, keys or query strings.
 
 import logging
 import time
+from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from bytenet.serving.engines.engine import Engine
 from bytenet.serving.work.translating_threads import TranslatingThreads
 from bytenet.serving.work.waiting import Batch
 
@@ -35,10 +37,15 @@ class Metrics:
         self._unfinished = Gauge(
             "bytenet_unfinished_requests", "Requests that are translated or wait for it.", registry=self.registry
         )
+        self._starting = Gauge(
+            "bytenet_starting_models", "Models that translate slowly until TensorFlow has started.",
+            registry=self.registry,
+        )  # fmt: skip
 
-    def watch(self, threads: TranslatingThreads) -> None:
-        """Measure how much the translating threads have to do."""
+    def watch(self, threads: TranslatingThreads, engines: Sequence[Engine]) -> None:
+        """Measure how much the translating threads have to do, and how many engines are starting."""
         self._unfinished.set_function(lambda: threads.num_unfinished)
+        self._starting.set_function(lambda: sum(engine.is_starting for engine in engines))
 
     def note_batch(self, batch: Batch) -> None:
         """Count a batch."""

@@ -22,7 +22,7 @@ class ServingCost:
     """What a server does in a measurement, and what it needs.
 
     Attributes:
-        each_text_once: the load of many clients that share the texts. Graphs are traced and compiled meanwhile.
+        each_text_once: the load of many clients that share the texts. The server makes its graphs meanwhile.
         one_client: the loads of one client, before and after the many.
         many_clients: the load of many clients at once.
         first_minute_bytes: largest memory of the server in the first minute of the many clients.
@@ -83,6 +83,7 @@ def measure_serving(
 
         each_text_once = ask(server.port, expected, languages, clients)
         say(f"{len(texts):,} texts once: {each_text_once.wrong} wrong translations")
+        server.wait_until_started()
         before = one_client()
         with _MemoryWatch(server) as memory:
             many_clients = ask(server.port, expected, languages, clients, seconds)

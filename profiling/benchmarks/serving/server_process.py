@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Self
@@ -74,6 +75,17 @@ class ServerProcess:
         raise InputError(
             f"The server {' '.join(self._arguments)} did not answer. Its last lines:\n{last_lines(messages)}"
         )
+
+    def wait_until_started(self) -> None:
+        """Wait until TensorFlow translates with all models, for at most ten minutes."""
+        began = time.monotonic()
+        while b"bytenet_starting_models 0.0" not in self._metrics() and time.monotonic() - began < _PATIENCE_SECONDS:
+            time.sleep(1)
+
+    def _metrics(self) -> bytes:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE_SECONDS)) as connection:
+            connection.request("GET", "/metrics")
+            return connection.getresponse().read()
 
     def resident_bytes(self) -> int:
         """Memory that the process occupies."""
