@@ -21,7 +21,7 @@ _OTHERS = {"full disk": "tests.crash.full_disk", "surroundings": "tests.crash.su
 def main() -> int:
     """Run all parts, print what came of each, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--kills", type=int, default=50, help="of all commands together")
+    parser.add_argument("--kills", type=int, default=50, help="of all commands together, or of the only one")
     parser.add_argument("--seed", type=int, default=1, help="of the moments of the kills")
     parser.add_argument("--only", help=f"one of: {', '.join([*VICTIMS, *_OTHERS])}")
     parser.add_argument("--folder", type=Path, default=Path("crash-findings"), help="for everything that is written")
@@ -31,10 +31,11 @@ def main() -> int:
 
     began = time.monotonic()
     shutil.rmtree(options.folder, ignore_errors=True)
-    whole = sum(kills for _, kills in VICTIMS.values())
+    whole = sum(kills for name, (_, kills) in VICTIMS.items() if options.only in (None, name))
     parts = {name: [module, name] for name, module in _OTHERS.items()} | {
         name: ["tests.crash.campaign", name, str(round(options.kills * kills / whole)), str(options.seed)]
         for name, (_, kills) in VICTIMS.items()
+        if options.only in (None, name)
     }  # the longest ones first
     chosen = {name: part for name, part in parts.items() if options.only in (None, name)}
 
@@ -76,7 +77,8 @@ def _problems(report: dict) -> list[str]:
 
 
 def _line(report: dict) -> str:
-    counts = {key: value for key, value in report.items() if key != "name"}
+    counts = {key: value for key, value in report.items() if key not in ("name", "figures")}
+    counts |= report.get("figures", {})
     if isinstance(report.get("cases"), dict):
         counts["cases"] = sum(report["cases"].values())
     numbers = (f"{len(value) if isinstance(value, list) else round(value)} {key}" for key, value in counts.items())

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from tests.crash.contents import differing, leftovers
-from tests.crash.killing import Ending, Kill, run
+from tests.crash.killing import Ending, Kill
 from tests.crash.victims import Victim, victim_class
 
 REPORT_NAME = "report.json"
@@ -33,6 +33,7 @@ class Report:
         unwhole: files that counted as whole after a kill and were not.
         differing: files that differ from those of the unbroken run, or are too many or too few, by case.
         failed: commands that failed after a kill, with their messages.
+        figures: what the victim counts besides.
         seconds: of all.
     """
 
@@ -43,6 +44,7 @@ class Report:
     unwhole: list[str] = field(default_factory=list)
     differing: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -65,7 +67,7 @@ class Campaign:
         """Kill the victim so many times."""
         began = time.monotonic()
         unbroken = self._case("unbroken")
-        whole = self._run(unbroken)
+        whole = self._victim.run(unbroken)
         if whole.code:
             self._fail(whole)
             return self.report
@@ -76,6 +78,7 @@ class Campaign:
             self.report.cases += 1
             found = self._victim.contents(case)
             self.report.differing += [f"{case.name}: {name}" for name in differing(found, expected)]
+        self.report.figures = self._victim.figures()
         self.report.seconds = time.monotonic() - began
         return self.report
 
@@ -88,7 +91,8 @@ class Campaign:
         for _ in range(most_kills):
             place = self._random.randrange(len(seconds))
             moment, children = self._random.random() * seconds[place], self._random.random() >= _SHARE_ALONE
-            ending = self._run(case, Kill(place, moment, children))
+            worker = self._random.randrange(self._victim.workers)
+            ending = self._victim.run(case, Kill(place, moment, children, worker))
             if not ending.killed:
                 break
             self.report.kills += 1
@@ -97,13 +101,9 @@ class Campaign:
             if self._victim.is_done(case):
                 return
         else:
-            ending = self._run(case)
+            ending = self._victim.run(case)
         if ending.code:
             self._fail(ending)
-
-    def _run(self, case: Path, kill: Kill | None = None) -> Ending:
-        watched = [case / name for name in self._victim.watched]
-        return run(self._victim.command(case), self._victim.environment, watched, kill)
 
     def _fail(self, ending: Ending) -> None:
         self.report.failed.append(f"exit code {ending.code}: {ending.message}")

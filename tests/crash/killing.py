@@ -23,11 +23,13 @@ class Kill:
         folder: number of the watched folder.
         seconds: after the first change in that folder.
         children: whether the processes that the command started are killed at the same time.
+        worker: number of the process, of a victim that has several workers.
     """
 
     folder: int
     seconds: float
     children: bool
+    worker: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Ending:
     Attributes:
         code: exit code; `-signal.SIGKILL` if it was killed.
         message: the end of its standard error.
-        seconds: from the first change in each watched folder to the end; 0 without a change.
+        seconds: from the first change in each watched folder, or from the start, to the end; 0 without a change.
     """
 
     code: int
@@ -50,18 +52,18 @@ class Ending:
 
 
 def run(
-    command: Sequence[str], environment: Mapping[str, str], watched: Sequence[Path], kill: Kill | None = None
+    command: Sequence[str], environment: Mapping[str, str], watched: Sequence[Path | None], kill: Kill | None = None
 ) -> Ending:
     """Run a command to its end, or kill it.
 
     Args:
         command: with its arguments.
         environment: variables beside those of this process.
-        watched: folders that the command writes to. They need not exist.
+        watched: folders that the command writes to. They need not exist. None stands for the start of the command.
         kill: None lets it end by itself.
     """
-    before = [_state(folder) for folder in watched]
-    began: list[float | None] = [None] * len(watched)
+    before = [None if folder is None else _state(folder) for folder in watched]
+    began = [time.monotonic() if folder is None else None for folder in watched]
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command, env=os.environ | environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
@@ -71,7 +73,7 @@ def run(
         while process.poll() is None:
             now = time.monotonic()
             for number, folder in enumerate(watched):
-                if began[number] is None and _state(folder) != before[number]:
+                if folder is not None and began[number] is None and _state(folder) != before[number]:
                     began[number] = now
             first = began[kill.folder] if kill else None
             if now > deadline or (kill and first is not None and now - first >= kill.seconds):

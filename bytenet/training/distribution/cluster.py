@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Self
 
@@ -11,6 +12,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from bytenet.errors import ConfigError, InputError, shown
 from bytenet.limits import parse_json
+from bytenet.training.distribution.guard import answers
 
 _ROLES = ("chief", "worker")
 _EXAMPLE = '{"cluster": {"worker": ["host1:5000", "host2:5000"]}, "task": {"type": "worker", "index": 0}}'
@@ -104,6 +106,13 @@ class Cluster:
     def name(self, index: int) -> str:
         """A worker for messages: "worker 1 (host2:5000)"."""
         return f"worker {index} ({self.addresses[index]})"
+
+    def silent_workers(self) -> list[int]:
+        """The other workers at whose address nobody answers."""
+        others = [index for index in range(len(self.addresses)) if index != self.index]
+        with ThreadPoolExecutor(len(others)) as pool:
+            here = pool.map(answers, [self.addresses[index] for index in others])
+            return [index for index, one in zip(others, here, strict=True) if not one]
 
     def resolver(self) -> tf.distribute.cluster_resolver.ClusterResolver:
         """The workers as TensorFlow takes them."""

@@ -1,9 +1,7 @@
 """What a worker says when another one has ended."""
 
 import re
-import socket
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import tensorflow as tf
@@ -13,7 +11,6 @@ from bytenet.training.distribution.cluster import Cluster
 
 # In the list of those that have stopped sending heartbeats, a line each.
 _UNHEALTHY = re.compile(r"^/job:worker/replica:\d+/task:(\d+)$", re.MULTILINE)
-_PATIENCE_SECONDS = 3.0
 # What TensorFlow raises when a worker that it waits for has ended, or when it ends a collective operation for that.
 _OF_OTHERS = (
     tf.errors.AbortedError, tf.errors.CancelledError, tf.errors.DeadlineExceededError, tf.errors.UnavailableError,
@@ -35,7 +32,7 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
     except (*_OF_OTHERS, *_AMBIGUOUS) as error:
         if cluster is None:
             raise
-        ended = _silent(cluster) or _unhealthy(cluster, str(error))
+        ended = cluster.silent_workers() or _unhealthy(cluster, str(error))
         if not ended and isinstance(error, _AMBIGUOUS):
             raise
         names = " and ".join(map(cluster.name, ended)) or "another worker (which one is not known)"
@@ -44,22 +41,6 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
             "there for the reason. Then start all workers again with --resume: they go on from the latest checkpoint "
             f"in {run_dir}, or from the beginning if there is none."
         ) from error
-
-
-def _silent(cluster: Cluster) -> list[int]:
-    """The other workers at whose address nobody answers."""
-
-    def answers(index: int) -> bool:
-        host, _, port = cluster.addresses[index].rpartition(":")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_SECONDS).close()
-        except OSError:
-            return False
-        return True
-
-    others = [index for index in range(len(cluster.addresses)) if index != cluster.index]
-    with ThreadPoolExecutor(len(others)) as pool:
-        return [index for index, here in zip(others, pool.map(answers, others), strict=True) if not here]
 
 
 def _unhealthy(cluster: Cluster, message: str) -> list[int]:

@@ -1,10 +1,6 @@
 """The devices on which a model trains."""
 
-import signal
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache
 
 import tensorflow as tf
@@ -13,6 +9,7 @@ from bytenet.errors import ConfigError
 from bytenet.layers import MaskedBatchNormalization
 from bytenet.private_api import all_layers
 from bytenet.training.distribution.cluster import Cluster
+from bytenet.training.distribution.meeting import time_limit, wait_for_others
 
 
 def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
@@ -59,25 +56,13 @@ def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrat
     """The strategy of all devices of all workers. The first call connects them, and waits until all are there.
 
     TensorFlow must not have started before.
+
+    Raises:
+        InputError: another worker does not come, or the port of this one is in use.
     """
-    others = [cluster.name(index) for index in range(len(cluster.addresses)) if index != cluster.index]
-    sys.stderr.write(f"{cluster.name(cluster.index)} waits for {', '.join(others)}\n")  # at once, not in two parts
-    with _ending_at_ctrl_c():
+    wait_for_others(cluster)
+    with time_limit(cluster):
         return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
-
-
-@contextmanager
-def _ending_at_ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C end the process at once. Python's own handler would only run when TensorFlow is done waiting."""
-    in_main_thread = threading.current_thread() is threading.main_thread()  # only it may set handlers
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _make_logical_cpus(devices: Sequence[str]) -> None:

@@ -6,11 +6,11 @@ from tests.crash.victims.victim import OUTPUT, Victim
 
 __all__ = ["OUTPUT", "VICTIMS", "Victim", "victim_class"]
 
-# A run with several workers belongs here, too, once `bytenet train` has them: a subclass of `training.Training`.
 VICTIMS = {
-    "training": ("training.Training", 14),
-    "training, two replicas": ("training.TwoReplicas", 8),
-    "training, semi-supervised": ("training.SemiSupervised", 8),
+    "training": ("training.Training", 10),
+    "training, two replicas": ("training.TwoReplicas", 6),
+    "training, two workers": ("workers.TwoWorkers", 8),
+    "training, semi-supervised": ("training.SemiSupervised", 6),
     "export, .bytenet": ("exports.ModelFile", 2),
     "export, SavedModel": ("exports.SavedModel", 3),
     "export, LiteRT": ("exports.LiteModel", 2),

@@ -1,121 +1,55 @@
-"""Workers that die, differ, or are asked to stop."""
+"""What a worker says when another one has ended."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
+import socket
 
 import pytest
+import tensorflow as tf
 
-from .worker_processes import free_addresses, run_workers, start_worker, wait_for_workers
+from bytenet.errors import InputError
+from bytenet.training.distribution.cluster import Cluster
+from bytenet.training.distribution.failures import explaining_ends
 
-SETTINGS = (
-    "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "data.num_train=48", "data.num_validation=8",
-    "data.batch_size=4", "data.bucketing=none", "training.jit_compile=false", "training.deterministic=true",
-    "training.ema_momentum=0.9", "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
-    "evaluation.every_epochs=100", "training.checkpoint_every_steps=5", "training.keep_checkpoints=100",
-)  # fmt: skip
-MOST_SECONDS_TO_END = 60
-#: Long enough to be killed or stopped in the middle.
-ENDLESS = "training.epochs=1000"
+HEARTBEATS = """The following tasks are unhealthy (stopped sending heartbeats):
+/job:worker/replica:0/task:2
+The tasks have crashed. Check the task logs for an earlier error."""
+RESET = "recvmsg:Connection reset by peer, while calling /job:worker/replica:0/task:1"
 
 
-def train_command(run, *settings):
-    return ["-m", "bytenet", "train", "digits", "--resume", "--run", run, *(f"--set={one}" for one in settings)]
+@pytest.fixture
+def cluster():
+    """Worker 0 of three workers that all listen."""
+    with socket.create_server(("localhost", 0)) as one, socket.create_server(("localhost", 0)) as two:
+        ports = [one.getsockname()[1], two.getsockname()[1]]
+        yield Cluster(("localhost:1", *(f"localhost:{port}" for port in ports)), 0)
 
 
-def wait_for_checkpoint(run, processes):
-    while not list((run / "checkpoints").glob("step-*.npz")):
-        assert all(process.poll() is None for process in processes)
-        time.sleep(0.05)
+def message_after(error, cluster):
+    with pytest.raises(InputError) as raised, explaining_ends(cluster, "runs/x"):
+        raise error
+    assert "--resume" in str(raised.value)
+    assert "runs/x" in str(raised.value)
+    return str(raised.value)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_after_a_death_the_others_end_and_all_resume_bit_identical(tmp_path, equal_final_states):
-    """First the chief dies, then another worker."""
-    broken, unbroken = tmp_path / "broken", tmp_path / "unbroken"
-    for killed in (0, 1):
-        addresses = free_addresses(2)
-        command = train_command("broken", *SETTINGS, "training.epochs=8")
-        processes = [start_worker(addresses, index, command, tmp_path) for index in range(2)]
-        steps = {path.name for path in (broken / "checkpoints").glob("step-*")} if broken.exists() else set()
-        while {path.name for path in (broken / "checkpoints").glob("step-*")} <= steps:
-            assert all(process.poll() is None for process in processes), "the run ended before it could be killed"
-            time.sleep(0.02)
-        processes[killed].send_signal(signal.SIGKILL)
-        ended = wait_for_workers(processes, tmp_path, MOST_SECONDS_TO_END)
-        assert ended[killed].code == -signal.SIGKILL
-        code, errors = ended[1 - killed]
-        assert code == 1
-        assert f"worker {killed} ({addresses[killed]}) ended or cannot be reached" in errors
-        assert "--resume" in errors
-        assert "Traceback" not in errors
-    for run in ("broken", "unbroken"):
-        for ended in run_workers(2, train_command(run, *SETTINGS, "training.epochs=8"), tmp_path):
-            assert ended.code == 0, ended.errors[-2000:]
-    state, _ = equal_final_states(broken, unbroken)
-    assert state["step"] == 96
-    assert (broken / "model.keras").exists()
+def test_a_worker_that_does_not_answer_is_named(cluster):
+    silent = Cluster((*cluster.addresses[:2], "localhost:1"), 0)
+    message = message_after(tf.errors.UnavailableError(None, None, RESET), silent)
+    assert "because worker 2 (localhost:1) ended or cannot be reached" in message
 
 
-@pytest.mark.slow
-def test_a_signal_to_any_worker_stops_all_after_the_same_step(tmp_path):
-    addresses, command = free_addresses(2), train_command("run", *SETTINGS, ENDLESS)
-    processes = [start_worker(addresses, index, command, tmp_path) for index in range(2)]
-    wait_for_checkpoint(tmp_path / "run", processes)
-    processes[1].send_signal(signal.SIGTERM)
-    ended = wait_for_workers(processes, tmp_path)
-    assert [one.code for one in ended] == [130, 130]
-    assert all("Resume with: bytenet train --resume --run run\n" in one.errors for one in ended)
-    steps = {one.errors.partition("Stopped at step ")[2].partition(";")[0] for one in ended}
-    assert len(steps) == 1
-    assert (tmp_path / "run" / "checkpoints" / f"step-{int(steps.pop()):08d}.npz").exists()
+@pytest.mark.parametrize("kind", [tf.errors.UnavailableError, tf.errors.InternalError])
+def test_a_worker_without_heartbeats_is_named(cluster, kind):
+    message = message_after(kind(None, None, HEARTBEATS), cluster)
+    assert f"because {cluster.name(2)} ended or cannot be reached" in message
 
 
-@pytest.mark.thorough
-def test_workers_with_other_settings_or_data_are_refused(tmp_path):
-    addresses = free_addresses(2)
-    commands = [train_command("run", *SETTINGS, f"training.learning_rate={rate}") for rate in (0.001, 0.002)]
-    processes = [start_worker(addresses, index, command, tmp_path) for index, command in enumerate(commands)]
-    for ended in wait_for_workers(processes, tmp_path):
-        assert ended.code == 1
-        assert "Traceback" not in ended.errors
-        assert (
-            f"worker 1 ({addresses[1]}) has training.learning_rate '0.002', but worker 0 ({addresses[0]}) has '0.001'"
-        ) in ended.errors
-    assert not (tmp_path / "run").exists()
+def test_a_worker_that_only_passed_on_the_error_is_not_named(cluster):
+    message = message_after(tf.errors.UnavailableError(None, None, RESET), cluster)
+    assert "because another worker (which one is not known) ended" in message
 
 
-@pytest.mark.slow
-def test_a_worker_that_cannot_begin_tells_the_others_why(tmp_path):
-    """Here the chief, whose folder is in use."""
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "notes.txt").write_text("")
-    command = [one for one in train_command("run", *SETTINGS) if one != "--resume"]
-    chief, other = run_workers(2, command, tmp_path)
-    assert chief.code == other.code == 1
-    assert "notes.txt" in chief.errors
-    assert "because worker 0 (localhost:" in other.errors
-    assert "notes.txt" in other.errors
-
-
-@pytest.mark.slow
-def test_launched_workers_end_when_one_is_killed(tmp_path):
-    arguments = train_command("run", *SETTINGS, ENDLESS)[2:]
-    command = [sys.executable, "-m", "bytenet", "launch", "--workers", "2", "--", *arguments]
-    with open(tmp_path / "errors.txt", "w", encoding="utf-8") as errors:
-        launcher = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=errors)
-    try:
-        wait_for_checkpoint(tmp_path / "run", [launcher])
-        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
-        (worker,) = (pid for pid in children if b'"index": 1' in Path(f"/proc/{pid}/environ").read_bytes())
-        os.kill(int(worker), signal.SIGKILL)
-        assert launcher.wait(MOST_SECONDS_TO_END) == 1
-    finally:
-        launcher.kill()
-    lines = (tmp_path / "errors.txt").read_text(encoding="utf-8").splitlines()
-    assert [line for line in lines if line.startswith("[0] Error: This is worker 0 (localhost:")]
-    assert not [line for line in lines if "I0000" in line or "Traceback" in line]
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_own_failures_stay_as_they_are(cluster, is_alone):
+    error = tf.errors.InternalError(None, None, "out of order")
+    with pytest.raises(tf.errors.InternalError), explaining_ends(None if is_alone else cluster, "runs/x"):
+        raise error

@@ -5,6 +5,8 @@ import os
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +39,17 @@ for name, settings in json.loads(sys.argv[1]).items():
     train(load_config("digits", settings), f"{name}-{count}", more_callbacks=[dump], cluster=cluster)
 """
 
+# A small run with a checkpoint every five steps.
+SETTINGS = (
+    "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "data.num_train=48", "data.num_validation=8",
+    "data.batch_size=4", "data.bucketing=none", "training.jit_compile=false", "training.deterministic=true",
+    "training.ema_momentum=0.9", "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
+    "evaluation.every_epochs=100", "training.checkpoint_every_steps=5", "training.keep_checkpoints=100",
+)  # fmt: skip
+MOST_SECONDS_TO_END = 60
+# Long enough to be killed or stopped in the middle.
+ENDLESS = "training.epochs=1000"
+
 
 class Ended(NamedTuple):
     """How a worker ended: its exit code, negative for a signal, and what it wrote to standard error."""
@@ -54,13 +67,23 @@ def free_addresses(count: int) -> list[str]:
         return [f"localhost:{one.getsockname()[1]}" for one in found]
 
 
-def start_worker(addresses: list[str], index: int, command: list[str], folder: Path) -> subprocess.Popen:
-    """Start a worker with its output in files. One address means a process that trains alone."""
+def start_worker(
+    addresses: list[str], index: int, command: list[str], folder: Path, before: Sequence[str] = ()
+) -> subprocess.Popen:
+    """Start a worker with its output in files. One address means a process that trains alone.
+
+    Args:
+        addresses: of all workers.
+        index: of this one.
+        command: arguments of Python.
+        folder: for its output, and its current folder.
+        before: a program that starts Python, with its arguments.
+    """
     config = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": index}}
     environment = {**os.environ, "TF_CONFIG": json.dumps(config), "TF_NUM_INTRAOP_THREADS": "1"}
     errors = open(folder / f"errors-{index}.txt", "w", encoding="utf-8")  # noqa: SIM115 - the process has it
     return subprocess.Popen(
-        [sys.executable, *command], env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors
+        [*before, sys.executable, *command], env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=errors
     )
 
 
@@ -81,3 +104,15 @@ def run_workers(count: int, command: list[str], folder: Path) -> list[Ended]:
     addresses = free_addresses(count)
     processes = [start_worker(addresses, index, command, folder) for index in range(count)]
     return wait_for_workers(processes, folder)
+
+
+def train_command(run: Path | str, *settings: str) -> list[str]:
+    """The arguments of Python that begin or resume a run."""
+    return ["-m", "bytenet", "train", "digits", "--resume", "--run", str(run), *(f"--set={one}" for one in settings)]
+
+
+def wait_for_checkpoint(run: Path, processes: list[subprocess.Popen]) -> None:
+    """Wait for the first checkpoint of a run. All processes must live until then."""
+    while not list((run / "checkpoints").glob("step-*.npz")):
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.05)

@@ -1,0 +1,88 @@
+"""The first meeting of workers."""
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from bytenet.errors import InputError
+from bytenet.training.distribution import guard, meeting
+from bytenet.training.distribution.cluster import Cluster
+
+from .worker_processes import free_addresses
+
+
+@pytest.fixture
+def cluster():
+    return Cluster(tuple(free_addresses(3)), 1)
+
+
+def listening(cluster, index):
+    host, _, port = cluster.addresses[index].rpartition(":")
+    return socket.create_server((host, int(port)))
+
+
+def test_a_worker_waits_until_all_others_are_there(cluster, capsys):
+    waiter = threading.Thread(target=meeting.wait_for_others, args=(cluster,))
+    with listening(cluster, 0):
+        waiter.start()
+        waiter.join(1.0)
+        assert waiter.is_alive()
+        with listening(cluster, 2):
+            waiter.join(60.0)
+            assert not waiter.is_alive()
+    assert capsys.readouterr().err == f"{cluster.name(1)} waits for {cluster.name(0)} and {cluster.name(2)}\n"
+
+
+def test_a_waiting_worker_can_be_seen_by_the_others(cluster):
+    waiter = threading.Thread(target=meeting.wait_for_others, args=(cluster,))
+    waiter.start()
+    while not guard.answers(cluster.addresses[1]):
+        time.sleep(0.01)
+    with listening(cluster, 0), listening(cluster, 2):
+        waiter.join(60.0)
+    assert not waiter.is_alive()
+    assert not guard.answers(cluster.addresses[1]), "TensorFlow needs the port"
+
+
+def test_a_long_wait_is_shown_and_ends(cluster, capsys, monkeypatch):
+    monkeypatch.setattr(meeting, "_SECONDS_BETWEEN_NOTES", 0.0)
+    monkeypatch.setattr(meeting, "_MOST_SECONDS", 1.0)
+    with listening(cluster, 0), pytest.raises(InputError, match=r"worker 2 \(localhost:\d+\) did not come"):
+        meeting.wait_for_others(cluster)
+    assert f"{cluster.name(1)} still waits for {cluster.name(2)}\n" in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_named(cluster):
+    with listening(cluster, 1), pytest.raises(InputError, match=r"cannot listen at port .* in all workers' TF_CONFIG"):
+        meeting.wait_for_others(cluster)
+
+
+def test_a_worker_that_tensorflow_keeps_waiting_is_ended(cluster):
+    """The guard kills it from outside, and names the worker that is gone."""
+    sleeper = f"""
+import time
+from bytenet.training.distribution import meeting
+from bytenet.training.distribution.cluster import Cluster
+meeting._SECONDS_TO_CONNECT = .5
+with meeting.time_limit(Cluster({cluster.addresses!r}, 1)):
+    time.sleep(600)
+"""
+    with listening(cluster, 0):
+        ended = subprocess.run([sys.executable, "-c", sleeper], stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert f"because {cluster.name(2)} ended or cannot be reached" in ended.stderr
+    assert "--resume" in ended.stderr
+
+
+def test_a_guard_that_is_not_needed_kills_nobody():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        command = [sys.executable, "-I", guard.__file__, str(process.pid), "600", "message"]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
+        assert process.poll() is None
+        process.communicate(b"\n")
+    assert process.returncode == 0

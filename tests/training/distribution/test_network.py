@@ -1,0 +1,133 @@
+"""Workers on a network that stops to deliver packets. No end of a process tells the other side.
+
+Each worker has a network namespace of its own, and a bridge in a third one connects them. This needs root and `ip`.
+"""
+
+import os
+import subprocess
+import time
+
+import pytest
+
+from .worker_processes import (
+    ENDLESS,
+    MOST_SECONDS_TO_END,
+    SETTINGS,
+    start_worker,
+    train_command,
+    wait_for_checkpoint,
+    wait_for_workers,
+)
+
+ADDRESSES = ["10.9.0.1:5000", "10.9.0.2:5000"]
+
+
+class Network:
+    """Two namespaces that reach each other."""
+
+    def __init__(self):
+        self.names = [f"bytenet-{os.getpid()}-{index}" for index in range(2)]
+        self._bridge = f"bytenet-{os.getpid()}-bridge"
+
+    def make(self):
+        _ip("netns", "add", self._bridge)
+        _ip("-n", self._bridge, "link", "add", "bridge", "type", "bridge")
+        _ip("-n", self._bridge, "link", "set", "bridge", "up")
+        for index, name in enumerate(self.names):
+            _ip("netns", "add", name)
+            _ip(
+                "link",
+                "add",
+                "lan",
+                "netns",
+                name,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                f"port{index}",
+                "netns",
+                self._bridge,
+            )
+            _ip("-n", name, "addr", "add", f"10.9.0.{index + 1}/24", "dev", "lan")
+            _ip("-n", name, "link", "set", "lo", "up")
+            _ip("-n", name, "link", "set", "lan", "up")
+            _ip("-n", self._bridge, "link", "set", f"port{index}", "up")
+        self.deliver()
+
+    def deliver(self):
+        for index in range(2):
+            _ip("-n", self._bridge, "link", "set", f"port{index}", "master", "bridge")
+
+    def stall(self):
+        """Packets disappear. All links stay up."""
+        _ip("-n", self._bridge, "link", "set", "port1", "nomaster")
+
+    def remove(self):
+        for name in (*self.names, self._bridge):
+            subprocess.run(["ip", "netns", "del", name], check=False, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def network():
+    network = Network()
+    try:
+        network.make()
+    except (OSError, subprocess.CalledProcessError):
+        network.remove()
+        pytest.skip("needs root, ip and network namespaces")
+    yield network
+    network.remove()
+
+
+def start_two(network, folder):
+    command = train_command("run", *SETTINGS, ENDLESS)
+    return [
+        start_worker(ADDRESSES, index, command, folder, before=["ip", "netns", "exec", name])
+        for index, name in enumerate(network.names)
+    ]
+
+
+@pytest.mark.slow
+def test_after_a_stall_of_the_network_all_workers_end_and_name_the_others(network, tmp_path):
+    processes = start_two(network, tmp_path)
+    wait_for_checkpoint(tmp_path / "run", processes)
+    network.stall()
+    for index, ended in enumerate(wait_for_workers(processes, tmp_path, MOST_SECONDS_TO_END)):
+        assert ended.code == 1
+        other = 1 - index
+        assert f"because worker {other} ({ADDRESSES[other]}) ended or cannot be reached" in ended.errors
+        assert "--resume" in ended.errors
+
+
+@pytest.mark.slow
+def test_a_short_stall_is_survived(network, tmp_path):
+    processes = start_two(network, tmp_path)
+    wait_for_checkpoint(tmp_path / "run", processes)
+    network.stall()
+    time.sleep(3)
+    network.deliver()
+    steps = set((tmp_path / "run" / "checkpoints").iterdir())
+    while len(set((tmp_path / "run" / "checkpoints").glob("step-*.npz")) - steps) < 3:
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.1)
+    for process in processes:
+        process.kill()
+
+
+@pytest.mark.slow
+def test_workers_wait_for_the_network(network, tmp_path):
+    network.stall()
+    processes = start_two(network, tmp_path)
+    while any(" waits for worker " not in (tmp_path / f"errors-{index}.txt").read_text() for index in range(2)):
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.1)
+    time.sleep(10)
+    network.deliver()
+    wait_for_checkpoint(tmp_path / "run", processes)
+    for process in processes:
+        process.kill()
+
+
+def _ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True, stderr=subprocess.PIPE)
