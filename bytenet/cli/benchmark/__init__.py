@@ -7,6 +7,7 @@ from bytenet.cli.common.lazy_group import LazyGroup
 
 _MEASURED = {
     "training": "Training step: rate, share of the machine's peak, time to compile.",
+    "exchange": "Exchange of gradients between workers: time, and a model for many machines.",
     "semi-supervised": "Training step with monolingual text, compared with one on pairs only.",
     "decoding": "Search: milliseconds a character, by length, batch and beam.",
     "pipeline": "Input pipeline: pairs a second, and padding by bucketing method.",

@@ -92,7 +92,7 @@ def training(
 
 def _print_workers(cases: "Sequence[TrainingCase]", workers: Sequence[int], repeats: int, as_json: bool) -> None:
     """Measure each case with as many workers as it has replicas."""
-    from bytenet.profiling.benchmarks.workers.measure import measure_workers
+    from bytenet.profiling.benchmarks.workers.training import measure_workers
 
     costs = []
     for count in workers:

@@ -1,12 +1,8 @@
 """What a training step of several workers costs, and how much of it is the exchange of the gradient."""
 
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 import tensorflow as tf
 
@@ -15,9 +11,10 @@ from bytenet.profiling.benchmarks.measurement import Spread, refuse_semi_supervi
 from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
+from bytenet.profiling.benchmarks.workers.exchange import exchange_of
+from bytenet.profiling.benchmarks.workers.processes import on_each_worker
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.cluster import Cluster
-from bytenet.training.distribution.launcher import worker_environments
 from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import num_trainable
@@ -83,21 +80,8 @@ def measure_workers(
         refuse_semi_supervised(case.config)
         case.config.model.length_policy.check(case.length)
         say(f"{case.name}, {workers} workers ...")
-        with ExitStack() as stack:
-            pools = [
-                stack.enter_context(
-                    ProcessPoolExecutor(1, get_context("spawn"), initializer=_set_environment, initargs=(environment,))
-                )
-                for environment in worker_environments(workers)
-            ]
-            measured = [pool.submit(measure_as_worker, case, repeats, steps) for pool in pools]
-            of_chief, *_ = [future.result() for future in measured]
-            costs.append(of_chief)
+        costs.append(on_each_worker(workers, measure_as_worker, case, repeats, steps))
     return costs
-
-
-def _set_environment(environment: Mapping[str, str]) -> None:
-    os.environ.update(environment)
 
 
 def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCost:
@@ -111,7 +95,7 @@ def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCo
     model.train_function = supervised_step(model, Agreement(workers))
     batches = full_length_batches(case.config, vocabulary, case.batch_size, case.length, workers.count)
     dataset = workers.distribute(workers.share.of(batches))
-    exchange = _exchange(workers.strategy, num_trainable(model))
+    exchange, gradient = exchange_of(workers.strategy), tf.random.normal([num_trainable(model)], seed=1)
 
     def train(number: int) -> float:
         times = StepTimes()
@@ -119,13 +103,13 @@ def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCo
         return sum(times.seconds) / number
 
     train(_FIRST_STEPS)
-    exchange()
+    exchange(gradient)
     step_seconds, exchange_seconds = [], []
     for _ in range(repeats):
         step_seconds.append(train(steps))
         began = time.perf_counter()
         for _ in range(steps):
-            exchange()
+            exchange(gradient)
         exchange_seconds.append((time.perf_counter() - began) / steps)
     return WorkersCost(
         case=case.name,
@@ -139,18 +123,3 @@ def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCo
         exchange_seconds=Spread.of(exchange_seconds),
         share_of_exchange=Spread.of([part / whole for part, whole in zip(exchange_seconds, step_seconds, strict=True)]),
     )
-
-
-def _exchange(strategy: tf.distribute.Strategy, size: int) -> Callable[[], float]:
-    """A function that adds up a vector of float32 over all replicas, as an optimiser does with the gradient."""
-
-    def add_up(vector: tf.Tensor) -> tf.Tensor:
-        own = tf.identity(vector)  # on this replica's device, as a gradient is
-        return tf.reduce_sum(tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, own))
-
-    @tf.function(autograph=False)
-    def run(vector: tf.Tensor) -> tf.Tensor:
-        return strategy.reduce("SUM", strategy.run(add_up, args=(vector,)), axis=None)
-
-    vector = tf.random.normal([size], seed=1)
-    return lambda: float(run(vector))

@@ -1,0 +1,59 @@
+"""The exchange of gradients, and the model of its time."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from bytenet.cli.benchmark import benchmark
+from bytenet.profiling.benchmarks.measurement import Spread
+from bytenet.profiling.benchmarks.workers.exchange import ExchangeTime
+from bytenet.profiling.benchmarks.workers.exchange_model import ExchangeModel
+
+MODEL = ExchangeModel(call_seconds=0.005, round_seconds=0.001, byte_seconds=3e-9)
+
+
+def test_seconds_by_hand():
+    # Four workers: 6 rounds, and each sends 1.5 times its 8 MB. At 1 Gbit/s, 12 MB take 96 ms.
+    assert MODEL.seconds(4, 8e6) == pytest.approx(0.005 + 0.006 + 0.036)
+    assert MODEL.seconds(4, 8e6, bits_per_second=1e9) == pytest.approx(0.047 + 0.096)
+    assert MODEL.seconds(4, 8e6, bits_per_second=1e9, processes_a_core=2) == pytest.approx(2 * 0.047 + 0.096)
+
+
+def test_efficiency_by_hand():
+    predicted = MODEL.prediction(2, gigabits=1.0, size=10e6, step_seconds=0.883)
+    assert predicted.exchange_seconds == pytest.approx(0.005 + 0.002 + 0.030 + 0.080)
+    assert predicted.efficiency == pytest.approx(0.883)
+
+
+def test_a_fit_finds_the_costs_again():
+    times = [
+        ExchangeTime(
+            workers, workers / 2, size, Spread.of([MODEL.seconds(workers, size * 1e6, processes_a_core=workers / 2)])
+        )
+        for workers in (2, 3)
+        for size in (0.1, 1.0, 10.0)
+    ]
+    fitted = ExchangeModel.fitted(times)
+    assert fitted.call_seconds == pytest.approx(MODEL.call_seconds)
+    assert fitted.round_seconds == pytest.approx(MODEL.round_seconds)
+    assert fitted.byte_seconds == pytest.approx(MODEL.byte_seconds)
+    assert fitted.compared(times[0]).model_seconds == pytest.approx(times[0].seconds.median)
+
+
+def test_a_model_needs_two_numbers_of_workers():
+    done = CliRunner().invoke(benchmark, ["exchange", "--workers", "2"])
+    assert "--workers 2 is only one number of workers" in str(done.exception)
+
+
+@pytest.mark.slow
+def test_exchanges_are_measured_and_predicted():
+    done = CliRunner().invoke(
+        benchmark, ["exchange", "--repeats", "2", "--check-workers", "2", "--link", "1", "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout)
+    assert {row["time"]["workers"] for row in result["measured"]} == {2, 3}
+    assert all(row["time"]["seconds"]["least"] > 0 and row["model_seconds"] > 0 for row in result["measured"])
+    assert [row["machines"] for row in result["predicted"]] == [2, 4, 8, 16, 32, 64]
+    assert all(0 < row["efficiency"] < 1 for row in result["predicted"])
