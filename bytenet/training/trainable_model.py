@@ -60,7 +60,7 @@ def make_trainable_model(
     training = config.training
     with strategy.scope():
         model = build_model(config.model, vocabulary.size)
-        if strategy.num_replicas_in_sync > 1:
+        if strategy.num_replicas_in_sync > 1 and training.sync_batch_norm:
             synchronize_batch_normalization(model)
         if jit_compile and not tf.config.list_logical_devices("GPU"):
             use_tap_products(model)

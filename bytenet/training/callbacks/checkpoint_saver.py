@@ -56,6 +56,9 @@ class CheckpointSaver(keras.callbacks.Callback):
         """Save a checkpoint now."""
         folder, keep = self._folder.checkpoints, self._config.keep_checkpoints
         save_checkpoint(folder, self.model, self._translators, self._state, keep)
+        # A resumed run spreads the sums of the metrics equally over the replicas. So does this run, to round alike.
+        for variable in self.model.metrics_variables:
+            variable.assign(keras.ops.convert_to_numpy(variable))
         self._agreement.note_checkpoint()
 
     def on_train_batch_end(self, batch, logs=None):

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from bytenet.training.distribution.agreement import Agreement
+from bytenet.training.distribution.strategies import average_statistics
 from bytenet.training.optimizers.flat_gradients import apply_flat_gradient, flat_gradient
 
 ReplicaStep = Callable[..., dict[str, tf.Tensor]]
@@ -73,7 +74,13 @@ def _replica_step(model: keras.Model) -> ReplicaStep:
     must not wait for each other either: batch normalisation over all replicas cannot be compiled.
     """
     if not model.jit_compile:
-        return model.train_step
+
+        def plain_step(batch):
+            measurements = model.train_step(batch)
+            average_statistics(model)
+            return measurements
+
+        return plain_step
 
     @tf.function(jit_compile=True, autograph=False)
     def gradient_and_measurements(inputs, target_ids, weights):
@@ -90,6 +97,7 @@ def _replica_step(model: keras.Model) -> ReplicaStep:
     def step(batch):
         gradient, measurements = gradient_and_measurements(*batch)
         apply_flat_gradient(model, gradient)
+        average_statistics(model)
         return measurements
 
     return step

@@ -63,13 +63,14 @@ def make_optimizer(training: TrainingConfig, total_steps: int) -> TrainingOptimi
         return FlatAdam(
             schedule, training.beta_1, training.beta_2, training.epsilon,
             clip_norm=training.clip_norm, ema_momentum=training.ema_momentum, accumulates=accumulates,
+            exchange_dtype=training.exchange_dtype,
         )  # fmt: skip
     kind = _classes()[training.optimizer]
     settings = {"beta_1": training.beta_1, "beta_2": training.beta_2, "epsilon": training.epsilon}
     arguments: dict[str, Any] = {name: value for name, value in settings.items() if name in _arguments(kind)}
     try:
         return KerasOptimizer(
-            kind, schedule, training.clip_norm, training.ema_momentum, accumulates,
+            kind, schedule, training.clip_norm, training.ema_momentum, accumulates, training.exchange_dtype,
             **(arguments | training.optimizer_arguments),
         )  # fmt: skip
     except (TypeError, ValueError) as error:

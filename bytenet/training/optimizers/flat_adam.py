@@ -21,7 +21,7 @@ class FlatAdam(TrainingOptimizer):
     Args:
         learning_rate: float or schedule.
         beta_1, beta_2, epsilon: as in Adam, epsilon outside of the root.
-        clip_norm, ema_momentum, accumulates: as for `TrainingOptimizer`.
+        clip_norm, ema_momentum, accumulates, exchange_dtype: as for `TrainingOptimizer`.
 
     Reference:
         Kingma and Ba 2015, algorithm 1 in the order of its section 2 (Madsen 2017, eq. 2.2.7).
@@ -36,8 +36,9 @@ class FlatAdam(TrainingOptimizer):
         clip_norm: float | None = None,
         ema_momentum: float | None = None,
         accumulates: bool = False,
+        exchange_dtype: str = "float32",
     ):
-        super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, name="adam")
+        super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, exchange_dtype, name="adam")
         self.beta_1 = beta_1
         self.beta_2 = beta_2
         self.epsilon = epsilon
@@ -60,10 +61,8 @@ class FlatAdam(TrainingOptimizer):
     def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
         """Update the weights at once."""
         with keras.name_scope(self.name):
-            gradient = flat_vector(gradients)
+            gradient = self._over_replicas(flat_vector(gradients))
             replica = tf.distribute.get_replica_context()
-            if replica.num_replicas_in_sync > 1:
-                gradient = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradient)
             variables = (self._second_moment, self.gradient_norm, self._average)
             state = [variable.value for variable in variables if variable is not None]
             values = [weight.value for weight in weights]

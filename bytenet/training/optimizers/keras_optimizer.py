@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
@@ -15,7 +16,7 @@ class KerasOptimizer(TrainingOptimizer):
 
     Args:
         kind: class of the optimiser, such as `keras.optimizers.SGD`.
-        learning_rate, clip_norm, ema_momentum, accumulates: as for `TrainingOptimizer`.
+        learning_rate, clip_norm, ema_momentum, accumulates, exchange_dtype: as for `TrainingOptimizer`.
         **arguments: of the class.
 
     Raises:
@@ -29,11 +30,12 @@ class KerasOptimizer(TrainingOptimizer):
         clip_norm: float | None = None,
         ema_momentum: float | None = None,
         accumulates: bool = False,
+        exchange_dtype: str = "float32",
         **arguments: Any,
     ):
         # By default, Keras adds a number that counts through the whole process. Checkpoints contain the name.
         name = kind.__name__.lower()
-        super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, name)
+        super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, exchange_dtype, name)
         self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
         self._averages: list[keras.Variable] | None = None
 
@@ -59,7 +61,7 @@ class KerasOptimizer(TrainingOptimizer):
         with keras.name_scope(self.name):
             gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
             if replicas > 1:
-                gradients = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+                gradients = parts_like(self._over_replicas(flat_vector(gradients)), weights)
             norm = tf.linalg.global_norm(gradients)
             if self.clip_norm is not None:
                 scale = self.clip_norm / tf.maximum(norm, self.clip_norm)

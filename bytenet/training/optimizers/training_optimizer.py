@@ -27,6 +27,7 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
         clip_norm: largest L2 norm of the whole gradient; None for no clipping.
         ema_momentum: share of the old average kept at each update in `average_weights`; None keeps no average.
         accumulates: whether gradients are summed over several batches.
+        exchange_dtype: "float32" or "bfloat16", in which replicas send each other their gradients.
         name: first part of the names of its variables.
 
     Attributes:
@@ -42,13 +43,20 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
     batch_weight: keras.Variable
 
     def __init__(
-        self, learning_rate: Any, clip_norm: float | None, ema_momentum: float | None, accumulates: bool, name: str
+        self,
+        learning_rate: Any,
+        clip_norm: float | None,
+        ema_momentum: float | None,
+        accumulates: bool,
+        exchange_dtype: str,
+        name: str,
     ):
         super().__init__(learning_rate=learning_rate, name=name)
         self.schedule = learning_rate
         self.clip_norm = clip_norm
         self.averaging_momentum = ema_momentum
         self.accumulates = accumulates
+        self.exchange_dtype = exchange_dtype
 
     def build(self, variables: list[keras.Variable]) -> None:
         """Make the variables of the accumulation for a list of weights. Subclasses add their own variables."""
@@ -105,13 +113,19 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
     def average_weights(self) -> list[np.ndarray] | None:
         """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
 
+    def _over_replicas(self, gradient: tf.Tensor) -> tf.Tensor:
+        """The sum of a gradient, float32 `(parameters,)`, over all replicas."""
+        replica = tf.distribute.get_replica_context()
+        if replica.num_replicas_in_sync == 1:
+            return gradient
+        total = replica.all_reduce(tf.distribute.ReduceOp.SUM, tf.cast(gradient, self.exchange_dtype))
+        return tf.cast(total, gradient.dtype)
+
     def _accumulate(self, gradients: Sequence[tf.Tensor]) -> None:
         replica = tf.distribute.get_replica_context()
         with keras.name_scope(self.name):
-            gradient = flat_vector(gradients)
-            if replica.num_replicas_in_sync > 1:
-                # Summed at every batch: parts of replicas could not be restored from a checkpoint.
-                gradient = replica.all_reduce(tf.distribute.ReduceOp.SUM, gradient)
+            # Summed at every batch: parts of replicas could not be restored from a checkpoint.
+            gradient = self._over_replicas(flat_vector(gradients))
             replica.merge_call(self._add_to_sums, args=(gradient,))
 
     def _add_to_sums(self, strategy, gradient):

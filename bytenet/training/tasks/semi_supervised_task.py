@@ -151,7 +151,13 @@ class SemiSupervisedTask(Task):
 
     def _make_strategy(self) -> tf.distribute.Strategy:
         if self.config.semi_supervised.placement != "apart":
-            return super()._make_strategy()
+            strategy = super()._make_strategy()
+            if strategy.num_replicas_in_sync > 1 and not self.config.training.sync_batch_norm:
+                raise ConfigError(
+                    "training.sync_batch_norm is false, but semi-supervised training uses several devices or workers, "
+                    "whose translators must have the same statistics. Leave it out."
+                )
+            return strategy
         devices = self.config.training.devices
         if self.workers.count > 1:
             raise ConfigError(

@@ -229,10 +229,12 @@ class Task(ABC):
         """Why XLA cannot compile the steps, and what to change; None if it can."""
         if self.config.training.deterministic:
             return "training.deterministic is true, which forbids it. Set it to false"
-        if self.replicas > 1 and self.config.model.has_batch_statistics:
+        training = self.config.training
+        if self.replicas > 1 and self.config.model.has_batch_statistics and training.sync_batch_norm:
             return (
                 f"batch normalisation takes its statistics over all {self.replicas} devices, which wait for each other "
-                "within the step. Choose layer normalisation (model.encoder_normalization: layer) or the variant selu"
+                "within the step. Choose layer normalisation (model.encoder_normalization: layer), the variant selu, "
+                "or statistics of each device (training.sync_batch_norm: false)"
             )
         return None
 

@@ -22,13 +22,14 @@ COMPARE = (
 import json, sys
 import keras, numpy as np, tensorflow as tf
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.layers import MaskedBatchNormalization
 from bytenet.models import ByteNet
 from bytenet.private_api import build_loss_and_metrics
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
-from bytenet.training.distribution.strategies import make_strategy, synchronize_batch_normalization
+from bytenet.training.distribution.strategies import average_statistics, make_strategy, synchronize_batch_normalization
 from bytenet.datasets import Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
 
 make_strategy(["CPU:0", "CPU:1"])  # before TensorFlow starts
@@ -89,6 +90,29 @@ def compare(one, two):
     }
 
 
+def running_means(compiled):
+    # Those of both devices after a step, in which the means of their rows are (1, 2, 3) and (3, 6, 9).
+    with two_devices.scope():
+        model = keras.Sequential([keras.Input((3,)), MaskedBatchNormalization(momentum=0.0)])
+    rows = [[[0.0, 0.0, 0.0], [2.0, 4.0, 6.0]], [[3.0, 6.0, 9.0]] * 2]
+    inputs = two_devices.experimental_distribute_values_from_function(
+        lambda context: tf.constant(rows[context.replica_id_in_sync_group])
+    )
+    call = tf.function(lambda values: model(values, training=True), jit_compile=compiled, autograph=False)
+
+    def step(values):
+        call(values)
+        average_statistics(model)
+
+    tf.function(lambda values: two_devices.run(step, args=(values,)))(inputs)
+    copies = two_devices.experimental_local_results(model.layers[0].moving_mean.value)
+    return [copy.numpy().tolist() for copy in copies]
+
+
+def bfloat16():
+    return KerasOptimizer(keras.optimizers.SGD, 0.1, exchange_dtype="bfloat16")
+
+
 limits = {"clip_norm": 0.1, "ema_momentum": 0.9}
 optimizers = {
     "flat adam": lambda: FlatAdam(1e-2, epsilon=1e-3, **limits),
@@ -108,6 +132,8 @@ for name, optimizer in optimizers.items():
     weights = np.concatenate([np.ravel(weight) for weight in models[0].trainable_variables])
     report[name]["average_difference"] = float(abs(averages[0] - averages[1]).max())
     report[name]["average_change"] = float(abs(averages[0] - weights).max())
+report["bfloat16"] = compare(*(some_steps(strategy, bfloat16) for strategy in (one_device, two_devices)))[2]
+report["statistics"] = {str(compiled): running_means(compiled) for compiled in (False, True)}
 print(json.dumps(report))
 """
 )
@@ -145,6 +171,18 @@ def test_two_devices_clip_the_whole_gradient_and_average_the_weights(report, opt
 
 
 @pytest.mark.thorough
+def test_gradients_may_be_exchanged_in_bfloat16(report):
+    largest = report["bfloat16"]["largest_change"]
+    assert largest / 2**16 < report["bfloat16"]["largest_difference"] < largest / 2**6
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("compiled", ["False", "True"])
+def test_devices_average_the_running_statistics_of_their_own_rows(report, compiled):
+    assert report["statistics"][compiled] == [[2.0, 4.0, 6.0]] * 2
+
+
+@pytest.mark.thorough
 def test_xla_compiles_the_gradients_of_two_devices(tmp_path):
     compiled = CASES["compiled"]
     # The devices come first, as they can only be made before TensorFlow starts.
@@ -159,6 +197,7 @@ def test_xla_compiles_the_gradients_of_two_devices(tmp_path):
         ((), "batch normalisation takes its statistics over all 2 devices"),
         (("model.encoder_normalization=layer",), None),
         (("model.variant=selu",), None),
+        (("training.sync_batch_norm=false",), None),
         (("model.variant=selu", "training.deterministic=true"), "training.deterministic is true"),
         (("semi_supervised.enabled=true",), "semi-supervised training uses several devices"),
     ],

@@ -30,10 +30,11 @@ CASES = {
     "compiled": [*BASE, "model.encoder_normalization=layer", "training.jit_compile=true"],
     "semi-supervised": [*BASE, *SEMI],
     "mixed precision": [*BASE, "training.mixed_precision=true"],
+    "bfloat16 exchange": [*BASE, "training.exchange_dtype=bfloat16"],
 }
 FAST = ("batch normalisation",)
 #: A gradient of half the rows is rounded to eight bits before the sum.
-TOLERANCES = {"mixed precision": 0.01}
+TOLERANCES = {"mixed precision": 0.01, "bfloat16 exchange": 0.01}
 
 
 def trained(folder, cases, count):
