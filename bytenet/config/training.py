@@ -76,11 +76,12 @@ class TrainingConfig:
     mixed_precision: bool = False
     jit_compile: bool | Literal["auto"] = "auto"
     devices: Names | None = None  # such as ["GPU:0", "GPU:1"]; None is all GPUs, or the CPU if there is none
-    # With several devices or workers. Batch normalisation takes its statistics over the whole batch; false: each device
-    # takes those of its own rows, which XLA can compile, and the running statistics are averaged after each step.
+    # Only for several devices or workers. true: batch normalisation uses the statistics of the whole batch. false: each
+    # device uses the statistics of its own rows. XLA can compile only that. The running statistics are averaged after
+    # each step.
     sync_batch_norm: bool = True
-    # Type in which several devices or workers send each other their gradients. bfloat16 halves the traffic, and rounds
-    # each value to 8 bits.
+    # Only for several devices or workers: the type of the gradients that they send each other, and of the sums.
+    # bfloat16 halves the traffic of "adam", and rounds to 8 bits.
     exchange_dtype: Literal["float32", "bfloat16"] = "float32"
     seed: Annotated[NonNegative, Fixed()] = 1
     deterministic: bool = False

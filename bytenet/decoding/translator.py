@@ -227,6 +227,8 @@ class Translator:
     def make_graphs(self, longest: int, n_best: int = 1) -> None:
         """Make the graphs of all batches in advance, so that no sentence waits for one. Each takes seconds.
 
+        With `jit_compile` "auto", a graph that is used often is compiled later, and sentences wait for that.
+
         Args:
             longest: largest number of symbols of a sentence, with the end symbol.
             n_best: as for `translate`. Each number has graphs of its own.

@@ -79,6 +79,15 @@ def save_checkpoint(
     return path
 
 
+def spread_metric_sums(model: keras.Model) -> None:
+    """Spread the sums of the metrics equally over the replicas, as in a run that is resumed from a checkpoint.
+
+    Otherwise the loss of an epoch would be rounded differently in a resumed run.
+    """
+    for variable in model.metrics_variables:
+        variable.assign(keras.ops.convert_to_numpy(variable))
+
+
 def checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first."""
     if not folder.is_dir():

@@ -14,7 +14,7 @@ from bytenet.errors import ConfigError, InputError
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.private_api import build_loss_and_metrics
-from bytenet.training.distribution.strategies import synchronize_batch_normalization
+from bytenet.training.distribution.batch_statistics import synchronize_batch_normalization
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.choice import make_optimizer

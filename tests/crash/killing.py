@@ -21,7 +21,7 @@ class Kill:
 
     Attributes:
         folder: number of the watched folder.
-        seconds: after the first change in that folder.
+        seconds: after the first change in that folder, or after the start.
         children: whether the processes that the command started are killed at the same time.
         worker: number of the process, of a victim that has several workers.
     """
@@ -37,18 +37,16 @@ class Ending:
     """How a command ended.
 
     Attributes:
-        code: exit code; `-signal.SIGKILL` if it was killed.
+        code: exit code.
         message: the end of its standard error.
         seconds: from the first change in each watched folder, or from the start, to the end; 0 without a change.
+        killed: whether it was killed as planned.
     """
 
     code: int
     message: str
     seconds: list[float]
-
-    @property
-    def killed(self) -> bool:
-        return self.code == -signal.SIGKILL
+    killed: bool = False
 
 
 def run(
@@ -70,13 +68,15 @@ def run(
             start_new_session=True,
         )  # fmt: skip
         deadline = time.monotonic() + MOST_SECONDS
+        killed = False
         while process.poll() is None:
             now = time.monotonic()
             for number, folder in enumerate(watched):
                 if folder is not None and began[number] is None and _state(folder) != before[number]:
                     began[number] = now
             first = began[kill.folder] if kill else None
-            if now > deadline or (kill and first is not None and now - first >= kill.seconds):
+            killed = kill is not None and first is not None and now - first >= kill.seconds
+            if killed or now > deadline:
                 _kill(process, kill is None or kill.children)
                 break
             time.sleep(_POLL_SECONDS)
@@ -84,7 +84,7 @@ def run(
         end = time.monotonic()
         errors.seek(0)
         message = errors.read().decode(errors="replace")[-3000:]
-    return Ending(code, message, [0.0 if first is None else end - first for first in began])
+    return Ending(code, message, [0.0 if first is None else end - first for first in began], killed)
 
 
 def _state(folder: Path) -> set[tuple[str, int, int, int]]:

@@ -2,7 +2,7 @@
 
 import click
 
-from bytenet.cli.benchmark.output import Columns, print_rows, print_tables
+from bytenet.cli.benchmark.output import Columns, print_tables
 from bytenet.errors import InputError
 
 _SIZES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
@@ -76,24 +76,28 @@ def exchange(
 
     cluster = Cluster.from_environment()
     if cluster is not None:
-        rows = measure_exchange_as_worker(_SIZES, repeats)
+        if fitted or checked or links:
+            raise click.UsageError(
+                "TF_CONFIG is set, so the workers are given. Leave out the other options, or unset it."
+            )
+        times = measure_exchange_as_worker(_SIZES, repeats)
         if cluster.is_chief:
-            print_rows(rows, _TIMES, as_json)
+            print_tables({"measured": (times, _TIMES)}, as_json)
         return
     fitted, checked = fitted or (2, 3), checked or (4,)
     if len(set(fitted)) < 2:
         raise InputError(f"--workers {fitted[0]} is only one number of workers. The model needs two, such as 2 and 3.")
-    times = {}
+    times_of = {}
     for count in dict.fromkeys((*fitted, *checked)):
         click.echo(f"{count} workers ...", err=True)
-        times[count] = measure_exchange(count, _SIZES, repeats)
-    model = ExchangeModel.fitted([time for count in fitted for time in times[count]])
+        times_of[count] = measure_exchange(count, _SIZES, repeats)
+    model = ExchangeModel.fitted([time for count in fitted for time in times_of[count]])
     click.echo(
         f"model of {' and '.join(map(str, fitted))} workers: {1000 * model.call_seconds:.2f} ms a call, "
         f"{1000 * model.round_seconds:.2f} ms a round, {1e9 * model.byte_seconds:.2f} ms a sent MB",
         err=True,
     )
-    compared = [model.compared(time) for of_count in times.values() for time in of_count]
+    compared = [model.compared(time) for times in times_of.values() for time in times]
     predicted = [
         model.prediction(machines, link, gradient * 1e6, step)
         for link in links or (1, 10, 100)

@@ -45,7 +45,7 @@ class RunEngine(TranslatorEngine):
         self._aligner = Aligner(model, batch_size=1) if model.has_attention else None
 
     def make_graphs(self) -> None:
-        """Make all graphs that sentences may need, see `Translator.make_graphs`. It takes a minute or more."""
+        """Make all graphs of `translate`, see `Translator.make_graphs`. It takes a minute or more."""
         for num_candidates in sorted({1, self.max_candidates}):
             self._translator.make_graphs(self.max_sentence_chars + 1, num_candidates)
 

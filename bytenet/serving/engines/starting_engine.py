@@ -17,8 +17,8 @@ class StartingEngine:
     """Translates with LiteRT while TensorFlow starts in another thread, and with TensorFlow then.
 
     A server that starts again after a failure answers within a second. Both engines give the same translations, see
-    `can_read`. TensorFlow makes all its graphs before it takes over, so no request waits for one, and the memory of the
-    server does not grow later.
+    `can_read`. TensorFlow makes all graphs of `translate` before it takes over, so no translation waits for one. Drafts
+    and attention make theirs when they first need them.
 
     Args:
         path: of a `.bytenet` file with models for both engines.
@@ -59,7 +59,7 @@ class StartingEngine:
 
     @property
     def is_starting(self) -> bool:
-        """Whether TensorFlow has not started yet."""
+        """Whether TensorFlow is starting. False before `warm_up`, and after a failure."""
         return self._loading.is_alive()
 
     def warm_up(self) -> None:

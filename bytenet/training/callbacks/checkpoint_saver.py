@@ -8,7 +8,7 @@ import keras
 
 from bytenet.config import Config
 from bytenet.run_folder import RunFolder
-from bytenet.training.checkpoints import save_checkpoint
+from bytenet.training.checkpoints import save_checkpoint, spread_metric_sums
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.state import TrainingState
 from bytenet.training.stop_signals import on_stop_signals
@@ -56,9 +56,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         """Save a checkpoint now."""
         folder, keep = self._folder.checkpoints, self._config.keep_checkpoints
         save_checkpoint(folder, self.model, self._translators, self._state, keep)
-        # A resumed run spreads the sums of the metrics equally over the replicas. So does this run, to round alike.
-        for variable in self.model.metrics_variables:
-            variable.assign(keras.ops.convert_to_numpy(variable))
+        spread_metric_sums(self.model)
         self._agreement.note_checkpoint()
 
     def on_train_batch_end(self, batch, logs=None):

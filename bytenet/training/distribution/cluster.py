@@ -1,8 +1,7 @@
 """Which processes train together, and which of them this one is."""
 
 import os
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self
 
@@ -12,7 +11,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from bytenet.errors import ConfigError, InputError, shown
 from bytenet.limits import parse_json
-from bytenet.training.distribution.guard import answers
+from bytenet.training.distribution.watchdog import unreachable
 
 _ROLES = ("chief", "worker")
 _EXAMPLE = '{"cluster": {"worker": ["host1:5000", "host2:5000"]}, "task": {"type": "worker", "index": 0}}'
@@ -107,12 +106,19 @@ class Cluster:
         """A worker for messages: "worker 1 (host2:5000)"."""
         return f"worker {index} ({self.addresses[index]})"
 
-    def silent_workers(self) -> list[int]:
-        """The other workers at whose address nobody answers."""
-        others = [index for index in range(len(self.addresses)) if index != self.index]
-        with ThreadPoolExecutor(len(others)) as pool:
-            here = pool.map(answers, [self.addresses[index] for index in others])
-            return [index for index, one in zip(others, here, strict=True) if not one]
+    def names(self, workers: Iterable[int]) -> str:
+        """Several workers for messages."""
+        return " and ".join(map(self.name, workers))
+
+    @property
+    def others(self) -> list[int]:
+        """All workers but this one."""
+        return [index for index in range(len(self.addresses)) if index != self.index]
+
+    def unreachable_workers(self) -> list[int]:
+        """The other workers at whose address nobody listens."""
+        lost = unreachable([self.addresses[index] for index in self.others])
+        return [index for index in self.others if self.addresses[index] in lost]
 
     def resolver(self) -> tf.distribute.cluster_resolver.ClusterResolver:
         """The workers as TensorFlow takes them."""

@@ -32,10 +32,10 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
     except (*_OF_OTHERS, *_AMBIGUOUS) as error:
         if cluster is None:
             raise
-        ended = cluster.silent_workers() or _unhealthy(cluster, str(error))
+        ended = cluster.unreachable_workers() or _unhealthy(cluster, str(error))
         if not ended and isinstance(error, _AMBIGUOUS):
             raise
-        names = " and ".join(map(cluster.name, ended)) or "another worker (which one is not known)"
+        names = cluster.names(ended) or "another worker (which one is not known)"
         raise InputError(
             f"This is {cluster.name(cluster.index)}. It cannot go on, because {names} ended or cannot be reached. Look "
             "there for the reason. Then start all workers again with --resume: they go on from the latest checkpoint "

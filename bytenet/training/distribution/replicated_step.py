@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from bytenet.training.distribution.agreement import Agreement
-from bytenet.training.distribution.strategies import average_statistics
+from bytenet.training.distribution.batch_statistics import average_statistics
 from bytenet.training.optimizers.flat_gradients import apply_flat_gradient, flat_gradient
 
 ReplicaStep = Callable[..., dict[str, tf.Tensor]]

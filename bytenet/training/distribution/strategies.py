@@ -3,15 +3,11 @@
 from collections.abc import Sequence
 from functools import cache
 
-import keras
 import tensorflow as tf
 
 from bytenet.errors import ConfigError
-from bytenet.layers import MaskedBatchNormalization
-from bytenet.private_api import all_layers
 from bytenet.training.distribution.cluster import Cluster
-from bytenet.training.distribution.meeting import time_limit, wait_for_others
-from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like
+from bytenet.training.distribution.meeting import connection_time_limit, wait_for_others
 
 
 def make_strategy(devices: Sequence[str] | None) -> tf.distribute.Strategy:
@@ -63,7 +59,7 @@ def workers_strategy(cluster: Cluster) -> tf.distribute.MultiWorkerMirroredStrat
         InputError: another worker does not come, or the port of this one is in use.
     """
     wait_for_others(cluster)
-    with time_limit(cluster):
+    with connection_time_limit(cluster):
         return tf.distribute.MultiWorkerMirroredStrategy(cluster.resolver())
 
 
@@ -77,26 +73,3 @@ def _make_logical_cpus(devices: Sequence[str]) -> None:
         tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * count)
     except RuntimeError:  # TensorFlow has started with fewer; the caller reports the missing device
         return
-
-
-def synchronize_batch_normalization(model: keras.Model) -> None:
-    """Let batch normalisation compute its statistics over all replicas, that is, over the whole batch."""
-    for layer in all_layers(model):
-        if isinstance(layer, MaskedBatchNormalization):
-            layer.synchronized = True
-
-
-def average_statistics(model: keras.Model) -> None:
-    """Give all replicas the mean of their running statistics, in one exchange. Called on each replica after a step.
-
-    Layers whose statistics are synchronised have equal ones already.
-    """
-    replica = tf.distribute.get_replica_context()
-    layers = [one for one in all_layers(model) if isinstance(one, MaskedBatchNormalization) and not one.synchronized]
-    statistics = [variable for layer in layers for variable in (layer.moving_mean, layer.moving_variance)]
-    if replica.num_replicas_in_sync == 1 or not statistics:
-        return
-    own = flat_vector([variable.value for variable in statistics])
-    means = replica.all_reduce(tf.distribute.ReduceOp.MEAN, own)
-    for variable, mean in zip(statistics, parts_like(means, statistics), strict=True):
-        variable.assign(mean)

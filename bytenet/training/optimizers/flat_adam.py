@@ -1,13 +1,12 @@
 """Adam over all weights as one vector, with the clipping and averaging that training asks for."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.flat_gradients import flat_vector, total_size
+from bytenet.training.optimizers.flat_gradients import total_size
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
@@ -58,10 +57,9 @@ class FlatAdam(TrainingOptimizer):
         if self.averaging_momentum is not None:
             self._average = self.add_variable(flat_shape, name="average")
 
-    def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
+    def update(self, gradient: tf.Tensor, weights: list[keras.Variable]) -> None:
         """Update the weights at once."""
         with keras.name_scope(self.name):
-            gradient = self._over_replicas(flat_vector(gradients))
             replica = tf.distribute.get_replica_context()
             variables = (self._second_moment, self.gradient_norm, self._average)
             state = [variable.value for variable in variables if variable is not None]

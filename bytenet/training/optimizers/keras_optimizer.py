@@ -1,13 +1,12 @@
 """Every optimiser of Keras's form, with the clipping and averaging that training asks for."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like
+from bytenet.training.optimizers.flat_gradients import parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
@@ -54,21 +53,17 @@ class KerasOptimizer(TrainingOptimizer):
         if self.averaging_momentum is not None:
             self._averages = self.add_optimizer_variables(variables, "average")
 
-    def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
+    def update(self, gradient: tf.Tensor, weights: list[keras.Variable]) -> None:
         """Update the weights at once."""
         replica = tf.distribute.get_replica_context()
         replicas = replica.num_replicas_in_sync
         with keras.name_scope(self.name):
-            gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
-            if replicas > 1:
-                gradients = parts_like(self._over_replicas(flat_vector(gradients)), weights)
-            norm = tf.linalg.global_norm(gradients)
+            norm = tf.norm(gradient)
             if self.clip_norm is not None:
-                scale = self.clip_norm / tf.maximum(norm, self.clip_norm)
-                gradients = [gradient * scale for gradient in gradients]
+                gradient *= self.clip_norm / tf.maximum(norm, self.clip_norm)
             if replicas > 1:  # Keras sums the gradients of the replicas once more
-                gradients = [gradient / replicas for gradient in gradients]
-        self._inner.apply(gradients, weights)
+                gradient /= replicas
+        self._inner.apply(parts_like(gradient, weights), weights)
         with keras.name_scope(self.name):
             replica.merge_call(self._note, args=(norm, [weight.value for weight in weights]))
         self.iterations.assign_add(1)

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like, total_size
+from bytenet.training.optimizers.flat_gradients import flat_vector, total_size
 
 
 class TrainingOptimizer(keras.optimizers.Optimizer):
@@ -83,7 +83,7 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
         if self.accumulates:
             self._accumulate(grads)
         else:
-            self.update(grads, weights)
+            self.update(self._over_replicas(grads), weights)
 
     def apply_accumulated(self, trainable_variables: Sequence[keras.Variable]) -> None:
         """Update the weights with the mean gradient since the latest update. Called on each replica.
@@ -94,18 +94,17 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
         weights = list(trainable_variables)
         replica = tf.distribute.get_replica_context()
         with keras.name_scope(self.name):
-            # `update` sums the gradients of the replicas, which are all the same here.
-            gradient = self._gradient_sum.value / (self._weight_sum.value * replica.num_replicas_in_sync)
-        self.update(parts_like(gradient, weights), weights)
+            gradient = self._gradient_sum.value / self._weight_sum.value
+        self.update(gradient, weights)
         with keras.name_scope(self.name):
             replica.merge_call(self._clear_sums)
 
     @abstractmethod
-    def update(self, gradients: Sequence[tf.Tensor], weights: list[keras.Variable]) -> None:
-        """Update the weights at once.
+    def update(self, gradient: tf.Tensor, weights: list[keras.Variable]) -> None:
+        """Update the weights at once. Called on each replica.
 
         Args:
-            gradients: a gradient for each weight, of this replica.
+            gradient: of the whole batch, float32 `(parameters,)`.
             weights: in the order of `build`.
         """
 
@@ -113,20 +112,21 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
     def average_weights(self) -> list[np.ndarray] | None:
         """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
 
-    def _over_replicas(self, gradient: tf.Tensor) -> tf.Tensor:
-        """The sum of a gradient, float32 `(parameters,)`, over all replicas."""
-        replica = tf.distribute.get_replica_context()
-        if replica.num_replicas_in_sync == 1:
-            return gradient
-        total = replica.all_reduce(tf.distribute.ReduceOp.SUM, tf.cast(gradient, self.exchange_dtype))
-        return tf.cast(total, gradient.dtype)
+    def _over_replicas(self, gradients: Sequence[tf.Tensor]) -> tf.Tensor:
+        """The sum of the gradients of all replicas, float32 `(parameters,)`."""
+        with keras.name_scope(self.name):
+            gradient = flat_vector(gradients)
+            replica = tf.distribute.get_replica_context()
+            if replica.num_replicas_in_sync == 1:
+                return gradient
+            total = replica.all_reduce(tf.distribute.ReduceOp.SUM, tf.cast(gradient, self.exchange_dtype))
+            return tf.cast(total, gradient.dtype)
 
     def _accumulate(self, gradients: Sequence[tf.Tensor]) -> None:
-        replica = tf.distribute.get_replica_context()
+        # Summed at every batch: parts of replicas could not be restored from a checkpoint.
+        gradient = self._over_replicas(gradients)
         with keras.name_scope(self.name):
-            # Summed at every batch: parts of replicas could not be restored from a checkpoint.
-            gradient = self._over_replicas(flat_vector(gradients))
-            replica.merge_call(self._add_to_sums, args=(gradient,))
+            tf.distribute.get_replica_context().merge_call(self._add_to_sums, args=(gradient,))
 
     def _add_to_sums(self, strategy, gradient):
         def add(gradient_sum, weight_sum, weight, gradient):

@@ -152,11 +152,7 @@ class SemiSupervisedTask(Task):
     def _make_strategy(self) -> tf.distribute.Strategy:
         if self.config.semi_supervised.placement != "apart":
             strategy = super()._make_strategy()
-            if strategy.num_replicas_in_sync > 1 and not self.config.training.sync_batch_norm:
-                raise ConfigError(
-                    "training.sync_batch_norm is false, but semi-supervised training uses several devices or workers, "
-                    "whose translators must have the same statistics. Leave it out."
-                )
+            self._check_statistics(strategy.num_replicas_in_sync)
             return strategy
         devices = self.config.training.devices
         if self.workers.count > 1:
@@ -171,6 +167,14 @@ class SemiSupervisedTask(Task):
             )
         check_devices(devices)
         return tf.distribute.get_strategy()  # each translator is made on its own device and takes whole batches
+
+    def _check_statistics(self, replicas: int) -> None:
+        """Raise a ConfigError if the translators of several replicas would have statistics of their own."""
+        if replicas > 1 and not self.config.training.sync_batch_norm:
+            raise ConfigError(
+                "training.sync_batch_norm is false, but semi-supervised training uses several devices or workers, "
+                "whose translators must have the same statistics. Leave it out."
+            )
 
     @property
     def _obstacle_to_compiling(self) -> str | None:

@@ -70,17 +70,29 @@ class ServerProcess:
             finally:
                 connection.close()
             time.sleep(_BETWEEN_TRIES_SECONDS)
-        self._messages.seek(0)
-        messages = self._messages.read().decode(errors="replace")
         raise InputError(
-            f"The server {' '.join(self._arguments)} did not answer. Its last lines:\n{last_lines(messages)}"
+            f"The server {' '.join(self._arguments)} did not answer. Its last lines:\n"
+            f"{last_lines(self._read_messages())}"
         )
 
     def wait_until_started(self) -> None:
-        """Wait until TensorFlow translates with all models, for at most ten minutes."""
+        """Wait until no model is starting.
+
+        Raises:
+            InputError: that takes longer than ten minutes, or a model could not be loaded.
+        """
         began = time.monotonic()
-        while b"bytenet_starting_models 0.0" not in self._metrics() and time.monotonic() - began < _PATIENCE_SECONDS:
+        while b"bytenet_starting_models 0.0" not in self._metrics():
+            if time.monotonic() - began > _PATIENCE_SECONDS:
+                raise InputError(f"The server {' '.join(self._arguments)} was still starting after ten minutes.")
             time.sleep(1)
+        messages = self._read_messages()
+        if "TensorFlow could not load" in messages:
+            raise InputError(f"TensorFlow could not load the model. The server's last lines:\n{last_lines(messages)}")
+
+    def _read_messages(self) -> str:
+        self._messages.seek(0)
+        return self._messages.read().decode(errors="replace")
 
     def _metrics(self) -> bytes:
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=_PATIENCE_SECONDS)) as connection:

@@ -63,18 +63,18 @@ def measure_exchange_as_worker(
     strategy = Workers(cluster).strategy
     exchange = exchange_of(strategy)
     vectors = [tf.random.normal([round(size * 1e6 / 4)], seed=1) for size in megabytes]
-    seconds: list[list[float]] = [[] for _ in vectors]
+    seconds_of_size: list[list[float]] = [[] for _ in vectors]
     exchange(vectors[0])  # tracing
     for _ in range(repeats):
-        for vector, own in zip(vectors, seconds, strict=True):
+        for vector, seconds in zip(vectors, seconds_of_size, strict=True):
             began = time.perf_counter()
             for _ in range(_CALLS):
                 exchange(vector)
-            own.append((time.perf_counter() - began) / _CALLS)
+            seconds.append((time.perf_counter() - began) / _CALLS)
     cores = len(os.sched_getaffinity(0))
     return [
-        ExchangeTime(len(cluster.addresses), max(1.0, (workers_here or 1) / cores), size, Spread.of(own))
-        for size, own in zip(megabytes, seconds, strict=True)
+        ExchangeTime(len(cluster.addresses), max(1.0, (workers_here or 1) / cores), size, Spread.of(seconds))
+        for size, seconds in zip(megabytes, seconds_of_size, strict=True)
     ]
 
 

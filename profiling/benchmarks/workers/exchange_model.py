@@ -5,8 +5,9 @@ its neighbour and gets one. So a worker sends 2 (N - 1)/N times its vector, near
 
     seconds = c (call + 2 (N - 1) round + sent bytes · byte) + sent bytes · 8 / bits a second of the link
 
-The first three are the work of the processors, and c is the number of workers that share a core. Nothing of it overlaps
-with the link in this model, so it overestimates.
+The first three are the work of the processors, and c is the number of workers that share a core. In this model, nothing
+of it overlaps with the link. A call has two operations, as a training step has: the vector, and a number. So a round of
+the model is two rounds of a ring.
 """
 
 from collections.abc import Sequence

@@ -47,14 +47,14 @@ class TwoWorkers(Training):
             ending = run(self.command(case), own, self.watched_in(case), kill)
             killed_at = time.monotonic()
             if not ending.killed:
-                return _worse(ending, other.result())
+                return _first_failure(ending, other.result())
             try:
                 end = other.result(SECONDS_TO_END)
             except TimeoutError:
                 again = run(self.command(case), own, [])
                 self.outcomes["waited"] += 1
-                failure = _worse(again, other.result())
-                return failure if failure.code else ending
+                end = _first_failure(again, other.result())
+                return end if end.code else ending
         if end.code == 0:
             self.outcomes["had finished"] += 1
             return ending
@@ -66,6 +66,6 @@ class TwoWorkers(Training):
         return ending
 
 
-def _worse(one: Ending, other: Ending) -> Ending:
-    """The ending that is a failure, if there is one."""
+def _first_failure(one: Ending, other: Ending) -> Ending:
+    """The first of two endings that is a failure; else the first."""
     return other if other.code and not one.code else one

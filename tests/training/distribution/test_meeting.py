@@ -10,7 +10,7 @@ import time
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.training.distribution import guard, meeting
+from bytenet.training.distribution import meeting, watchdog
 from bytenet.training.distribution.cluster import Cluster
 
 from .worker_processes import free_addresses
@@ -38,21 +38,47 @@ def test_a_worker_waits_until_all_others_are_there(cluster, capsys):
     assert capsys.readouterr().err == f"{cluster.name(1)} waits for {cluster.name(0)} and {cluster.name(2)}\n"
 
 
-def test_a_waiting_worker_can_be_seen_by_the_others(cluster):
+def test_the_others_see_a_waiting_worker_however_often_they_look(cluster):
     waiter = threading.Thread(target=meeting.wait_for_others, args=(cluster,))
     waiter.start()
-    while not guard.answers(cluster.addresses[1]):
+    while not watchdog.is_reachable(cluster.addresses[1]):
         time.sleep(0.01)
+    assert all(watchdog.is_reachable(cluster.addresses[1]) for _ in range(300))
     with listening(cluster, 0), listening(cluster, 2):
         waiter.join(60.0)
     assert not waiter.is_alive()
-    assert not guard.answers(cluster.addresses[1]), "TensorFlow needs the port"
+    assert not watchdog.is_reachable(cluster.addresses[1]), "TensorFlow needs the port"
+
+
+def test_a_worker_that_has_passed_on_to_tensorflow_is_there(cluster):
+    waiter = threading.Thread(target=meeting.wait_for_others, args=(cluster,))
+    with listening(cluster, 0) as other:
+        waiter.start()
+        other.accept()  # it was seen
+    with listening(cluster, 2):
+        waiter.join(60.0)
+    assert not waiter.is_alive()
+
+
+def test_a_worker_that_ended_is_waited_for_again(cluster, monkeypatch):
+    monkeypatch.setattr(meeting, "_SECONDS_PRESENT", 0.2)
+    waiter = threading.Thread(target=meeting.wait_for_others, args=(cluster,))
+    with listening(cluster, 0) as other:
+        waiter.start()
+        other.accept()
+    time.sleep(1.0)
+    with listening(cluster, 2):
+        waiter.join(2.0)
+        assert waiter.is_alive()
+        with listening(cluster, 0):
+            waiter.join(60.0)
+    assert not waiter.is_alive()
 
 
 def test_a_long_wait_is_shown_and_ends(cluster, capsys, monkeypatch):
     monkeypatch.setattr(meeting, "_SECONDS_BETWEEN_NOTES", 0.0)
     monkeypatch.setattr(meeting, "_MOST_SECONDS", 1.0)
-    with listening(cluster, 0), pytest.raises(InputError, match=r"worker 2 \(localhost:\d+\) did not come"):
+    with listening(cluster, 0), pytest.raises(InputError, match=r"worker 2 \(localhost:\d+\) could not be reached"):
         meeting.wait_for_others(cluster)
     assert f"{cluster.name(1)} still waits for {cluster.name(2)}\n" in capsys.readouterr().err
 
@@ -63,13 +89,13 @@ def test_a_port_in_use_is_named(cluster):
 
 
 def test_a_worker_that_tensorflow_keeps_waiting_is_ended(cluster):
-    """The guard kills it from outside, and names the worker that is gone."""
+    """The watchdog kills it from outside, and names the worker that is gone."""
     sleeper = f"""
 import time
 from bytenet.training.distribution import meeting
 from bytenet.training.distribution.cluster import Cluster
 meeting._SECONDS_TO_CONNECT = .5
-with meeting.time_limit(Cluster({cluster.addresses!r}, 1)):
+with meeting.connection_time_limit(Cluster({cluster.addresses!r}, 1)):
     time.sleep(600)
 """
     with listening(cluster, 0):
@@ -79,9 +105,9 @@ with meeting.time_limit(Cluster({cluster.addresses!r}, 1)):
     assert "--resume" in ended.stderr
 
 
-def test_a_guard_that_is_not_needed_kills_nobody():
+def test_a_watchdog_that_is_not_needed_kills_nobody():
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        command = [sys.executable, "-I", guard.__file__, str(process.pid), "600", "message"]
+        command = [sys.executable, "-I", watchdog.__file__, str(process.pid), "600", "message"]
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True)
         assert process.poll() is None
         process.communicate(b"\n")

@@ -1,4 +1,4 @@
-"""Workers on a network that stops to deliver packets. No end of a process tells the other side.
+"""Workers on a network that stops delivering packets. No end of a process tells the other side.
 
 Each worker has a network namespace of its own, and a bridge in a third one connects them. This needs root and `ip`.
 """
@@ -80,17 +80,21 @@ def network():
     network.remove()
 
 
-def start_two(network, folder):
+@pytest.fixture
+def processes(network, tmp_path):
+    """Two workers of an endless run."""
     command = train_command("run", *SETTINGS, ENDLESS)
-    return [
-        start_worker(ADDRESSES, index, command, folder, before=["ip", "netns", "exec", name])
+    started = [
+        start_worker(ADDRESSES, index, command, tmp_path, before=["ip", "netns", "exec", name])
         for index, name in enumerate(network.names)
     ]
+    yield started
+    for process in started:
+        process.kill()
 
 
 @pytest.mark.slow
-def test_after_a_stall_of_the_network_all_workers_end_and_name_the_others(network, tmp_path):
-    processes = start_two(network, tmp_path)
+def test_after_a_stall_of_the_network_all_workers_end_and_name_the_others(network, processes, tmp_path):
     wait_for_checkpoint(tmp_path / "run", processes)
     network.stall()
     for index, ended in enumerate(wait_for_workers(processes, tmp_path, MOST_SECONDS_TO_END)):
@@ -101,32 +105,28 @@ def test_after_a_stall_of_the_network_all_workers_end_and_name_the_others(networ
 
 
 @pytest.mark.slow
-def test_a_short_stall_is_survived(network, tmp_path):
-    processes = start_two(network, tmp_path)
+def test_a_short_stall_is_survived(network, processes, tmp_path):
     wait_for_checkpoint(tmp_path / "run", processes)
     network.stall()
     time.sleep(3)
     network.deliver()
-    steps = set((tmp_path / "run" / "checkpoints").iterdir())
-    while len(set((tmp_path / "run" / "checkpoints").glob("step-*.npz")) - steps) < 3:
+    checkpoints = tmp_path / "run" / "checkpoints"
+    before = set(checkpoints.glob("step-*.npz"))
+    while len(set(checkpoints.glob("step-*.npz")) - before) < 3:
         assert all(process.poll() is None for process in processes)
         time.sleep(0.1)
-    for process in processes:
-        process.kill()
 
 
 @pytest.mark.slow
-def test_workers_wait_for_the_network(network, tmp_path):
+def test_workers_wait_for_the_network(network, request, tmp_path):
     network.stall()
-    processes = start_two(network, tmp_path)
+    processes = request.getfixturevalue("processes")
     while any(" waits for worker " not in (tmp_path / f"errors-{index}.txt").read_text() for index in range(2)):
         assert all(process.poll() is None for process in processes)
         time.sleep(0.1)
     time.sleep(10)
     network.deliver()
     wait_for_checkpoint(tmp_path / "run", processes)
-    for process in processes:
-        process.kill()
 
 
 def _ip(*arguments):

@@ -29,7 +29,8 @@ from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
-from bytenet.training.distribution.strategies import average_statistics, make_strategy, synchronize_batch_normalization
+from bytenet.training.distribution.batch_statistics import average_statistics, synchronize_batch_normalization
+from bytenet.training.distribution.strategies import make_strategy
 from bytenet.datasets import Pairs, Vocabulary, pair_lengths, plan_batches, training_dataset
 
 make_strategy(["CPU:0", "CPU:1"])  # before TensorFlow starts

@@ -1,0 +1,57 @@
+"""A process that kills another one at a time limit, unless that one closes the standard input of this one before.
+
+It is started by its path and needs only the standard library, so that it is there at once.
+"""
+
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+_PATIENCE_SECONDS = 3.0
+
+
+def unreachable(addresses: Sequence[str]) -> list[str]:
+    """Those of at least one addresses, `host:port`, at which nobody listens."""
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        return [one for one, here in zip(addresses, pool.map(is_reachable, addresses), strict=True) if not here]
+
+
+def is_reachable(address: str) -> bool:
+    """Whether somebody listens at `host:port`."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def main(process: str, seconds: str, message: str, *workers: str) -> None:
+    """Return when standard input ends. Kill the process if that takes too long.
+
+    Args:
+        process: its number.
+        seconds: time limit.
+        message: written to standard error. `{}` stands for the workers that cannot be reached.
+        workers: alternately an address and a name.
+    """
+    if _input_ends(float(seconds)):
+        return
+    names = dict(zip(workers[::2], workers[1::2], strict=True))
+    lost = [names[address] for address in unreachable([*names])]
+    if _input_ends(0.0):
+        return
+    sys.stderr.write(message.replace("{}", " and ".join(lost) or "another worker (which one is not known)"))
+    os.kill(int(process), signal.SIGKILL)
+
+
+def _input_ends(seconds: float) -> bool:
+    return bool(select.select([sys.stdin], [], [], seconds)[0])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
