@@ -39,7 +39,7 @@ def write_environment(
     if folder.environment_path.is_file():
         commands = folder.environment().get("commands", [])
     environment = {
-        "commands": [*commands, shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])],
+        "commands": [*commands, command_line(sys.argv)],
         **describe_environment(),
         "seed": seed,
         "vocabulary": folder.vocabulary.fingerprint(),
@@ -49,6 +49,17 @@ def write_environment(
         "trained_lengths": [int(length) for length in trained_lengths],
     }
     write_text_atomic(folder.environment_path, json.dumps(environment, indent=2) + "\n")
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """A command as a user would write it. `python -m bytenet` counts as `bytenet`.
+
+    Args:
+        arguments: path of the program, and its arguments.
+    """
+    program = Path(arguments[0])
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    return shlex.join([name, *arguments[1:]])
 
 
 def describe_environment() -> dict[str, Any]:
