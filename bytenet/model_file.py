@@ -96,9 +96,11 @@ class ModelFile:
 
     @property
     def suits_lite(self) -> bool:
-        """Whether LiteRT is installed, and translates with the file as TensorFlow does.
+        """Whether LiteRT is installed, and translates with the file nearly as TensorFlow does.
 
-        With weights in int8, LiteRT also rounds the inputs of matrix products, so its translations differ.
+        With weights in float32, the translations are the same. In float16, a few differ, because LiteRT's converter
+        joins operations and rounds the joint weights. In int8, LiteRT also rounds the inputs of matrix products, so
+        many differ.
         """
         search = self._settings.get("lite")
         precision = search.get("precision") if isinstance(search, dict) else None

@@ -16,9 +16,11 @@ _log = logging.getLogger(__name__)
 class StartingEngine:
     """Translates with LiteRT while TensorFlow starts in another thread, and with TensorFlow then.
 
-    A server that starts again after a failure answers within a second. Both engines give the same translations, see
-    `can_read`. TensorFlow makes all graphs of `translate` before it takes over, so no translation waits for one. Drafts
-    and attention make theirs when they first need them.
+    A server that starts again after a failure answers within seconds. Both engines give the same translations with
+    weights in float32, and nearly the same in float16, see `ModelFile.suits_lite`.
+
+    TensorFlow makes all graphs of `translate` before it takes over, so no translation waits for one. Drafts and
+    attention make theirs when they first need them.
 
     Args:
         path: of a `.bytenet` file with models for both engines.
@@ -38,7 +40,7 @@ class StartingEngine:
 
     @staticmethod
     def can_read(path: str | os.PathLike[str]) -> bool:
-        """Whether a `.bytenet` file has models for both engines that translate alike, and LiteRT is installed.
+        """Whether a `.bytenet` file has models for both engines that translate nearly alike, and LiteRT is installed.
 
         Raises:
             MissingFileError: there is no such file.
