@@ -23,7 +23,7 @@ class Kill:
         folder: number of the watched folder.
         seconds: after the first change in that folder, or after the start.
         children: whether the processes that the command started are killed at the same time.
-        worker: number of the process, of a victim that has several workers.
+        worker: number of the process, if the victim has several workers.
     """
 
     folder: int
@@ -84,7 +84,9 @@ def run(
         end = time.monotonic()
         errors.seek(0)
         message = errors.read().decode(errors="replace")[-3000:]
-    return Ending(code, message, [0.0 if first is None else end - first for first in began], killed)
+    return Ending(
+        code, message, [0.0 if first is None else end - first for first in began], killed and code == -signal.SIGKILL
+    )
 
 
 def _state(folder: Path) -> set[tuple[str, int, int, int]]:
