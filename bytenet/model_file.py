@@ -98,9 +98,9 @@ class ModelFile:
     def suits_lite(self) -> bool:
         """Whether LiteRT is installed, and translates with the file nearly as TensorFlow does.
 
-        With weights in float32, the translations are the same. In float16, a few differ, because LiteRT's converter
-        joins operations and rounds the joint weights. In int8, LiteRT also rounds the inputs of matrix products, so
-        many differ.
+        With weights in float32, the translations are the same. In float16, a few differ: TensorFlow's part has rounded
+        weights, LiteRT's part has rounded constants of its graph. In int8, LiteRT also rounds the inputs of matrix
+        products, so many differ.
         """
         search = self._settings.get("lite")
         precision = search.get("precision") if isinstance(search, dict) else None

@@ -27,6 +27,11 @@ class Config:
         """Names of the run folders inside the run's folder, one for each translator beside the first."""
         return self.semi_supervised.parts
 
+    @property
+    def has_joint_statistics(self) -> bool:
+        """Whether batch normalisation uses the statistics of all replicas, which then wait for each other in a step."""
+        return self.model.has_batch_statistics and self.training.sync_batch_norm
+
     def to_yaml(self) -> str:
         """All settings as YAML, defaults included. `load_config` reads it back to an equal configuration."""
         return write_settings(asdict(self))

@@ -31,13 +31,17 @@ def main() -> int:
 
     began = time.monotonic()
     shutil.rmtree(options.folder, ignore_errors=True)
-    whole = sum(kills for name, (_, kills) in VICTIMS.items() if options.only in (None, name))
-    parts = {name: [module, name] for name, module in _OTHERS.items()} | {
-        name: ["tests.crash.campaign", name, str(round(options.kills * kills / whole)), str(options.seed)]
-        for name, (_, kills) in VICTIMS.items()
-        if options.only in (None, name)
+    modules = {name: module for name, module in _OTHERS.items() if options.only in (None, name)}
+    shares = {name: kills for name, (_, kills) in VICTIMS.items() if options.only in (None, name)}
+    chosen = {name: [module, name] for name, module in modules.items()} | {
+        name: [
+            "tests.crash.campaign",
+            name,
+            str(round(options.kills * share / sum(shares.values()))),
+            str(options.seed),
+        ]
+        for name, share in shares.items()
     }  # the longest ones first
-    chosen = {name: part for name, part in parts.items() if options.only in (None, name)}
 
     def run_and_say(name: str) -> dict:
         module, *arguments = chosen[name]

@@ -33,7 +33,7 @@ class Report:
         unwhole: files that counted as whole after a kill and were not.
         differing: files that differ from those of the unbroken run, or are too many or too few, by case.
         failed: commands that failed after a kill, with their messages.
-        figures: what the victim counts besides.
+        figures: further numbers of the victim.
         seconds: of all.
     """
 

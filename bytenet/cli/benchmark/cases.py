@@ -77,8 +77,7 @@ def compiled_choices(config: Config, xla: bool, no_xla: bool, replicas: int = 1)
         xla, no_xla: the options.
         replicas: devices. XLA cannot compile the step of several if batch normalisation uses the whole batch.
     """
-    waits_within_step = replicas > 1 and config.model.has_batch_statistics and config.training.sync_batch_norm
-    can_compile = not (config.training.deterministic or waits_within_step)
+    can_compile = not config.training.deterministic and (replicas == 1 or not config.has_joint_statistics)
     choices = [False] * no_xla + [True] * xla or [config.training.jit_compile is not False]
     return sorted({choice and can_compile for choice in choices})
 

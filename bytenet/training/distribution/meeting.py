@@ -16,17 +16,17 @@ from bytenet.training.distribution.cluster import Cluster
 _SECONDS_BETWEEN_CHECKS = 0.5
 _SECONDS_BETWEEN_NOTES = 60.0
 _MOST_SECONDS = 1800.0
-# A worker that was here so long ago still counts. It cannot be reached for a moment when it passes on to TensorFlow.
+# A worker that was seen in these seconds is there. When it goes on to TensorFlow, it cannot be reached for a moment.
 _SECONDS_PRESENT = 10.0
 _SECONDS_TO_CONNECT = 40.0
 
 
 def wait_for_others(cluster: Cluster) -> None:
-    """Wait until all workers are there. Standard error says for which of them.
+    """Wait until all workers are there. Write to standard error which of them are missing.
 
-    TensorFlow would wait, too, but in silence and without end, and Ctrl-C would do nothing, because no Python code runs
-    meanwhile. So this worker listens at its address with a plain socket until all others do. A worker that ends
-    meanwhile can be started again.
+    TensorFlow would wait, too, but without a message and without a limit. Ctrl-C would do nothing, because no Python
+    code runs meanwhile. So this worker listens at its address with a plain socket until all others do. A worker that
+    ends meanwhile can be started again.
 
     Raises:
         InputError: the port of this worker is in use, or 30 minutes are over.

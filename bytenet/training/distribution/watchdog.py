@@ -15,7 +15,7 @@ _PATIENCE_SECONDS = 3.0
 
 
 def unreachable(addresses: Sequence[str]) -> list[str]:
-    """Those of at least one addresses, `host:port`, at which nobody listens."""
+    """The addresses, `host:port`, at which nobody listens. There must be at least one address."""
     with ThreadPoolExecutor(len(addresses)) as pool:
         return [one for one, here in zip(addresses, pool.map(is_reachable, addresses), strict=True) if not here]
 

@@ -229,8 +229,7 @@ class Task(ABC):
         """Why XLA cannot compile the steps, and what to change; None if it can."""
         if self.config.training.deterministic:
             return "training.deterministic is true, which forbids it. Set it to false"
-        training = self.config.training
-        if self.replicas > 1 and self.config.model.has_batch_statistics and training.sync_batch_norm:
+        if self.replicas > 1 and self.config.has_joint_statistics:
             return (
                 f"batch normalisation takes its statistics over all {self.replicas} devices, which wait for each other "
                 "within the step. Choose layer normalisation (model.encoder_normalization: layer), the variant selu, "

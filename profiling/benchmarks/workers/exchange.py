@@ -21,7 +21,7 @@ class ExchangeTime:
 
     Attributes:
         workers: number of processes.
-        processes_a_core: of those of this machine; 1 if there are cores enough.
+        processes_a_core: workers that share a core of this machine; 1 if there are enough cores.
         megabytes: 10^6 bytes of the vector of float32.
         seconds: over the turns, as the chief measured them.
     """

@@ -49,7 +49,7 @@ class Victim(ABC):
         return [None if name is None else case / name for name in self.watched]
 
     def figures(self) -> dict[str, float]:
-        """What the victim counts besides, by name, for the report."""
+        """Further numbers for the report, by name."""
         return {}
 
     def is_done(self, case: Path) -> bool:

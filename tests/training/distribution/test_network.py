@@ -35,20 +35,8 @@ class Network:
         _ip("-n", self._bridge, "link", "set", "bridge", "up")
         for index, name in enumerate(self.names):
             _ip("netns", "add", name)
-            _ip(
-                "link",
-                "add",
-                "lan",
-                "netns",
-                name,
-                "type",
-                "veth",
-                "peer",
-                "name",
-                f"port{index}",
-                "netns",
-                self._bridge,
-            )
+            link = f"link add lan netns {name} type veth peer name port{index} netns {self._bridge}"
+            _ip(*link.split())
             _ip("-n", name, "addr", "add", f"10.9.0.{index + 1}/24", "dev", "lan")
             _ip("-n", name, "link", "set", "lo", "up")
             _ip("-n", name, "link", "set", "lan", "up")
