@@ -24,6 +24,7 @@ from typing import TextIO
 from bytenet import compile_cache
 from bytenet.errors import InputError
 from bytenet.memory_allocator import keep_freed_memory
+from bytenet.profiling.benchmarks.resident_memory import resident_bytes
 
 # For small models on one thread (docs/performance/semi-supervised.md). YNNPACK is off, because its calls cost more than
 # the matrix products. The order of the operations saves memory, because an order for many threads brings nothing.
@@ -69,7 +70,7 @@ def _work(lines: TextIO, answers: TextIO) -> None:
         training.clear()
         sys.stdout.flush()
         _give_back_memory()
-        answers.write(json.dumps({"error": error, "bytes": _resident_bytes()}) + "\n")
+        answers.write(json.dumps({"error": error, "bytes": resident_bytes()}) + "\n")
         answers.flush()
 
 
@@ -88,11 +89,6 @@ def _give_back_memory() -> None:
     gc.collect()
     with suppress(OSError, AttributeError):  # a C library other than glibc
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def _resident_bytes() -> int:
-    pages = Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _print_to(log: Path) -> None:

@@ -63,7 +63,7 @@ def worker_environments(workers: int, environment: Mapping[str, str] = os.enviro
     Raises:
         InputError: the machine has GPUs, but not one for each worker.
     """
-    addresses = [f"localhost:{port}" for port in _free_ports(workers)]
+    addresses = free_addresses(workers)
     threads = str(max(1, len(os.sched_getaffinity(0)) // workers))
     gpus = _gpus(environment)
     if gpus and len(gpus) < workers:
@@ -88,13 +88,13 @@ def _gpus(environment: Mapping[str, str]) -> list[str]:
     return sorted((name[1] for name in names if name), key=int)
 
 
-def _free_ports(number: int) -> list[int]:
-    """Ports of this machine that nobody uses at the moment."""
+def free_addresses(number: int) -> list[str]:
+    """Addresses `localhost:PORT` that nobody uses at the moment."""
     with ExitStack() as stack:
-        found = [stack.enter_context(socket.socket()) for _ in range(number)]
-        for one in found:
-            one.bind(("localhost", 0))
-        return [one.getsockname()[1] for one in found]
+        sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for bound in sockets:
+            bound.bind(("localhost", 0))
+        return [f"localhost:{bound.getsockname()[1]}" for bound in sockets]
 
 
 def _start(command: Sequence[str], environment: Mapping[str, str], stack: ExitStack) -> subprocess.Popen[Any]:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bytenet.training.distribution.launcher import free_addresses
+
 from .worker_processes import (
     ENDLESS,
     MOST_SECONDS_TO_END,
     SETTINGS,
-    free_addresses,
     run_workers,
     start_worker,
     train_command,

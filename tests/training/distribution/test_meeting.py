@@ -12,8 +12,7 @@ import pytest
 from bytenet.errors import InputError
 from bytenet.training.distribution import meeting, watchdog
 from bytenet.training.distribution.cluster import Cluster
-
-from .worker_processes import free_addresses
+from bytenet.training.distribution.launcher import free_addresses
 
 
 @pytest.fixture

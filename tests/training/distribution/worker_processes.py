@@ -2,14 +2,14 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
+
+from bytenet.training.distribution.launcher import free_addresses
 
 # Trains cases one after the other, and saves all variables of this worker at the end of each.
 TRAIN = """
@@ -56,15 +56,6 @@ class Ended(NamedTuple):
 
     code: int
     errors: str
-
-
-def free_addresses(count: int) -> list[str]:
-    """Addresses on this machine that nobody uses."""
-    with ExitStack() as stack:
-        found = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in found:
-            one.bind(("localhost", 0))
-        return [f"localhost:{one.getsockname()[1]}" for one in found]
 
 
 def start_worker(

@@ -1,0 +1,72 @@
+"""The tables of results in README.md, docs/results.md, docs/pretrained.md and the pages of the runs are the same."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+RESULTS = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+PRETRAINED = (ROOT / "docs" / "pretrained.md").read_text(encoding="utf-8")
+
+
+def rows_of_first_table(text: str) -> list[dict[str, str]]:
+    """The rows of the first Markdown table, by the names in its header."""
+    lines = text[text.index("\n|") + 1 :].split("\n\n")[0].split("\n")
+    header, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def in_tenths(score: str) -> str:
+    """A score like "24.98 (23.77 to 26.21)" with one digit after the point, as short tables have it."""
+    return re.sub(r"\d+\.\d\d", lambda number: f"{round(float(number[0]), 1):.1f}", score)
+
+
+RESULT_ROWS = rows_of_first_table(RESULTS)
+README_ROWS = rows_of_first_table(README[README.index("## Results") :])
+RUNS = {Path(row["run"][len("[page](") : -1]).stem: row for row in RESULT_ROWS if row["run"].startswith("[page]")}
+
+
+def page_of(run: str) -> str:
+    return (ROOT / "docs" / "results" / f"{run}.md").read_text(encoding="utf-8")
+
+
+def commit_of(row: dict[str, str]) -> str:
+    if row["run"].startswith("commit "):
+        return row["run"].removeprefix("commit ")
+    page = page_of(Path(row["run"][len("[page](") : -1]).stem)
+    return re.findall(r"commit ([0-9a-f]{7})", page)[0]
+
+
+@pytest.mark.parametrize(("short", "full"), list(zip(README_ROWS, RESULT_ROWS, strict=True)))
+def test_readme_has_the_results_in_short(short, full):
+    assert short["pairs"] == full["training pairs"]
+    assert short["test set"] == full["test set"]
+    assert short["two CPU cores"] == full["time on two cores"].replace(" minutes", " min")
+    assert short["BLEU"] == in_tenths(full["BLEU"])
+    assert short["chrF"] == in_tenths(full["chrF"]).split(" ")[0]
+    assert commit_of(full) in README
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_results_are_those_of_the_page_of_the_run(run):
+    row, page = RUNS[run], page_of(run)
+    scores = rows_of_first_table(page[page.index("## Scores on test") :])
+    values = {score["score"]: (score["value"], score["95 % interval"]) for score in scores}
+    assert row["BLEU"] == "{} ({})".format(*values["BLEU"])
+    assert row["chrF"] == "{} ({})".format(*values["chrF2"])
+    assert float(row["exact match"]) == pytest.approx(float(values["exact-match"][0]), abs=5.1e-4)
+    assert f"| time | {row['time on two cores']} for " in page
+
+
+def test_each_page_of_a_run_has_a_row():
+    assert set(RUNS) == {page.stem for page in (ROOT / "docs" / "results").glob("*.md")}
+
+
+@pytest.mark.parametrize("row", rows_of_first_table(PRETRAINED), ids=lambda row: row["name"])
+def test_page_on_shipped_models_has_the_results(row):
+    result = RUNS[f"tatoeba-{row['name'].strip('`')}"]
+    assert row["BLEU on 2,000 held-out sentences"] == in_tenths(result["BLEU"])
+    assert row["corpus"].endswith(f"{result['training pairs']} pairs")
+    assert row["training, two cores"].startswith(result["time on two cores"])
