@@ -83,10 +83,13 @@ def _problems(report: dict) -> list[str]:
 def _line(report: dict) -> str:
     counts = {key: value for key, value in report.items() if key not in ("name", "figures")}
     counts |= report.get("figures", {})
-    if isinstance(report.get("cases"), dict):
-        counts["cases"] = sum(report["cases"].values())
+    kinds = counts["cases"] if isinstance(counts.get("cases"), dict) else {}
+    if kinds:
+        counts["cases"] = sum(kinds.values())
     numbers = (f"{len(value) if isinstance(value, list) else round(value)} {key}" for key, value in counts.items())
-    return f"{report['name']:26} {', '.join(numbers)}"
+    return "\n".join(
+        [f"{report['name']:26} {', '.join(numbers)}", *(f"  {kind:24} {cases} cases" for kind, cases in kinds.items())]
+    )
 
 
 if __name__ == "__main__":
