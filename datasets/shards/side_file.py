@@ -12,6 +12,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from bytenet.errors import InputError, MissingFileError
 from bytenet.limits import parse_json, read_limited
+from bytenet.saved.array_file import ArrayDescription, read_array
 
 _SideFormat = Literal["bytenet-shard-1"]
 (SIDE_FORMAT,) = get_args(_SideFormat)
@@ -136,11 +137,11 @@ class SideFile:
         return side
 
     def check(self) -> None:
-        """Compare the files with their checksums.
+        """Compare the files with their checksums, and the lengths of the pairs with the counts of lengths.
 
         Raises:
             MissingFileError: a file is missing.
-            InputError: a file has changed.
+            InputError: a file has changed, or the counts are wrong.
         """
         for path, expected in ((self.paths.records, self.sha256), (self.paths.lengths, self.lengths_sha256)):
             try:
@@ -154,9 +155,30 @@ class SideFile:
                     "The file is damaged or belongs to other shards. Copy it again, or shard the corpus again."
                 )
 
+        counted = LengthCounts.of(*self.pair_lengths().T)
+        if not all(
+            np.array_equal(getattr(counted, name), getattr(self.lengths, name))
+            for name in ("source", "target", "pairs")
+        ):
+            raise InputError(
+                f"{self.paths.side} counts other lengths than {self.paths.lengths.name} has. Shard the corpus again."
+            )
+
     def pair_lengths(self) -> np.ndarray:
-        """Read the lengths of the pairs, int64 `(pairs, 2)`: source and target, without the end symbol."""
-        return np.load(self.paths.lengths, allow_pickle=False).astype(np.int64)
+        """Read the lengths of the pairs, int64 `(pairs, 2)`: source and target, without the end symbol.
+
+        Raises:
+            MissingFileError: the file is missing.
+            InputError: it is something else.
+        """
+        path = self.paths.lengths
+        expected = ArrayDescription((self.pairs, 2), np.dtype(np.uint16))
+        try:
+            return read_array(path, expected).astype(np.int64)
+        except FileNotFoundError as error:
+            raise MissingFileError(f"{path} is missing. Copy it again, or shard the corpus again.") from error
+        except InputError as error:
+            raise InputError(f"{path} has no lengths of pairs: {error}. Shard the corpus again.") from error
 
 
 def read_saved(path: Path, kind: Any, what: str) -> Any:

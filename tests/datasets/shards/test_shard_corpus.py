@@ -1,6 +1,7 @@
 """Dealing a corpus: nothing is lost, everything left out is counted and shown, the side files are right."""
 
 import errno
+import hashlib
 import json
 import os
 from collections import Counter
@@ -236,6 +237,42 @@ def test_changed_files_are_found(text_files, tmp_path):
     path.unlink()
     with pytest.raises(MissingFileError):
         folder.check()
+
+
+@pytest.fixture
+def with_other_lengths(text_files, tmp_path):
+    """A function that makes a folder of one shard whose lengths are another array, with the right checksum."""
+    shard_corpus(text_files, tmp_path, shards=1, processes=0)
+    paths = ShardPaths(tmp_path, 0)
+
+    def change(lengths):
+        np.save(paths.lengths, lengths(np.load(paths.lengths)))
+        side = json.loads(paths.side.read_text())
+        side["lengths_sha256"] = hashlib.sha256(paths.lengths.read_bytes()).hexdigest()
+        paths.side.write_text(json.dumps(side))
+        return ShardFolder.open(tmp_path)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        lambda lengths: lengths[1:],
+        lambda lengths: lengths.astype(np.int64),
+        lambda lengths: lengths.astype(str),
+        np.asfortranarray,
+    ],
+)
+def test_another_array_than_the_lengths_is_refused(lengths, with_other_lengths):
+    with pytest.raises(InputError, match=r"shard-00000\.lengths\.npy has no lengths of pairs: it has"):
+        with_other_lengths(lengths).check()
+
+
+def test_wrong_counts_of_lengths_are_refused(with_other_lengths):
+    with_other_lengths(lambda lengths: lengths).check()
+    with pytest.raises(InputError, match=r"shard-00000\.json counts other lengths than shard-00000\.lengths\.npy has"):
+        with_other_lengths(lambda lengths: lengths + np.uint16(1)).check()
 
 
 def test_a_process_that_cannot_write_says_why(tmp_path):

@@ -7,9 +7,9 @@ from tests.fuzz.targets.target import Target
 __all__ = ["TARGETS", "Target", "target_class"]
 
 TARGETS = {
-    "configurations": ("settings.Configurations", 0.3),
+    "configurations": ("settings.Configurations", 0.27),
     "overrides": ("settings.Overrides", 0.15),
-    "texts": ("texts.Texts", 0.15),
+    "texts": ("texts.Texts", 0.12),
     "compressed texts": ("texts.CompressedTexts", 0.08),
     "zip archives": ("texts.ZipArchives", 0.04),
     "tar archives": ("texts.TarArchives", 0.05),
@@ -19,6 +19,8 @@ TARGETS = {
     "evaluations": ("run_folders.Evaluations", 0.02),
     "checkpoints": ("models.Checkpoints", 0.04),
     "models": ("models.Models", 0.01),
+    "model files": ("models.ModelFiles", 0.02),
+    "shards": ("shards.Shards", 0.04),
 }
 """Module and class of each target, and its share of the cases of `python -m tests.fuzz`, by its name."""
 

@@ -1,4 +1,4 @@
-"""Checkpoints and saved models."""
+"""Checkpoints, saved models, and model files."""
 
 import io
 import json
@@ -8,16 +8,21 @@ from random import Random
 import h5py
 import keras
 import numpy as np
+import safetensors.numpy
 
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.datasets import Vocabulary
+from bytenet.decoding import Translator
 from bytenet.errors import InputError
+from bytenet.lite.archive import packed
+from bytenet.model_file import ModelFile
 from bytenet.models import ByteNet
 from bytenet.saved.keras_model import load_keras_model
 from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, save_model, training_variables
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.state import Plateau, TrainingState
-from tests.fuzz.mutations import mutate_zip
+from tests.fuzz.mutations import mutate, mutate_zip
 from tests.fuzz.targets.target import Target
 
 _TOKENS = (
@@ -98,6 +103,39 @@ class Models(Target):
             file.visititems(add)
         loaded = {np.array(weight).tobytes() for weight in model.weights}
         assert loaded <= set(saved), "a model has other weights than its file"
+
+
+class ModelFiles(Target):
+    """A `.bytenet` file with weights for TensorFlow."""
+
+    name, suffix, tokens = "model files", ".bytenet", _TOKENS
+
+    def make_seeds(self) -> list[bytes]:
+        translator = Translator(_model(), Vocabulary("ab"), beam_size=2, max_length=9, jit_compile=False)
+        translator.export(self.path, engines="full", card="# A model\n\n- licence: none\n")
+        return [self.path.read_bytes()]
+
+    def mutated(self, random: Random) -> bytes:
+        """Damage the file, or one of its entries with the right checksum."""
+        content = random.choice(self.seeds)
+        if random.random() < 0.3:
+            return mutate_zip(content, random, self.tokens)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = {name: archive.read(name) for name in archive.namelist() if name != "manifest.json"}
+        name = random.choice(list(entries))
+        entries[name] = mutate(entries[name], random, self.tokens)
+        return packed(entries)
+
+    def read(self) -> None:
+        file = ModelFile(self.path)
+        assert file.vocabulary.size == 5
+        assert all(isinstance(text, str) for text in (file.card, *file.facts.values()))
+        assert file.trained_lengths is None or min(file.trained_lengths, default=1) > 0
+        model = file.load_model()
+        with zipfile.ZipFile(self.path) as archive:
+            saved = safetensors.numpy.load(archive.read("weights.safetensors"))
+        for weight in model.weights:
+            np.testing.assert_array_equal(np.array(weight), saved[weight.path], err_msg="a model has other weights")
 
 
 def _with_other_setting(content: bytes, random: Random) -> bytes:
