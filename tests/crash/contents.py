@@ -1,7 +1,6 @@
-"""What the files of a folder say, apart from the times that they note and the bytes of their compression."""
+"""What the files of a folder say, apart from the times that they note."""
 
 import csv
-import gzip
 import hashlib
 import io
 import json
@@ -13,13 +12,10 @@ import h5py
 import numpy as np
 import yaml
 
-from bytenet.datasets.shards.side_file import SHARD_FILE
 from bytenet.files import LOCK_NAME, PARTIAL
 
 _TIMES = ("seconds",)
 _OWN_TO_A_PROCESS = ("commands", "machine")  # of environment.json
-# Of the side file of a shard. The compressor (isal 1.9.1) once wrote other bytes for the same pairs.
-_OF_COMPRESSED_BYTES = ("bytes", "sha256")
 # TensorBoard's files: their names have times in them, and a resumed run begins a new one.
 _NOT_COMPARED = "logs"
 
@@ -65,10 +61,8 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _meaning(path: Path) -> bytes:
-    """The content of a file without its times and its compression. Raises an error if the file is not whole."""
+    """The content of a file without its times. Raises an error if the file is not whole."""
     content = path.read_bytes()
-    if path.suffix == ".gz":
-        return gzip.decompress(content)
     if path.suffix == ".npz":
         return _arrays(content)
     if path.suffix == ".keras":
@@ -83,8 +77,7 @@ def _meaning(path: Path) -> bytes:
     if path.suffix == ".json":
         values = json.loads(content)
         if isinstance(values, dict):
-            left_out = _OF_COMPRESSED_BYTES if SHARD_FILE.fullmatch(path.name) else _OWN_TO_A_PROCESS
-            values = {key: values[key] for key in values if key not in left_out}
+            values = {key: values[key] for key in values if key not in _OWN_TO_A_PROCESS}
         return json.dumps(values).encode()
     if path.suffix == ".yaml" and not isinstance(yaml.safe_load(content), dict):
         raise ValueError("it is empty")
