@@ -25,7 +25,8 @@ def in_tenths(score: str) -> str:
 
 RESULT_ROWS = rows_of_first_table(RESULTS)
 README_ROWS = rows_of_first_table(README[README.index("## Results") :])
-RUNS = {Path(row["run"][len("[page](") : -1]).stem: row for row in RESULT_ROWS if row["run"].startswith("[page]")}
+PAGE = re.compile(r"\[page\]\(results/(.+)\.md\)")
+RUNS = {match[1]: row for row in RESULT_ROWS if (match := PAGE.fullmatch(row["run"]))}
 
 
 def page_of(run: str) -> str:
@@ -33,10 +34,8 @@ def page_of(run: str) -> str:
 
 
 def commit_of(row: dict[str, str]) -> str:
-    if row["run"].startswith("commit "):
-        return row["run"].removeprefix("commit ")
-    page = page_of(Path(row["run"][len("[page](") : -1]).stem)
-    return re.findall(r"commit ([0-9a-f]{7})", page)[0]
+    match = PAGE.fullmatch(row["run"])
+    return re.findall(r"commit ([0-9a-f]{7})", page_of(match[1]) if match else row["run"])[0]
 
 
 @pytest.mark.parametrize(("short", "full"), list(zip(README_ROWS, RESULT_ROWS, strict=True)))

@@ -148,7 +148,7 @@ class SideFile:
                 with open(path, "rb") as file:
                     found = hashlib.file_digest(file, "sha256").hexdigest()
             except FileNotFoundError as error:
-                raise MissingFileError(f"{path} is missing. Copy it again, or shard the corpus again.") from error
+                raise _missing(path) from error
             if found != expected:
                 raise InputError(
                     f"{path} has the checksum {found[:12]}..., but {self.paths.side.name} expects {expected[:12]}.... "
@@ -176,9 +176,13 @@ class SideFile:
         try:
             return read_array(path, expected).astype(np.int64)
         except FileNotFoundError as error:
-            raise MissingFileError(f"{path} is missing. Copy it again, or shard the corpus again.") from error
+            raise _missing(path) from error
         except InputError as error:
             raise InputError(f"{path} has no lengths of pairs: {error}. Shard the corpus again.") from error
+
+
+def _missing(path: Path) -> MissingFileError:
+    return MissingFileError(f"{path} is missing. Copy it again, or shard the corpus again.")
 
 
 def read_saved(path: Path, kind: Any, what: str) -> Any:

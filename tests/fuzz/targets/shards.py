@@ -75,7 +75,7 @@ class Shards(Target):
 
 
 def _saved_lengths(path: Path) -> np.ndarray:
-    """The lengths in a file, without NumPy's reader: the last 4 bytes of each pair, after the header."""
+    """The lengths in a file, without NumPy's reader of headers: after the header, each pair has 4 bytes."""
     content = path.read_bytes()
     begin = 10 + int.from_bytes(content[8:10], "little")
     return np.frombuffer(content[begin:], "<u2").reshape(-1, 2)

@@ -1,0 +1,121 @@
+"""Reading a folder of shards: files that are damaged, changed or of other shards are refused."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from bytenet.datasets.shards import side_file as side_file_module
+from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.folder import ShardFolder, index_path
+from bytenet.datasets.shards.side_file import ShardPaths, SideFile
+from bytenet.errors import InputError, MissingFileError
+
+
+def side_file(source="[3]", target="[3]", pairs="[1]", total="1"):
+    lengths = f'{{"source": {source}, "target": {target}, "pairs": {pairs}}}'
+    texts = '"sha256": "", "lengths_sha256": "", "characters": {}'
+    return f'{{"format": "bytenet-shard-1", "pairs": {total}, "bytes": 1, "lengths": {lengths}, {texts}}}'
+
+
+DAMAGED = [
+    "{}",
+    "[]",
+    "no JSON",
+    '{"format": "bytenet-shard-1", "pairs": 1, "lengths": 3}',
+    "[" * 100_000,
+    side_file(total="2"),
+    side_file(source="[3, 4]"),
+    side_file(source="[-1]"),
+    side_file(source="[65536]"),
+    side_file(pairs=f"[{2**64}]", total=f"{2**64}"),
+]
+
+
+def test_a_sound_side_file_is_read(tmp_path):
+    paths = ShardPaths(tmp_path, 0)
+    paths.side.write_text(side_file())
+    assert SideFile.read(paths).pairs == 1
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_damaged_side_files_are_explained(shards, tmp_path, content):
+    paths = shards.shards[0].paths
+    own = type(paths)(tmp_path, 0)
+    own.side.write_text(content)
+    with pytest.raises(InputError, match="is not a side file of a shard"):
+        SideFile.read(own)
+
+
+def test_a_large_side_file_is_not_read_to_its_end(tmp_path, monkeypatch):
+    paths = ShardPaths(tmp_path, 0)
+    paths.side.write_text(side_file())
+    monkeypatch.setattr(side_file_module, "_MOST_BYTES", 10)
+    with pytest.raises(InputError, match="is larger than 10 bytes, so it is not a side file of a shard"):
+        SideFile.read(paths)
+
+
+@pytest.mark.parametrize("shards", ["0", "-1", "null", '"2"'])
+def test_a_damaged_index_is_explained(tmp_path, shards):
+    index_path(tmp_path).write_text(f'{{"format": "bytenet-shards-1", "languages": ["de", "en"], "shards": {shards}}}')
+    with pytest.raises(InputError, match="is not the index of a folder of shards"):
+        ShardFolder.open(tmp_path)
+
+
+def test_the_languages_are_known_without_the_side_files(tmp_path):
+    index_path(tmp_path).write_text('{"format": "bytenet-shards-1", "languages": ["de", "en"], "shards": 1}')
+    folder = ShardFolder.open(tmp_path)
+    assert folder.languages == ("de", "en")
+    with pytest.raises(MissingFileError, match=r"shard-00000\.json is missing"):
+        len(folder)
+
+
+def test_changed_files_are_found(text_files, tmp_path):
+    shard_corpus(text_files, tmp_path, shards=1, processes=0)
+    folder = ShardFolder.open(tmp_path)
+    path = folder.shards[0].paths.records
+    content = bytearray(path.read_bytes())
+    content[50] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"shard-00000\.tfrecord\.gz has the checksum"):
+        folder.check()
+    path.unlink()
+    with pytest.raises(MissingFileError):
+        folder.check()
+
+
+@pytest.fixture
+def with_other_lengths(text_files, tmp_path):
+    """A function that makes a folder of one shard whose lengths are another array, with the right checksum."""
+    shard_corpus(text_files, tmp_path, shards=1, processes=0)
+    paths = ShardPaths(tmp_path, 0)
+
+    def change(lengths):
+        np.save(paths.lengths, lengths(np.load(paths.lengths)))
+        side = json.loads(paths.side.read_text())
+        side["lengths_sha256"] = hashlib.sha256(paths.lengths.read_bytes()).hexdigest()
+        paths.side.write_text(json.dumps(side))
+        return ShardFolder.open(tmp_path)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        lambda lengths: lengths[1:],
+        lambda lengths: lengths.astype(np.int64),
+        lambda lengths: lengths.astype(str),
+        np.asfortranarray,
+    ],
+)
+def test_another_array_than_the_lengths_is_refused(lengths, with_other_lengths):
+    with pytest.raises(InputError, match=r"shard-00000\.lengths\.npy has no lengths of pairs: it has"):
+        with_other_lengths(lengths).check()
+
+
+def test_wrong_counts_of_lengths_are_refused(with_other_lengths):
+    with_other_lengths(lambda lengths: lengths).check()
+    with pytest.raises(InputError, match=r"shard-00000\.json counts other lengths than shard-00000\.lengths\.npy has"):
+        with_other_lengths(lambda lengths: lengths + np.uint16(1)).check()
