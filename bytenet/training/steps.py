@@ -7,6 +7,7 @@ from functools import partial
 import keras
 import tensorflow as tf
 
+from bytenet.datasets.shards.dataset import READING_ERRORS, reason_of_failure
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.private_api import build_nothing_in_fit
@@ -51,7 +52,7 @@ def run_steps(
         pool: keeps the searches that measure the model.
 
     Raises:
-        InputError: the disk is full, or the loss is not finite.
+        InputError: the disk is full, a shard cannot be used, or the loss is not finite.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     config, plan = task.config, task.plan
@@ -167,16 +168,16 @@ def _continuous_evaluation(
 
 @contextmanager
 def _failures_explained(folder: RunFolder) -> Iterator[None]:
-    """Turn the errors of TensorBoard's writers on a full disk, and of shards that changed, into an InputError."""
+    """Turn the errors of TensorBoard's writers on a full disk, and of reading shards, into an InputError."""
     try:
         yield
-    except (tf.errors.DataLossError, tf.errors.NotFoundError) as error:
-        if ".tfrecord.gz" not in str(error):
+    except READING_ERRORS as error:
+        reason = reason_of_failure(error)
+        if reason is None:
             raise
-        first_line = error.message.strip().split("\n")[0]
         raise InputError(
-            f"A shard could not be read during training: {first_line}. The checkpoints are intact. Bring the shard "
-            f"back and resume with: bytenet train --resume --run {folder.path}"
+            f"A shard cannot be used: {reason} The checkpoints are intact. Resume with: bytenet train --resume --run "
+            f"{folder.path} (it checks all shards first, and names a damaged one)"
         ) from error
     except tf.errors.ResourceExhaustedError as error:
         if "No space left" not in str(error):

@@ -4,6 +4,7 @@ Shard after shard is read, encoded into one array with one or two bytes a charac
 `ShardPlan` has decided. While one shard is trained on, the next one is prepared.
 """
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,6 +20,13 @@ from bytenet.errors import InputError
 
 _READ_BYTES = 1 << 20
 _ALL_RECORDS = 1 << 40
+
+READING_ERRORS = (tf.errors.DataLossError, tf.errors.NotFoundError, tf.errors.InvalidArgumentError)
+"""What the batches of `shard_dataset` raise if a shard is damaged or missing, or has other pairs than it should."""
+
+# How TensorFlow reports an InputError of a function in a pipeline, and what it writes before its own errors.
+_INPUT_ERROR = re.compile(r"\b(?:Input|Config|MissingFile)Error: (.*?)\nTraceback ", re.DOTALL)
+_ITERATOR = re.compile(r"^.* with iterator: Iterator::\S+: ")
 
 
 def shard_dataset(
@@ -49,6 +57,7 @@ def shard_dataset(
 
     Raises:
         InputError: an argument is not allowed.
+        tf.errors.OpError: one of `READING_ERRORS`, while batches are read. `reason_of_failure` explains it.
     """
     check_loss(loss)
     if vocabulary.unknown == "drop":
@@ -66,27 +75,35 @@ def shard_dataset(
             indices = np.where(indices < 0, FILLER, indices - group.offsets[worker]).astype(np.int32)
             ends = np.cumsum([len(own) for own in rows], dtype=np.int64)
             lengths = np.array([batch.length for batch in batches], np.int32)
+            text_lengths = group.lengths[group.offsets[worker] :][: shard.pairs].ravel()
             target_lengths = np.append(group.lengths[:, 0 if reversed else 1], 0)  # for -1: a filler has no characters
             real = [
                 (batch.indices >= 0).sum() if loss == "sentence" else target_lengths[batch.indices].sum()
                 for batch in batches
             ]
             weights = np.array([len(batch.indices) for batch in batches], np.float32) / np.array(real, np.float32)
-            yield str(shard.paths.records), lengths, ends, indices, weights
+            yield str(shard.paths.records), text_lengths, lengths, ends, indices, weights
 
     signature = (
         tf.TensorSpec((), tf.string),
-        *(tf.TensorSpec((None,), dtype) for dtype in (tf.int32, tf.int64, tf.int32, tf.float32)),
+        *(tf.TensorSpec((None,), dtype) for dtype in (tf.int64, tf.int32, tf.int64, tf.int32, tf.float32)),
     )
     dtype = tf.as_dtype(ids_dtype(vocabulary))
 
-    def encoded(lines: bytes) -> tuple[np.ndarray, np.ndarray]:
-        texts = encode_lines(lines, vocabulary)
+    def encoded(lines: bytes, text_lengths: np.ndarray, path: bytes) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            texts = encode_lines(lines, vocabulary)
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path.decode()} is not UTF-8 ({error}). Shard the corpus again.") from error
+        if not np.array_equal(texts.lengths, text_lengths):
+            raise InputError(f"{path.decode()} has other pairs than its side file says. Shard the corpus again.")
         return texts.ids, texts.starts
 
-    def read(path: tf.Tensor, *planned: tf.Tensor) -> tuple:
-        records = tf.data.TFRecordDataset(path, "GZIP", _READ_BYTES).batch(_ALL_RECORDS).get_single_element()
-        ids, starts = tf.numpy_function(encoded, [tf.strings.reduce_join(records, separator="\n")], [dtype, tf.int64])
+    def read(path: tf.Tensor, text_lengths: tf.Tensor, *planned: tf.Tensor) -> tuple:
+        batches = tf.data.TFRecordDataset(path, "GZIP", _READ_BYTES).batch(_ALL_RECORDS)
+        records = batches.reduce(tf.zeros(0, tf.string), lambda _, batch: batch)  # one batch, or none
+        lines = tf.strings.reduce_join(records, separator="\n")
+        ids, starts = tf.numpy_function(encoded, [lines, text_lengths, path], [dtype, tf.int64])
         return tf.ensure_shape(ids, (None,)), tf.ensure_shape(starts, (None,)), *planned
 
     def batches_of(
@@ -107,3 +124,12 @@ def shard_dataset(
 
     shards = tf.data.Dataset.from_generator(visited, output_signature=signature).map(read).prefetch(1)
     return unoptimised(shards.flat_map(batches_of).prefetch(PREFETCHED_BATCHES))
+
+
+def reason_of_failure(error: tf.errors.OpError) -> str | None:
+    """The reason for one of `READING_ERRORS`, as a sentence; None if it has nothing to do with shards."""
+    if own := _INPUT_ERROR.search(error.message):
+        return own[1]
+    if isinstance(error, tf.errors.DataLossError) or ".tfrecord.gz" in error.message:
+        return _ITERATOR.sub("", error.message.strip().split("\n")[0]) + "."
+    return None

@@ -1,7 +1,9 @@
 """The files of a shard, and what its side file says: enough for the vocabulary, the buckets and the plan."""
 
+import gzip
 import hashlib
 import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -23,8 +25,14 @@ SHARD_FILE = re.compile(r"shard-\d{5}\.(tfrecord\.gz|lengths\.npy|json)")
 # Of a side file. Ten million pairs that all have different lengths need 150 MB.
 _MOST_BYTES = 256 << 20
 
+# Of a record, beside its two texts: the newline between them, and TFRecord's length and two checksums.
+_FRAME_BYTES = 1 + 8 + 4 + 4
+
+_CHUNK_BYTES = 1 << 20
+
 _Length = Annotated[int, Field(ge=0, lt=2**16)]
 _Count = Annotated[int, Field(ge=0, lt=2**63)]
+_Character = Annotated[str, Field(min_length=1, max_length=1)]
 
 
 @with_config(extra="forbid")
@@ -42,7 +50,7 @@ class _SavedSide(TypedDict):
     sha256: str
     lengths_sha256: str
     lengths: _SavedLengths
-    characters: dict[str, _Count]
+    characters: dict[_Character, _Count]
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,9 @@ class SideFile:
         return side
 
     def check(self) -> None:
-        """Compare the files with their checksums, and the lengths of the pairs with the counts of lengths.
+        """Compare the files with their checksums, and the counts of lengths and characters with the files.
+
+        The pairs are decompressed, but not kept: a shard that passes has no more text than its counts say.
 
         Raises:
             MissingFileError: a file is missing.
@@ -162,6 +172,25 @@ class SideFile:
         ):
             raise InputError(
                 f"{self.paths.side} counts other lengths than {self.paths.lengths.name} has. Shard the corpus again."
+            )
+        self._check_size()
+
+    def _check_size(self) -> None:
+        """Compare the size of the decompressed pairs with the counts of characters."""
+        path = self.paths.records
+        expected = self.pairs * _FRAME_BYTES
+        expected += sum(count * len(character.encode()) for character, count in self.characters.items())
+        size = 0
+        try:
+            with gzip.open(path) as file:
+                while size <= expected and (chunk := file.read(_CHUNK_BYTES)):
+                    size += len(chunk)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(f"{path} is not a complete gzip file ({error}). Shard the corpus again.") from error
+        if size != expected:
+            raise InputError(
+                f"{path} has {'more' if size > expected else 'fewer'} than the {expected:,} bytes of pairs that "
+                f"{self.paths.side.name} counts. Shard the corpus again."
             )
 
     def pair_lengths(self) -> np.ndarray:

@@ -1,5 +1,8 @@
 """Batches from shards: the text of every pair once, the place exact, each worker its own rows."""
 
+import gzip
+import hashlib
+import json
 from itertools import islice
 
 import numpy as np
@@ -10,8 +13,10 @@ from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary, loss_weights
 from bytenet.datasets.shards.dataset import shard_dataset
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.dealing.tf_record import framed
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.plan import plan_shards
+from bytenet.datasets.shards.side_file import ShardPaths
 from bytenet.errors import InputError
 
 CONFIG = DataConfig(batch_size=16, min_length=4, bucket_min_width=10)
@@ -115,3 +120,19 @@ def test_wrong_arguments_are_explained(plan, vocabulary):
         shard_dataset(plan, vocabulary, 1, worker=1)
     with pytest.raises(InputError, match="cannot be dropped"):
         shard_dataset(plan, Vocabulary("ab", "drop"), 1)
+
+
+def test_pairs_of_other_lengths_than_the_side_file_says_are_refused(text_files, vocabulary, tmp_path):
+    """The size of the text and the checksum are right, but two pairs have changed places."""
+    shard_corpus(text_files, tmp_path, shards=1, duplicates_megabytes=1, processes=0)
+    paths = ShardPaths(tmp_path, 0)
+    records = [*tf.data.TFRecordDataset(str(paths.records), "GZIP").as_numpy_iterator()]
+    other = next(place for place, record in enumerate(records) if len(record) != len(records[0]))
+    records[0], records[other] = records[other], records[0]
+    paths.records.write_bytes(gzip.compress(framed(records)))
+    side = json.loads(paths.side.read_text())
+    paths.side.write_text(json.dumps(side | {"sha256": hashlib.sha256(paths.records.read_bytes()).hexdigest()}))
+    folder = ShardFolder.open(tmp_path)
+    folder.check()
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shard-00000\.tfrecord\.gz has other pairs than"):
+        next(iter(shard_dataset(plan_shards(folder, CONFIG), vocabulary, 1)))

@@ -1,5 +1,6 @@
 """Reading a folder of shards: files that are damaged, changed or of other shards are refused."""
 
+import gzip
 import hashlib
 import json
 
@@ -17,6 +18,14 @@ def side_file(source="[3]", target="[3]", pairs="[1]", total="1"):
     lengths = f'{{"source": {source}, "target": {target}, "pairs": {pairs}}}'
     texts = '"sha256": "", "lengths_sha256": "", "characters": {}'
     return f'{{"format": "bytenet-shard-1", "pairs": {total}, "bytes": 1, "lengths": {lengths}, {texts}}}'
+
+
+def write_checksums(paths):
+    """Make the checksums in a side file those of the files."""
+    side = json.loads(paths.side.read_text())
+    for name, path in (("sha256", paths.records), ("lengths_sha256", paths.lengths)):
+        side[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    paths.side.write_text(json.dumps(side))
 
 
 DAMAGED = [
@@ -71,6 +80,14 @@ def test_the_languages_are_known_without_the_side_files(tmp_path):
         len(folder)
 
 
+@pytest.mark.parametrize("character", ["ab", "\\ud800", ""])
+def test_counts_of_something_else_than_characters_are_refused(tmp_path, character):
+    paths = ShardPaths(tmp_path, 0)
+    paths.side.write_text(side_file().replace('"characters": {}', f'"characters": {{"{character}": 1}}'))
+    with pytest.raises(InputError, match="is not a side file of a shard"):
+        SideFile.read(paths)
+
+
 def test_changed_files_are_found(text_files, tmp_path):
     shard_corpus(text_files, tmp_path, shards=1, processes=0)
     folder = ShardFolder.open(tmp_path)
@@ -93,9 +110,21 @@ def with_other_lengths(text_files, tmp_path):
 
     def change(lengths):
         np.save(paths.lengths, lengths(np.load(paths.lengths)))
-        side = json.loads(paths.side.read_text())
-        side["lengths_sha256"] = hashlib.sha256(paths.lengths.read_bytes()).hexdigest()
-        paths.side.write_text(json.dumps(side))
+        write_checksums(paths)
+        return ShardFolder.open(tmp_path)
+
+    return change
+
+
+@pytest.fixture
+def with_other_pairs(text_files, tmp_path):
+    """A function that makes a folder of one shard with another file of pairs, with the right checksum."""
+    shard_corpus(text_files, tmp_path, shards=1, processes=0)
+    paths = ShardPaths(tmp_path, 0)
+
+    def change(content):
+        paths.records.write_bytes(content(paths.records.read_bytes()))
+        write_checksums(paths)
         return ShardFolder.open(tmp_path)
 
     return change
@@ -119,3 +148,37 @@ def test_wrong_counts_of_lengths_are_refused(with_other_lengths):
     with_other_lengths(lambda lengths: lengths).check()
     with pytest.raises(InputError, match=r"shard-00000\.json counts other lengths than shard-00000\.lengths\.npy has"):
         with_other_lengths(lambda lengths: lengths + np.uint16(1)).check()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (lambda content: content[:-9], "is not a complete gzip file"),
+        (lambda content: b"no gzip", "is not a complete gzip file"),
+        (lambda content: content[:60] + bytes(8) + content[68:], "is not a complete gzip file"),
+        (lambda content: gzip.compress(gzip.decompress(content)[:-1]), "has fewer than the .* bytes of pairs that"),
+        (lambda content: content + gzip.compress(b"a"), "has more than the .* bytes of pairs that"),
+    ],
+)
+def test_pairs_of_another_size_are_refused(content, message, with_other_pairs):
+    with_other_pairs(lambda content: content).check()
+    with pytest.raises(InputError, match=rf"shard-00000\.tfrecord\.gz {message}"):
+        with_other_pairs(content).check()
+
+
+def test_a_bomb_is_not_decompressed_to_its_end(with_other_pairs, monkeypatch):
+    """Two gigabytes of zeros follow the pairs. They would take seconds."""
+    zeros = gzip.compress(bytes(1 << 26), 1)
+    folder = with_other_pairs(lambda content: content + zeros * 32)
+    read = []
+    original = gzip.GzipFile.read
+
+    def counting(file, size=-1):
+        content = original(file, size)
+        read.append(len(content))
+        return content
+
+    monkeypatch.setattr(gzip.GzipFile, "read", counting)
+    with pytest.raises(InputError, match="has more than"):
+        folder.check()
+    assert sum(read) < 4 << 20

@@ -1,5 +1,6 @@
 """Folders of shards."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -12,9 +13,12 @@ import numpy as np
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary
+from bytenet.datasets.shards.dataset import READING_ERRORS, reason_of_failure, shard_dataset
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.dealing.tf_record import framed
 from bytenet.datasets.shards.folder import ShardFolder
-from bytenet.datasets.shards.plan import plan_shards
+from bytenet.datasets.shards.plan import ShardPlan, plan_shards
+from bytenet.errors import InputError
 from tests.fuzz.mutations import mutate, mutate_gzip
 from tests.fuzz.targets.target import Target
 
@@ -40,15 +44,19 @@ class Shards(Target):
         return [_zipped({path.name: path.read_bytes() for path in sorted(dealt.iterdir())})]
 
     def mutated(self, random: Random) -> bytes:
-        """Damage one file. Half of the damaged lengths get the right checksum."""
+        """Damage one file. Half of the damaged lengths and pairs get the right checksum."""
         files = _unzipped(random.choice(self.seeds))
         name = random.choice(list(files))
-        damage = mutate_gzip if name.endswith(".gz") else mutate
-        files[name] = damage(files[name], random, self.tokens)
-        if name.endswith(".npy") and random.random() < 0.5:
-            side_name = name.replace(".lengths.npy", ".json")
-            side = json.loads(files[side_name]) | {"lengths_sha256": hashlib.sha256(files[name]).hexdigest()}
-            files[side_name] = json.dumps(side).encode()
+        stem, _, kind = name.partition(".")
+        if kind == "tfrecord.gz" and random.random() < 0.5:
+            files[name] = gzip.compress(_with_other_records(files[name], random, self.tokens), mtime=0)
+        else:
+            damage = mutate_gzip if kind == "tfrecord.gz" else mutate
+            files[name] = damage(files[name], random, self.tokens)
+        key = {"lengths.npy": "lengths_sha256", "tfrecord.gz": "sha256"}.get(kind)
+        if key and random.random() < 0.5:
+            side = json.loads(files[f"{stem}.json"]) | {key: hashlib.sha256(files[name]).hexdigest()}
+            files[f"{stem}.json"] = json.dumps(side).encode()
         return _zipped(files)
 
     def read(self) -> None:
@@ -61,7 +69,7 @@ class Shards(Target):
         shards = ShardFolder.open(folder)
         shards.check()
         plan = plan_shards(shards, _DATA)
-        Vocabulary.from_counts(shards.characters(), "symbol", 1)
+        vocabulary = Vocabulary.from_counts(shards.characters(), "symbol", 1)
         planned = [
             index
             for group in range(len(plan.batches))
@@ -72,6 +80,69 @@ class Shards(Target):
         lengths = [_saved_lengths(folder / name) for name in sorted(files) if name.endswith(".npy")]
         within = sum(int(((own >= _DATA.min_length) & (own <= _DATA.max_length)).all(axis=1).sum()) for own in lengths)
         assert len(planned) == within, "an epoch has other pairs than the shards"
+        paths = [shard.paths.records for shard in shards.shards]
+        assert _trained_on(plan, vocabulary) == _saved_pairs(paths, vocabulary), "the batches have another text"
+
+
+def _trained_on(plan: ShardPlan, vocabulary: Vocabulary) -> list[tuple[str, str]]:
+    """The pairs in the batches of the first epoch, sorted."""
+    pairs: list[tuple[str, str]] = []
+    try:
+        for ids, _, weights in shard_dataset(plan, vocabulary, seed=1).take(plan.num_batches):
+            sides = (vocabulary.decode_batch(ids[side][weights > 0]) for side in ("source_ids", "target_ids"))
+            pairs += zip(*sides, strict=True)
+    except READING_ERRORS as error:
+        reason = reason_of_failure(error)
+        if reason is None:
+            raise
+        raise InputError(reason) from error
+    return sorted(pairs)
+
+
+def _saved_pairs(paths: list[Path], vocabulary: Vocabulary) -> list[tuple[str, str]]:
+    """The pairs within the limits in some files, sorted, read without TensorFlow."""
+    pairs = []
+    for path in paths:
+        for record in _records(gzip.decompress(path.read_bytes())):
+            source, target = record.decode().split("\n")
+            if all(_DATA.min_length <= len(side) <= _DATA.max_length for side in (source, target)):
+                pairs.append(
+                    (vocabulary.decode(vocabulary.encode(source)), vocabulary.decode(vocabulary.encode(target)))
+                )
+    return sorted(pairs)
+
+
+def _records(content: bytes) -> list[bytes]:
+    """The records of a TFRecord file."""
+    records, place = [], 0
+    while place < len(content):
+        size = int.from_bytes(content[place : place + 8], "little")
+        records.append(content[place + 12 : place + 12 + size])
+        place += 16 + size
+    return records
+
+
+def _with_other_records(compressed: bytes, random: Random, tokens: tuple[bytes, ...]) -> bytes:
+    """Damage the decompressed content of a file, or its records with the right checksums."""
+    content = gzip.decompress(compressed)
+    if random.random() < 0.5:
+        return mutate(content, random, tokens)
+    records = _records(content)
+    place = random.randrange(len(records))
+    change = random.choice(("damage", "remove", "repeat", "swap", "bytes"))
+    if change == "damage":
+        records[place] = mutate(records[place], random, tokens)
+    elif change == "remove":
+        del records[place]
+    elif change == "repeat":
+        records.insert(place, records[place])
+    elif change == "swap":
+        records[place], records[-1] = records[-1], records[place]
+    else:
+        changed = bytearray(records[place])
+        changed[random.randrange(len(changed))] = random.randrange(256)
+        records[place] = bytes(changed)
+    return framed(records)
 
 
 def _saved_lengths(path: Path) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Training from shards: the same promises as from memory."""
 
+import gzip
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +12,8 @@ from bytenet.datasets import load_corpus, read_corpus
 from bytenet.datasets.batches.share import Share
 from bytenet.datasets.shards.dealing.filters import FilterSettings
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.dealing.tf_record import framed
+from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation import pairs_of_split
 from bytenet.training import train
@@ -112,6 +116,50 @@ def test_changed_shards_are_not_resumed(config):
     assert task.data_fingerprint() == make_task(config()).data_fingerprint()
     others = shorter, make_task(config("data.reversed=true"))
     assert len({task.data_fingerprint(), *(other.data_fingerprint() for other in others)}) == 3
+
+
+def damaged(content):
+    return content[:60] + bytes(8) + content[68:]
+
+
+def with_another_last_record(content):
+    return gzip.compress(gzip.decompress(content)[:-5] + b"?" * 5)
+
+
+def with_fewer_pairs(content):
+    return gzip.compress(gzip.decompress(content)[: -len(framed([b"1\n2"]))])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (damaged, "inflate"),
+        (with_another_last_record, "corrupted record"),
+        (with_fewer_pairs, "truncated record|has other pairs than its side file says"),
+        (lambda content: gzip.compress(b""), "has other pairs than its side file says"),
+        (lambda content: None, "No such file"),
+    ],
+)
+def test_a_shard_that_changes_during_a_training_is_explained(config, eagerly, tmp_path, monkeypatch, content, reason):
+    folder = tmp_path / "shards"
+    shutil.copytree(config().data.train_shards, folder)
+    check = ShardFolder.check
+
+    def check_and_change(shards):
+        check(shards)
+        for shard in shards.shards:
+            path = shard.paths.records
+            changed = content(path.read_bytes())
+            path.unlink()
+            if changed is not None:
+                path.write_bytes(changed)
+
+    monkeypatch.setattr(ShardFolder, "check", check_and_change)
+    with pytest.raises(
+        InputError, match=f"A shard cannot be used: .*{reason}.*[.] The checkpoints are intact"
+    ) as error:
+        train(config(f"data.train_shards={folder}"), tmp_path / "run")
+    assert "Traceback" not in str(error.value)
 
 
 @pytest.mark.parametrize(
