@@ -4,7 +4,8 @@ A training step frees hundreds of megabytes at its end, and the next step alloca
 returns such large blocks to the system, which then has to map and clear every page anew. For Multi30k with XLA, this
 makes 87,000 page faults a step and takes a sixth of the time (docs/performance/training-step.md).
 
-Threads share one heap. A heap of a thread's own grows to 64 MB only: glibc maps a larger block anew each time.
+All threads share one heap. Otherwise each thread gets its own heap, which grows to 64 MB at most, and glibc maps every
+larger block anew.
 """
 
 import ctypes
@@ -15,7 +16,7 @@ _PAD_BYTES = 256 << 20
 
 
 def keep_freed_memory() -> bool:
-    """Let this process keep freed memory for its next allocations, until it ends.
+    """Let this process keep freed memory for its next allocations, until it ends. Call it before other threads start.
 
     Its peak stays about the same. Between two peaks, other processes cannot use the memory.
 

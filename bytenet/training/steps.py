@@ -7,7 +7,7 @@ from functools import partial
 import keras
 import tensorflow as tf
 
-from bytenet.datasets.shards.dataset import READING_ERRORS, reason_of_failure
+from bytenet.datasets.shards.dataset import reason_of_failure
 from bytenet.decoding import forbidden_symbols
 from bytenet.errors import InputError
 from bytenet.private_api import build_nothing_in_fit
@@ -171,18 +171,17 @@ def _failures_explained(folder: RunFolder) -> Iterator[None]:
     """Turn the errors of TensorBoard's writers on a full disk, and of reading shards, into an InputError."""
     try:
         yield
-    except READING_ERRORS as error:
-        reason = reason_of_failure(error)
+    except tf.errors.OpError as error:
+        if isinstance(error, tf.errors.ResourceExhaustedError) and "No space left" in str(error):
+            raise InputError(
+                f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free "
+                f"some space and resume with: bytenet train --resume --run {folder.path}"
+            ) from error
+        reason = reason_of_failure(error) if folder.config.data.corpus == "shards" else None
         if reason is None:
             raise
         raise InputError(
-            f"A shard cannot be used: {reason} The checkpoints are intact. Resume with: bytenet train --resume --run "
-            f"{folder.path} (it checks all shards first, and names a damaged one)"
-        ) from error
-    except tf.errors.ResourceExhaustedError as error:
-        if "No space left" not in str(error):
-            raise
-        raise InputError(
-            f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free some "
-            f"space and resume with: bytenet train --resume --run {folder.path}"
+            f"A shard cannot be used: {reason} The checkpoints are intact. Bring the shard back as it was. Then "
+            "resume; all shards are checked first, and a damaged one is named: bytenet train --resume --run "
+            f"{folder.path}"
         ) from error

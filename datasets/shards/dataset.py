@@ -21,12 +21,10 @@ from bytenet.errors import InputError
 _READ_BYTES = 1 << 20
 _ALL_RECORDS = 1 << 40
 
-READING_ERRORS = (tf.errors.DataLossError, tf.errors.NotFoundError, tf.errors.InvalidArgumentError)
-"""What the batches of `shard_dataset` raise if a shard is damaged or missing, or has other pairs than it should."""
-
-# How TensorFlow reports an InputError of a function in a pipeline, and what it writes before its own errors.
+# An InputError of a function in a pipeline, in TensorFlow's message.
 _INPUT_ERROR = re.compile(r"\b(?:Input|Config|MissingFile)Error: (.*?)\nTraceback ", re.DOTALL)
-_ITERATOR = re.compile(r"^.* with iterator: Iterator::\S+: ")
+# An error of TensorFlow's own, after the place in the pipeline.
+_PIPELINE_ERROR = re.compile(r" with iterator: Iterator::\S+: ([^\n]*)")
 
 
 def shard_dataset(
@@ -57,7 +55,7 @@ def shard_dataset(
 
     Raises:
         InputError: an argument is not allowed.
-        tf.errors.OpError: one of `READING_ERRORS`, while batches are read. `reason_of_failure` explains it.
+        tf.errors.OpError: a shard cannot be read, when its turn comes. `reason_of_failure` gives the reason.
     """
     check_loss(loss)
     if vocabulary.unknown == "drop":
@@ -95,8 +93,8 @@ def shard_dataset(
             texts = encode_lines(lines, vocabulary)
         except UnicodeDecodeError as error:
             raise InputError(f"{path.decode()} is not UTF-8 ({error}). Shard the corpus again.") from error
-        if not np.array_equal(texts.lengths, text_lengths):
-            raise InputError(f"{path.decode()} has other pairs than its side file says. Shard the corpus again.")
+        if not np.array_equal(texts.lengths if lines else [], text_lengths):  # no lines are one empty text
+            raise InputError(f"{path.decode()} has texts of other lengths than expected. Shard the corpus again.")
         return texts.ids, texts.starts
 
     def read(path: tf.Tensor, text_lengths: tf.Tensor, *planned: tf.Tensor) -> tuple:
@@ -127,9 +125,9 @@ def shard_dataset(
 
 
 def reason_of_failure(error: tf.errors.OpError) -> str | None:
-    """The reason for one of `READING_ERRORS`, as a sentence; None if it has nothing to do with shards."""
-    if own := _INPUT_ERROR.search(error.message):
-        return own[1]
-    if isinstance(error, tf.errors.DataLossError) or ".tfrecord.gz" in error.message:
-        return _ITERATOR.sub("", error.message.strip().split("\n")[0]) + "."
+    """Why a batch of `shard_dataset` could not be read, as a sentence; None if the error has another cause."""
+    if found := _INPUT_ERROR.search(error.message):
+        return found[1]
+    if found := _PIPELINE_ERROR.search(error.message):
+        return f"{found[1]}."
     return None

@@ -77,11 +77,11 @@ class ShardFolder:
         return sum(shard.pairs for shard in self.shards)
 
     def check(self) -> None:
-        """Compare all files with their checksums. It reads every file once.
+        """Check all shards, see `SideFile.check`. It reads every file.
 
         Raises:
             MissingFileError: a file is missing.
-            InputError: a file has changed.
+            InputError: a file has changed, or the counts in a side file are wrong.
         """
         for shard in self.shards:
             shard.check()

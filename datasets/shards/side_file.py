@@ -13,7 +13,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.errors import InputError, MissingFileError
-from bytenet.limits import parse_json, read_limited
+from bytenet.limits import LimitedStream, parse_json, read_limited
 from bytenet.saved.array_file import ArrayDescription, read_array
 
 _SideFormat = Literal["bytenet-shard-1"]
@@ -25,8 +25,8 @@ SHARD_FILE = re.compile(r"shard-\d{5}\.(tfrecord\.gz|lengths\.npy|json)")
 # Of a side file. Ten million pairs that all have different lengths need 150 MB.
 _MOST_BYTES = 256 << 20
 
-# Of a record, beside its two texts: the newline between them, and TFRecord's length and two checksums.
-_FRAME_BYTES = 1 + 8 + 4 + 4
+# Of a record: the newline between its two texts, and TFRecord's length and two checksums.
+_BYTES_BESIDE_TEXT = 1 + 8 + 4 + 4
 
 _CHUNK_BYTES = 1 << 20
 
@@ -145,9 +145,10 @@ class SideFile:
         return side
 
     def check(self) -> None:
-        """Compare the files with their checksums, and the counts of lengths and characters with the files.
+        """Compare the files with their checksums, the counts of lengths with the lengths, and those of characters with
+        the size of the decompressed pairs.
 
-        The pairs are decompressed, but not kept: a shard that passes has no more text than its counts say.
+        A shard that passes has no more text than its lengths say. The pairs are decompressed, but not kept.
 
         Raises:
             MissingFileError: a file is missing.
@@ -165,25 +166,22 @@ class SideFile:
                     "The file is damaged or belongs to other shards. Copy it again, or shard the corpus again."
                 )
 
-        counted = LengthCounts.of(*self.pair_lengths().T)
-        if not all(
-            np.array_equal(getattr(counted, name), getattr(self.lengths, name))
-            for name in ("source", "target", "pairs")
-        ):
-            raise InputError(
-                f"{self.paths.side} counts other lengths than {self.paths.lengths.name} has. Shard the corpus again."
-            )
+        self.pair_lengths()
         self._check_size()
 
     def _check_size(self) -> None:
-        """Compare the size of the decompressed pairs with the counts of characters."""
+        """Compare the size of the decompressed pairs with the counts of characters, and those with the lengths."""
         path = self.paths.records
-        expected = self.pairs * _FRAME_BYTES
+        counts = zip(*(getattr(self.lengths, name).tolist() for name in ("source", "target", "pairs")), strict=True)
+        if sum(self.characters.values()) != sum((source + target) * pairs for source, target, pairs in counts):
+            raise InputError(f"{self.paths.side} counts other characters than lengths. Shard the corpus again.")
+        expected = self.pairs * _BYTES_BESIDE_TEXT
         expected += sum(count * len(character.encode()) for character, count in self.characters.items())
         size = 0
         try:
             with gzip.open(path) as file:
-                while size <= expected and (chunk := file.read(_CHUNK_BYTES)):
+                stream = LimitedStream(file, path.stat().st_size, path)
+                while size <= expected and (chunk := stream.read(_CHUNK_BYTES)):
                     size += len(chunk)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"{path} is not a complete gzip file ({error}). Shard the corpus again.") from error
@@ -198,16 +196,23 @@ class SideFile:
 
         Raises:
             MissingFileError: the file is missing.
-            InputError: it is something else.
+            InputError: it is something else, or has other lengths than the side file counts.
         """
         path = self.paths.lengths
         expected = ArrayDescription((self.pairs, 2), np.dtype(np.uint16))
         try:
-            return read_array(path, expected).astype(np.int64)
+            lengths = read_array(path, expected).astype(np.int64)
         except FileNotFoundError as error:
             raise _missing(path) from error
         except InputError as error:
             raise InputError(f"{path} has no lengths of pairs: {error}. Shard the corpus again.") from error
+        counted = LengthCounts.of(*lengths.T)
+        if not all(
+            np.array_equal(getattr(counted, name), getattr(self.lengths, name))
+            for name in ("source", "target", "pairs")
+        ):
+            raise InputError(f"{self.paths.side} counts other lengths than {path.name} has. Shard the corpus again.")
+        return lengths
 
 
 def _missing(path: Path) -> MissingFileError:

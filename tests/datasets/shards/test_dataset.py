@@ -127,12 +127,32 @@ def test_pairs_of_other_lengths_than_the_side_file_says_are_refused(text_files, 
     shard_corpus(text_files, tmp_path, shards=1, duplicates_megabytes=1, processes=0)
     paths = ShardPaths(tmp_path, 0)
     records = [*tf.data.TFRecordDataset(str(paths.records), "GZIP").as_numpy_iterator()]
-    other = next(place for place, record in enumerate(records) if len(record) != len(records[0]))
+    sizes = [len(record.decode()) for record in records]
+    other = next(place for place, size in enumerate(sizes) if size != sizes[0])
     records[0], records[other] = records[other], records[0]
     paths.records.write_bytes(gzip.compress(framed(records)))
     side = json.loads(paths.side.read_text())
     paths.side.write_text(json.dumps(side | {"sha256": hashlib.sha256(paths.records.read_bytes()).hexdigest()}))
     folder = ShardFolder.open(tmp_path)
     folder.check()
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shard-00000\.tfrecord\.gz has other pairs than"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shard-00000\.tfrecord\.gz has texts of other lengths"):
         next(iter(shard_dataset(plan_shards(folder, CONFIG), vocabulary, 1)))
+
+
+def test_workers_with_empty_shards_have_rows_of_fillers(tmp_path):
+    text = tmp_path / "text.tsv"
+    text.write_text("eins\tone!\nzwei\ttwo!\ndrei\tthree\n")
+    shard_corpus([str(text)], tmp_path / "shards", shards=8, duplicates_megabytes=1, processes=0)
+    folder = ShardFolder.open(tmp_path / "shards")
+    plan = plan_shards(folder, CONFIG, replicas=2, workers=2)
+    assert any(first.pairs == 0 < second.pairs for first, second in batched_by_two(plan.shards))
+    vocabulary = Vocabulary([*folder.characters()])
+    sources = []
+    for worker in (0, 1):
+        for source_ids, _, _, weights in taken(shard_dataset(plan, vocabulary, 1, worker=worker), plan.num_batches):
+            sources += vocabulary.decode_batch(source_ids[weights > 0])
+    assert sorted(sources) == ["drei", "eins", "zwei"]
+
+
+def batched_by_two(shards):
+    return [sorted(shards[place : place + 2], key=lambda shard: shard.pairs) for place in range(0, len(shards), 2)]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bytenet.datasets.shards import side_file as side_file_module
+from bytenet.datasets.shards.dealing.filters import FilterSettings
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.datasets.shards.folder import ShardFolder, index_path
 from bytenet.datasets.shards.side_file import ShardPaths, SideFile
@@ -181,4 +182,30 @@ def test_a_bomb_is_not_decompressed_to_its_end(with_other_pairs, monkeypatch):
     monkeypatch.setattr(gzip.GzipFile, "read", counting)
     with pytest.raises(InputError, match="has more than"):
         folder.check()
-    assert sum(read) < 4 << 20
+    assert 0 < sum(read) < 4 << 20
+
+
+@pytest.mark.parametrize("count", [1 << 26, 1 << 62])
+def test_counts_of_characters_that_do_not_fit_the_lengths_are_refused(text_files, tmp_path, count):
+    """A shard of few pairs cannot be said to have much text."""
+    shard_corpus(text_files, tmp_path, shards=1, processes=0)
+    side = ShardPaths(tmp_path, 0).side
+    content = json.loads(side.read_text())
+    content["characters"]["a"] = count
+    side.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"shard-00000\.json counts other characters than lengths"):
+        ShardFolder.open(tmp_path).check()
+
+
+def test_text_that_expands_too_much_is_refused(tmp_path, monkeypatch):
+    """Equal pairs of many equal characters: the counts are right, but no text is like that."""
+    text = tmp_path / "text.tsv"
+    text.write_text(f"{'a' * 500}\t{'b' * 500}\n" * 5000)
+    everything = FilterSettings(max_ratio=None, identical=False, duplicates=False)
+    shard_corpus([str(text)], tmp_path / "shards", ("de", "en"), everything, shards=1, processes=0)
+    folder = ShardFolder.open(tmp_path / "shards")
+    folder.check()
+    monkeypatch.setattr("bytenet.limits.SMALL_BYTES", 1 << 20)
+    monkeypatch.setattr("bytenet.limits.MOST_EXPANSION", 20)
+    with pytest.raises(InputError, match="when it is decompressed, more than a text of its"):
+        folder.check()

@@ -10,10 +10,11 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import tensorflow as tf
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary
-from bytenet.datasets.shards.dataset import READING_ERRORS, reason_of_failure, shard_dataset
+from bytenet.datasets.shards.dataset import reason_of_failure, shard_dataset
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.datasets.shards.dealing.tf_record import framed
 from bytenet.datasets.shards.folder import ShardFolder
@@ -53,6 +54,8 @@ class Shards(Target):
         else:
             damage = mutate_gzip if kind == "tfrecord.gz" else mutate
             files[name] = damage(files[name], random, self.tokens)
+        if kind == "json" and name != "shards.json" and random.random() < 0.2:
+            files[name] = _with_other_counts(random.choice(self.seeds), name, random)
         key = {"lengths.npy": "lengths_sha256", "tfrecord.gz": "sha256"}.get(kind)
         if key and random.random() < 0.5:
             side = json.loads(files[f"{stem}.json"]) | {key: hashlib.sha256(files[name]).hexdigest()}
@@ -91,7 +94,7 @@ def _trained_on(plan: ShardPlan, vocabulary: Vocabulary) -> list[tuple[str, str]
         for ids, _, weights in shard_dataset(plan, vocabulary, seed=1).take(plan.num_batches):
             sides = (vocabulary.decode_batch(ids[side][weights > 0]) for side in ("source_ids", "target_ids"))
             pairs += zip(*sides, strict=True)
-    except READING_ERRORS as error:
+    except tf.errors.OpError as error:
         reason = reason_of_failure(error)
         if reason is None:
             raise
@@ -103,8 +106,8 @@ def _saved_pairs(paths: list[Path], vocabulary: Vocabulary) -> list[tuple[str, s
     """The pairs within the limits in some files, sorted, read without TensorFlow."""
     pairs = []
     for path in paths:
-        for record in _records(gzip.decompress(path.read_bytes())):
-            source, target = record.decode().split("\n")
+        texts = b"\n".join(_records(gzip.decompress(path.read_bytes()))).decode().split("\n")
+        for source, target in zip(texts[::2], texts[1::2], strict=True):
             if all(_DATA.min_length <= len(side) <= _DATA.max_length for side in (source, target)):
                 pairs.append(
                     (vocabulary.decode(vocabulary.encode(source)), vocabulary.decode(vocabulary.encode(target)))
@@ -120,6 +123,13 @@ def _records(content: bytes) -> list[bytes]:
         records.append(content[place + 12 : place + 12 + size])
         place += 16 + size
     return records
+
+
+def _with_other_counts(content: bytes, name: str, random: Random) -> bytes:
+    """A side file with another count of a character."""
+    side = json.loads(_unzipped(content)[name])
+    side["characters"][random.choice([*side["characters"], "x"])] = random.choice((0, 1, 2, 100, 1 << 26, 1 << 62))
+    return json.dumps(side).encode()
 
 
 def _with_other_records(compressed: bytes, random: Random, tokens: tuple[bytes, ...]) -> bytes:
