@@ -70,6 +70,7 @@ class Characters:
             or unknown not in get_args(UnknownRule)
             or not isinstance(characters, list)
             or not all(isinstance(character, str) and len(character) == 1 for character in characters)
+            or len(set(characters)) < len(characters)
         ):
             raise InputError(f"{where} is not a vocabulary written by bytenet. Export the model again.")
         return cls(characters, unknown)

@@ -46,6 +46,13 @@ class Translator:
         self.beam_size = _number(search, "beam_size", path)
         self.longest = None if search.get("longest") is None else _number(search, "longest", path)
         self._characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
+        symbols = len(self._characters.symbols)
+        if search.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
+            raise InputError(
+                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export the "
+                "model again."
+            )
+        self._path = path
         self._search = _signature(archive.read(LITE_MODEL), num_threads, str(path))
         self._turn = threading.Lock()
 
@@ -72,7 +79,7 @@ class Translator:
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line is too long
-                for the model.
+                for the model; or the file is damaged.
         """
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
@@ -88,8 +95,13 @@ class Translator:
                 f"A sentence has {len(ids):,} symbols with the end symbol, but the model reads at most "
                 f"{self.longest:,}. Split the sentence."
             )
-        with self._turn:
-            result = self._search(source_ids=ids[None], n_best=np.int32(n_best))
+        try:
+            with self._turn:
+                result = self._search(source_ids=ids[None], n_best=np.int32(n_best))
+        except (RuntimeError, ValueError) as error:  # such as an id that the network does not have
+            raise InputError(
+                f"{self._path}: LiteRT cannot translate with {LITE_MODEL} ({error}). Export the model again."
+            ) from error
         rows = (result[name][0] for name in ("ids", "scores", "log_probabilities", "ended"))
         return [
             Translation(self._characters.decode(hypothesis), float(score), float(log_probability), bool(ended))

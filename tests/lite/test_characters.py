@@ -61,6 +61,7 @@ def test_python_normalises_the_characters_it_knows_as_training_does(frame):
         {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": ["ab"]},
         {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": [1]},
         {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": "ab"},
+        {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": ["a", "b", "a"]},
         {"format": "bytenet-vocabulary-1", "unknown": ["symbol"], "characters": ["a"]},
         {"format": "bytenet-vocabulary-2", "unknown": "symbol", "characters": ["a"]},
     ],

@@ -80,6 +80,29 @@ def test_wrong_settings_are_refused(lite_settings, model_path, tmp_path):
         Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
 
 
+def with_more_characters(model_path):
+    """The vocabulary of a file with two characters that the network does not have. They get the largest ids."""
+    vocabulary = Archive(model_path).read_json("vocabulary.json")
+    vocabulary["characters"] += ["\u4e00", "\u4e01"]
+    return json.dumps(vocabulary).encode()
+
+
+def test_vocabulary_of_another_size_is_refused(model_path, tmp_path):
+    with pytest.raises(InputError, match=r"vocabulary\.json has \d+ symbols, but model\.tflite was made for another"):
+        Translator(with_changes(model_path, tmp_path, vocabulary_json=with_more_characters(model_path)))
+
+
+def test_id_that_the_network_does_not_have_is_refused(model_path, tmp_path):
+    """Files of earlier versions do not say how many symbols the network has."""
+    settings = Archive(model_path).read_json("settings.json")
+    del settings["lite"]["symbols"]
+    changes = {"settings_json": json.dumps(settings).encode(), "vocabulary_json": with_more_characters(model_path)}
+    earlier = Translator(with_changes(model_path, tmp_path, **changes))
+    assert len(list(earlier.translate(["ein"]))) == 1
+    with pytest.raises(InputError, match=r"LiteRT cannot translate with model\.tflite .*out of bounds"):
+        list(earlier.translate(["ein \u4e01"]))
+
+
 def test_file_without_a_lite_model_says_what_to_do(model_path, tmp_path):
     with pytest.raises(InputError, match="exported without a LiteRT model"):
         Translator(with_changes(model_path, tmp_path, model_tflite=None))

@@ -57,7 +57,12 @@ def export_model_file(
     )
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=decoding)
-    lite = {"beam_size": translator.beam_size, "longest": model.length_policy.longest, "precision": precision}
+    lite = {
+        "beam_size": translator.beam_size,
+        "longest": model.length_policy.longest,
+        "precision": precision,
+        "symbols": translator.vocabulary.size,
+    }
     settings = settings_of_file(
         config,
         None if translator.trained_lengths is None else list(translator.trained_lengths),

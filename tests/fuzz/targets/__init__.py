@@ -19,7 +19,8 @@ TARGETS = {
     "evaluations": ("run_folders.Evaluations", 0.02),
     "checkpoints": ("models.Checkpoints", 0.04),
     "models": ("models.Models", 0.01),
-    "model files": ("models.ModelFiles", 0.02),
+    "model files": ("models.ModelFiles", 0.01),
+    "LiteRT files": ("lite.LiteModelFiles", 0.01),
     "shards": ("shards.Shards", 0.04),
 }
 """Module and class of each target, and its share of the cases of `python -m tests.fuzz`, by its name."""

@@ -1,0 +1,76 @@
+"""Model files as `bytenet.lite` reads them."""
+
+import json
+import zipfile
+from random import Random
+
+from bytenet.lite import Translator
+from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
+from bytenet.lite.pretrained import pretrained_path
+from tests.fuzz.mutations import mutate, mutate_zip
+from tests.fuzz.targets.target import Target
+
+_SENTENCE = "Ja."
+
+
+class LiteModelFiles(Target):
+    """The model that ships, without its weights for TensorFlow.
+
+    The network itself is damaged only with the wrong checksum: LiteRT reads it in native code.
+    """
+
+    name, suffix = "LiteRT files", ".bytenet"
+    tokens = (
+        b"null", b"-1", b"0", b"1e999", b"[" * 3000, b'"\\ud800"', b"65536", b"\xff" * 8, b"\0" * 8, b"true", b'""',
+        b'"lite": 3', b'"beam_size": 99', b'"longest": 2', b'"characters": []',
+    )  # fmt: skip
+
+    def make_seeds(self) -> list[bytes]:
+        path = pretrained_path("de-en")
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name not in ("manifest.json", WEIGHTS)]
+            self._entries = {name: archive.read(name) for name in names}
+        self._expected = [*Translator(path).translate([_SENTENCE])]
+        return [packed(self._entries)]
+
+    def mutated(self, random: Random) -> bytes:
+        """Damage the file, or a text in it with the right checksum."""
+        if random.random() < 0.3:
+            return mutate_zip(random.choice(self.seeds), random, self.tokens)
+        name, change = random.choice([(SETTINGS, _with_other_setting), (VOCABULARY, _with_other_characters)])
+        content = self._entries[name]
+        changed = change(content, random) if random.random() < 0.5 else mutate(content, random, self.tokens)
+        return packed(self._entries | {name: changed})
+
+    def read(self) -> None:
+        translator = Translator(self.path)
+        translations = [*translator.translate([_SENTENCE])]
+        with zipfile.ZipFile(self.path) as archive:
+            same_vocabulary = archive.read(VOCABULARY) == self._entries[VOCABULARY]
+            assert archive.read(LITE_MODEL) == self._entries[LITE_MODEL], "a damaged network was read"
+        if same_vocabulary:
+            assert translations == self._expected, "the translation is another one"
+
+
+def _with_other_setting(content: bytes, random: Random) -> bytes:
+    settings = json.loads(content)
+    name = random.choice(["beam_size", "longest"])
+    settings["lite"][name] = random.choice([None, 0, 1, 2, 3, 5, 6, 2**16, 2**63, 1.5, "2", [2], True])
+    return json.dumps(settings).encode()
+
+
+def _with_other_characters(content: bytes, random: Random) -> bytes:
+    vocabulary = json.loads(content)
+    characters = vocabulary["characters"]
+    change = random.choice(["fewer", "more", "repeated", "order", "rule"])
+    if change == "fewer":
+        del characters[random.randrange(len(characters)) :]
+    elif change == "more":
+        characters[: random.randrange(2)] += map(chr, range(0x4E00, 0x4E00 + random.choice([1, 5, 1000])))
+    elif change == "repeated":
+        characters[random.randrange(len(characters))] = random.choice(characters)
+    elif change == "order":
+        random.shuffle(characters)
+    else:
+        vocabulary["unknown"] = random.choice(["error", "drop", "symbol", "", None])
+    return json.dumps(vocabulary).encode()
