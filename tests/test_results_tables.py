@@ -1,6 +1,7 @@
 """The tables of results in README.md, docs/results.md, docs/pretrained.md and the pages of the runs are the same."""
 
 import re
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ def rows_of_first_table(text: str) -> list[dict[str, str]]:
 
 def in_tenths(score: str) -> str:
     """A score like "24.98 (23.77 to 26.21)" with one digit after the point, as short tables have it."""
-    return re.sub(r"\d+\.\d\d", lambda number: f"{round(float(number[0]), 1):.1f}", score)
+    tenth = Decimal("0.1")
+    return re.sub(r"\d+\.\d\d", lambda number: str(Decimal(number[0]).quantize(tenth, ROUND_HALF_UP)), score)
 
 
 RESULT_ROWS = rows_of_first_table(RESULTS)

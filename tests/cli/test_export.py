@@ -59,7 +59,11 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     run = RunFolder.open(shutil.copytree(folder.path, tmp_path / "run"))
     run.config_path.write_text(replace_corpus(run, "tatoeba").to_yaml(), encoding="utf-8")
     environment = {
-        "commands": ["/bin/bytenet train tatoeba.yaml --set training.epochs=2 --run /home/me/run"],
+        "commands": [
+            "/bin/bytenet train tatoeba.yaml --set training.epochs=2 --run /home/me/run",
+            "/bin/bytenet train tatoeba.yaml --run /home/me/run --resume",
+            "/bin/bytenet train tatoeba.yaml --run /home/me/run --resume",
+        ],
         "trainable_parameters": 12345, "git_commit": "abc", "vocabulary": run.vocabulary.fingerprint(),
     }  # fmt: skip
     run.environment_path.write_text(json.dumps(environment), encoding="utf-8")
@@ -73,7 +77,10 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     assert facts["licence"] == "CC BY 2.0, attribution: www.manythings.org/anki and tatoeba.org"
     assert re.fullmatch(r"BLEU [\d.]+ \([\d.]+ to [\d.]+\), chrF2 [\d.]+ \(.*\); 4 sentences", facts["scores on test"])
     assert facts["precision"] == "float16; the scores are those of the weights before they were rounded"
-    assert facts["training"] == "`bytenet train tatoeba.yaml --set training.epochs=2 --run ...`"
+    assert facts["training"] == (
+        "`bytenet train tatoeba.yaml --set training.epochs=2 --run ...`, then "
+        "`bytenet train tatoeba.yaml --run ... --resume`"
+    )
     assert (facts["trainable parameters"], facts["commit of the training"]) == ("12,345", "abc")
     assert model.config.data.max_length == 77
 

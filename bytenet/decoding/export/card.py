@@ -70,7 +70,7 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
     if parameters := environment.get("trainable_parameters"):
         facts["trainable parameters"] = f"{parameters:,}"
     if commands := environment.get("commands"):
-        facts["training"] = f"`{_without_paths(commands[0])}`"
+        facts["training"] = ", then ".join(f"`{command}`" for command in dict.fromkeys(map(_without_paths, commands)))
     if commit := environment.get("git_commit"):
         facts["commit of the training"] = commit
     return facts
