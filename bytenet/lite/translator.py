@@ -49,8 +49,8 @@ class Translator:
         symbols = len(self._characters.symbols)
         if search.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
             raise InputError(
-                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export the "
-                "model again."
+                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export "
+                "the model again."
             )
         self._path = path
         self._search = _signature(archive.read(LITE_MODEL), num_threads, str(path))
