@@ -181,7 +181,6 @@ def _failures_explained(folder: RunFolder) -> Iterator[None]:
         if reason is None:
             raise
         raise InputError(
-            f"A shard cannot be used: {reason} The checkpoints are intact. Bring the shard back as it was. Then "
-            "resume; all shards are checked first, and a damaged one is named: bytenet train --resume --run "
-            f"{folder.path}"
+            f"A shard cannot be used: {reason} The checkpoints are intact. Copy the shard again, then resume. The "
+            f"start checks all shards and names a damaged one: bytenet train --resume --run {folder.path}"
         ) from error

@@ -145,10 +145,10 @@ class SideFile:
         return side
 
     def check(self) -> None:
-        """Compare the files with their checksums, the counts of lengths with the lengths, and those of characters with
-        the size of the decompressed pairs.
+        """Check the files of the shard.
 
-        A shard that passes has no more text than its lengths say. The pairs are decompressed, but not kept.
+        The files must have their checksums. The lengths must be as counted. The decompressed pairs must have the size
+        that the counts of characters give, so a shard has no more text than its lengths say. The text is not kept.
 
         Raises:
             MissingFileError: a file is missing.

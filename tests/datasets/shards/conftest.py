@@ -1,6 +1,8 @@
 """A small corpus, its shards, and the pairs that are in them."""
 
 import gzip
+import hashlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import tensorflow as tf
 
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.datasets.shards.folder import ShardFolder
+from bytenet.datasets.shards.side_file import ShardPaths
 
 NUMBER = 600
 
@@ -52,3 +55,16 @@ def read_pairs():
         return [tuple(record.decode().split("\n")) for record in records]
 
     return read
+
+
+@pytest.fixture(scope="session")
+def write_checksums():
+    """Make the checksums in the side file of a shard those of its files."""
+
+    def write(paths: ShardPaths) -> None:
+        side = json.loads(paths.side.read_text())
+        for name, path in (("sha256", paths.records), ("lengths_sha256", paths.lengths)):
+            side[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        paths.side.write_text(json.dumps(side))
+
+    return write

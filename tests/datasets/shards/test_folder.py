@@ -1,7 +1,6 @@
 """Reading a folder of shards: files that are damaged, changed or of other shards are refused."""
 
 import gzip
-import hashlib
 import json
 
 import numpy as np
@@ -19,14 +18,6 @@ def side_file(source="[3]", target="[3]", pairs="[1]", total="1"):
     lengths = f'{{"source": {source}, "target": {target}, "pairs": {pairs}}}'
     texts = '"sha256": "", "lengths_sha256": "", "characters": {}'
     return f'{{"format": "bytenet-shard-1", "pairs": {total}, "bytes": 1, "lengths": {lengths}, {texts}}}'
-
-
-def write_checksums(paths):
-    """Make the checksums in a side file those of the files."""
-    side = json.loads(paths.side.read_text())
-    for name, path in (("sha256", paths.records), ("lengths_sha256", paths.lengths)):
-        side[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    paths.side.write_text(json.dumps(side))
 
 
 DAMAGED = [
@@ -104,7 +95,7 @@ def test_changed_files_are_found(text_files, tmp_path):
 
 
 @pytest.fixture
-def with_other_lengths(text_files, tmp_path):
+def with_other_lengths(text_files, write_checksums, tmp_path):
     """A function that makes a folder of one shard whose lengths are another array, with the right checksum."""
     shard_corpus(text_files, tmp_path, shards=1, processes=0)
     paths = ShardPaths(tmp_path, 0)
@@ -118,7 +109,7 @@ def with_other_lengths(text_files, tmp_path):
 
 
 @pytest.fixture
-def with_other_pairs(text_files, tmp_path):
+def with_other_pairs(text_files, write_checksums, tmp_path):
     """A function that makes a folder of one shard with another file of pairs, with the right checksum."""
     shard_corpus(text_files, tmp_path, shards=1, processes=0)
     paths = ShardPaths(tmp_path, 0)

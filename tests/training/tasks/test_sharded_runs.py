@@ -119,6 +119,23 @@ def test_changed_shards_are_not_resumed(config):
     assert len({task.data_fingerprint(), *(other.data_fingerprint() for other in others)}) == 3
 
 
+@pytest.fixture
+def changing_shards(config, tmp_path, monkeypatch):
+    """A function that copies the shards. After a training has checked them, it changes the files of each."""
+    check = ShardFolder.check
+
+    def copy(change):
+        def check_and_change(folder):
+            check(folder)
+            for shard in folder.shards:
+                change(shard.paths)
+
+        monkeypatch.setattr(ShardFolder, "check", check_and_change)
+        return shutil.copytree(config().data.train_shards, tmp_path / "shards")
+
+    return copy
+
+
 def damaged(content):
     return content[:60] + bytes(8) + content[68:]
 
@@ -141,38 +158,21 @@ def with_fewer_pairs(content):
         (lambda content: None, r"\S*shard-0000\d.tfrecord.gz; No such file or directory"),
     ],
 )
-def test_a_shard_that_changes_during_a_training_is_explained(config, tmp_path, monkeypatch, content, reason):
-    folder = tmp_path / "shards"
-    shutil.copytree(config().data.train_shards, folder)
-    check = ShardFolder.check
+def test_a_shard_that_changes_during_a_training_is_explained(config, changing_shards, tmp_path, content, reason):
+    def change(paths):
+        changed = content(paths.records.read_bytes())
+        paths.records.unlink()
+        if changed is not None:
+            paths.records.write_bytes(changed)
 
-    def check_and_change(shards):
-        check(shards)
-        for shard in shards.shards:
-            path = shard.paths.records
-            changed = content(path.read_bytes())
-            path.unlink()
-            if changed is not None:
-                path.write_bytes(changed)
-
-    monkeypatch.setattr(ShardFolder, "check", check_and_change)
     with pytest.raises(InputError) as error:
-        train(config(f"data.train_shards={folder}"), tmp_path / "run")
+        train(config(f"data.train_shards={changing_shards(change)}"), tmp_path / "run")
     assert re.match(f"A shard cannot be used: {reason}[.].* The checkpoints are intact[.]", str(error.value))
     assert "Traceback" not in str(error.value)
 
 
-def test_lengths_that_change_during_a_training_are_explained(config, tmp_path, monkeypatch):
-    folder = tmp_path / "shards"
-    shutil.copytree(config().data.train_shards, folder)
-    check = ShardFolder.check
-
-    def check_and_change(shards):
-        check(shards)
-        for shard in shards.shards:
-            np.save(shard.paths.lengths, np.load(shard.paths.lengths) + np.uint16(1))
-
-    monkeypatch.setattr(ShardFolder, "check", check_and_change)
+def test_lengths_that_change_during_a_training_are_explained(config, changing_shards, tmp_path):
+    folder = changing_shards(lambda paths: np.save(paths.lengths, np.load(paths.lengths) + np.uint16(1)))
     with pytest.raises(InputError, match=r"shard-0000\d.json counts other lengths than shard-0000"):
         train(config(f"data.train_shards={folder}"), tmp_path / "run")
 
