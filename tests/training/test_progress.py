@@ -60,6 +60,7 @@ def test_shapes_of_texts_are_counted_separately_from_pairs(clock):
 def test_new_shapes_are_shown_and_excluded_from_the_speed(clock):
     progress, state = make_progress(clock)
     one_step(progress, state, clock, 60.0)
+    assert "chars/s" not in progress._console.file.getvalue()  # not known yet
     one_step(progress, state, clock, 2.0)
     one_step(progress, state, clock, 2.0)
     assert progress.characters_per_second == pytest.approx(50)

@@ -131,14 +131,15 @@ class ProgressLine(keras.callbacks.Callback):
         if "character_error" in logs:
             parts.append(f"error {float(logs['character_error']):.3f}")
         parts.append(f"lr {float(self.model.optimizer.learning_rate):.2g}")
-        parts.append(f"{self.characters_per_second:,.0f} chars/s")
+        if (speed := self.characters_per_second) is not None:
+            parts.append(f"{speed:,.0f} chars/s")
         return ", ".join(parts)
 
     @property
-    def characters_per_second(self) -> float:
-        """Real target characters trained on in a second, over the latest steps without compilations."""
+    def characters_per_second(self) -> float | None:
+        """Real target characters trained on in a second, over the latest steps without compilations. None at first."""
         (began, before), (ended, after) = self._recent[0], self._recent[-1]
-        return (after - before) / (ended - began) if ended > began else float("nan")
+        return (after - before) / (ended - began) if ended > began else None
 
     def _is_time_to_show(self) -> bool:
         """Whether the shown text is old. To show it takes longer than a step of a small model."""
