@@ -1,4 +1,4 @@
-"""Keeping freed memory in the process, by settings of the C library's allocator.
+"""Freed memory: kept in the process, or returned to the system. Both are functions of the C library's allocator.
 
 A training step frees hundreds of megabytes at its end, and the next step allocates them again. By default, glibc
 returns such large blocks to the system, which then has to map and clear every page anew. For Multi30k with XLA, this
@@ -31,3 +31,17 @@ def keep_freed_memory() -> bool:
     settings = ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, _DISABLED), (_TOP_PAD, _PAD_BYTES), (_ARENA_MAX, 1))
     accepted = [mallopt(setting, value) for setting, value in settings]
     return all(accepted)
+
+
+def return_freed_memory() -> bool:
+    """Return to the system all memory that is free now, also after `keep_freed_memory`.
+
+    Returns:
+        Whether it was possible. If the C library is not glibc, nothing happens, and the answer is False.
+    """
+    try:
+        malloc_trim = ctypes.CDLL("libc.so.6").malloc_trim
+    except (OSError, AttributeError):
+        return False
+    malloc_trim(0)
+    return True

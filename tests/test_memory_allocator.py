@@ -1,4 +1,4 @@
-"""Freed memory is kept, so that its reuse causes no page faults."""
+"""Freed memory is kept, so that its reuse causes no page faults; or it is returned, so that gaps take no memory."""
 
 import json
 import platform
@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
 
 PROGRAM = """
 import json, resource, sys, threading
@@ -30,15 +32,33 @@ else:
 print(json.dumps([kept, faults]))
 """
 
+GAPS = """
+import json
+from bytenet.memory_allocator import keep_freed_memory, return_freed_memory
+from bytenet.profiling.benchmarks.resident_memory import resident_bytes
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
+keep_freed_memory()
+blocks = [b"x" * (1 << 20) for _ in range(100)]
+del blocks[::2]  # leaves gaps
+before = resident_bytes()
+print(json.dumps([return_freed_memory(), before - resident_bytes()]))
+"""
+
+
+def run(program, *arguments):
+    command = [sys.executable, "-c", program, *arguments]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+
+
+def test_memory_of_gaps_is_returned():
+    returned, released = run(GAPS)
+    assert returned
+    assert 45 << 20 < released < 60 << 20
+
+
 @pytest.mark.parametrize("where", ["main", "thread"])
 def test_reuse_of_a_large_block_causes_few_page_faults(where):
-    def run(mode):
-        command = [sys.executable, "-c", PROGRAM, mode, where]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
-
-    kept, faults = run("keep")
+    kept, faults = run(PROGRAM, "keep", where)
     assert kept
-    _, faults_without = run("not")
+    _, faults_without = run(PROGRAM, "not", where)
     assert max(faults[1:]) < faults_without[-1] / 10

@@ -23,7 +23,7 @@ from bytenet.limits import BROKEN_ARCHIVE
 logger = logging.getLogger("bytenet.datasets")
 
 STANDARD_INPUT = "-"
-LINES_IN_BLOCK = 32_768
+LINES_IN_BLOCK = 16_384
 _READ_BYTES = 1 << 20
 _LONGEST_LINE_BYTES = 1 << 24
 _TSV_SUFFIXES = (".tsv", ".tsv.gz")
@@ -150,55 +150,51 @@ class _Lines:
     def __init__(self, place: str, file: BinaryIO):
         self._place = place
         self._file = file
-        self._lines: list[bytes] = []
-        self._rest = b""  # the beginning of a line
+        self._rest = b""  # text that was read but not taken
         self._ended = False
         self._windows = False
         self._begin()
 
     def take(self, count: int) -> list[bytes]:
         """The next lines: `count` of them, or all that are left."""
-        while len(self._lines) < count and not self._ended:
-            self._read()
-        taken, self._lines = self._lines[:count], self._lines[count:]
-        if self._windows:
-            taken = [line.removesuffix(b"\r") for line in taken]
-        return taken
+        pieces, complete = [self._rest], self._rest.count(b"\n")
+        begun = len(self._rest) - self._rest.rfind(b"\n") - 1  # bytes of the line that is not complete
+        while complete < count and not self._ended:
+            data = self._read()
+            complete += data.count(b"\n")
+            begun = len(data) - data.rfind(b"\n") - 1 if b"\n" in data else begun + len(data)
+            if begun > _LONGEST_LINE_BYTES:
+                raise InputError(
+                    f"{self._place} has a line of more than {_LONGEST_LINE_BYTES:,} bytes; expected one sentence a "
+                    "line. Is it a text file?"
+                )
+            pieces.append(data)
+        *lines, self._rest = b"".join(pieces).split(b"\n", count)
+        if len(lines) < count and self._rest:  # a last line without an end
+            lines.append(self._rest)
+            self._rest = b""
+        return [line.removesuffix(b"\r") for line in lines] if self._windows else lines
 
     def _begin(self) -> None:
-        while not self._lines and len(self._rest) < len(codecs.BOM_UTF8) and not self._ended:
-            self._read()  # a pipe or an archive may give less than was asked for
-        first = self._lines[0] if self._lines else self._rest
-        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        while len(self._rest) < len(codecs.BOM_UTF8) and b"\n" not in self._rest and not self._ended:
+            self._rest += self._read()  # a pipe or an archive may give less than was asked for
+        if self._rest.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise InputError(f"{self._place} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
-        if first.startswith(codecs.BOM_UTF8):
-            first = first.removeprefix(codecs.BOM_UTF8)
-            if self._lines:
-                self._lines[0] = first
-            else:  # the first line is longer than what was read
-                self._rest = first
+        if self._rest.startswith(codecs.BOM_UTF8):
+            self._rest = self._rest.removeprefix(codecs.BOM_UTF8)
             logger.warning("%s starts with a byte order mark. It was removed.", self._place)
-        self._windows = bool(self._lines) and all(line.endswith(b"\r") for line in self._lines)
+        self._windows = 0 < self._rest.count(b"\n") == self._rest.count(b"\r\n")
         if self._windows:
             logger.warning("%s has Windows line ends. The \\r at the ends of lines was removed.", self._place)
 
-    def _read(self) -> None:
+    def _read(self) -> bytes:
+        """The next piece of the stream; empty at its end."""
         try:
             data = self._file.read(_READ_BYTES)
         except (*BROKEN_ARCHIVE, IsalError) as error:  # type: ignore[misc]
             raise InputError(f"{self._place} is not a complete compressed file ({error}). Fetch it again.") from error
-        if not data:
-            self._ended = True
-            if self._rest:
-                self._lines.append(self._rest)
-            return
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        self._lines += lines
-        if len(self._rest) > _LONGEST_LINE_BYTES:
-            raise InputError(
-                f"{self._place} has a line of more than {_LONGEST_LINE_BYTES:,} bytes; expected one sentence a line. "
-                "Is it a text file?"
-            )
+        self._ended = not data
+        return data
 
 
 def _aligned(places: tuple[str, str], source_file: BinaryIO, target_file: BinaryIO) -> Iterator[LineBlock]:

@@ -21,6 +21,7 @@ from bytenet.datasets.shards.folder import FOLDER_FORMAT, index_path
 from bytenet.datasets.shards.side_file import SHARD_FILE
 from bytenet.errors import InputError
 from bytenet.files import LOCK_NAME, PARTIAL, alone_in, write_text_atomic
+from bytenet.memory_allocator import return_freed_memory
 
 
 def shard_corpus(
@@ -71,6 +72,7 @@ def shard_corpus(
                 writers.write(_deal(block, settings, seen, left_out, shards, random))
                 read += len(block.source)
                 progress(read)
+                return_freed_memory()  # the gaps between the blocks' arrays would take more and more memory
             counts = writers.close()
         not_remembered = seen.forgotten if seen else 0
         report = DealingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
