@@ -1,15 +1,13 @@
 """The most memory that a training step needs."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 import tensorflow as tf
 
 from bytenet.errors import InputError
-from bytenet.memory_allocator import keep_freed_memory
+from bytenet.new_process import new_process
 from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
 from bytenet.profiling.benchmarks.resident_memory import peak_resident_bytes, resident_bytes
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
@@ -73,7 +71,7 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
         say(f"{case.name} ...")
         # A new interpreter, since a process keeps memory that it once used. Freed memory is kept as in the command
         # `bytenet train`.
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=keep_freed_memory) as pool:
+        with new_process(keeps_memory=True) as pool:
             try:
                 costs.append(pool.submit(measure_in_this_process, case).result())
             except BrokenProcessPool as error:

@@ -1,17 +1,17 @@
 """Processes that write shards, so that compression and reading run at the same time."""
 
 import os
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from bytenet.datasets.shards.dealing.shard_files import Dealt, ShardFiles
 from bytenet.errors import InputError
+from bytenet.new_process import end_with_parent
 
 
 class ShardWriters:
@@ -109,7 +109,7 @@ class ShardWriters:
 
 def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> None:
     """The work of a process."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()  # another process may deal into the folder when this one's parent was killed
     try:
         with _explained(folder):
             files = {shard: ShardFiles(folder, shard) for shard in numbers}
@@ -120,14 +120,6 @@ def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> Non
         pass
     except InputError as error:
         link.send(({}, str(error)))
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it is killed. Another one may deal into the folder then."""
-    parent = parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
 
 
 def _write(files: dict[int, ShardFiles], dealt: Sequence[Dealt]) -> None:

@@ -2,17 +2,15 @@
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Pairs
 from bytenet.errors import InputError
-from bytenet.memory_allocator import keep_freed_memory
+from bytenet.new_process import new_process
 from bytenet.profiling.benchmarks.resident_memory import peak_of_children, peak_resident_bytes
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
 
@@ -90,7 +88,7 @@ def measure_sharding(
 
 def _in_own_process(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Call a function in a new interpreter, whose memory begins small."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=keep_freed_memory) as pool:
+    with new_process(keeps_memory=True) as pool:
         return pool.submit(partial(function, *arguments)).result()
 
 

@@ -1,12 +1,10 @@
 """Functions that several workers on this machine run together."""
 
-import os
-from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
 from contextlib import ExitStack
-from multiprocessing import get_context
 from typing import TypeVar
 
+from bytenet.new_process import new_process
 from bytenet.training.distribution.launcher import worker_environments
 
 _T = TypeVar("_T")
@@ -23,15 +21,6 @@ def on_each_worker(workers: int, function: Callable[..., _T], *arguments: object
         InputError: there are too few GPUs.
     """
     with ExitStack() as stack:
-        pools = [
-            stack.enter_context(
-                ProcessPoolExecutor(1, get_context("spawn"), initializer=_set_environment, initargs=(environment,))
-            )
-            for environment in worker_environments(workers)
-        ]
+        pools = [stack.enter_context(new_process(environment)) for environment in worker_environments(workers)]
         of_chief, *_ = [future.result() for future in [pool.submit(function, *arguments) for pool in pools]]
         return of_chief
-
-
-def _set_environment(environment: Mapping[str, str]) -> None:
-    os.environ.update(environment)

@@ -80,7 +80,12 @@ def measure_workers(
         refuse_semi_supervised(case.config)
         case.config.model.length_policy.check(case.length)
         say(f"{case.name}, {workers} workers ...")
-        costs.append(on_each_worker(workers, measure_as_worker, case, repeats, steps))
+        cost = on_each_worker(workers, measure_as_worker, case, repeats, steps)
+        costs.append(cost)
+        say(
+            f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms a step, of which the exchange is "
+            f"{cost.share_of_exchange.median:.1%}"
+        )
     return costs
 
 

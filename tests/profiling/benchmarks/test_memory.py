@@ -87,7 +87,7 @@ def test_full_gpu_gives_an_explanation(case, function, monkeypatch):
 
 
 def test_measuring_process_keeps_freed_memory_as_training_does(case, function, monkeypatch):
-    monkeypatch.setattr(memory, "keep_freed_memory", function(DIES))
+    monkeypatch.setattr("bytenet.new_process.keep_freed_memory", function(DIES))
     with pytest.raises(InputError, match="was killed"):
         measure_memory([case])
 

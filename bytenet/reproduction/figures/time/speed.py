@@ -2,13 +2,12 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 
 from bytenet.errors import InputError
+from bytenet.new_process import new_process
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.time.speed_plots import plot_rates
@@ -107,7 +106,7 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
 @cache
 def _measured(scale: Scale) -> Table:
     """The measurement, made once for all three figures."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with new_process() as pool:
         try:
             return pool.submit(measure_in_turns, scale, tuple(LABELS)).result()
         except BrokenProcessPool:
