@@ -1,11 +1,14 @@
-"""Freed memory: kept in the process, or returned to the system. Both are functions of the C library's allocator.
+"""Freed memory: kept in this process, or returned to the system, by the C library's allocator.
 
 A training step frees hundreds of megabytes at its end, and the next step allocates them again. By default, glibc
 returns such large blocks to the system, which then has to map and clear every page anew. For Multi30k with XLA, this
 makes 87,000 page faults a step and takes a sixth of the time (docs/performance/training-step.md).
 
-All threads share one heap. Otherwise each thread gets its own heap, which grows to 64 MB at most, and glibc maps every
-larger block anew.
+After `keep_freed_memory`, all threads share one heap. Otherwise each thread gets its own heap, which grows to 64 MB at
+most, and glibc maps every larger block anew.
+
+Work with arrays of many sizes leaves gaps in the heap that later arrays do not fit. Then the heap grows, although little
+of it is in use. `return_freed_memory` returns the memory of the gaps (docs/large-corpora.md).
 """
 
 import ctypes
@@ -34,7 +37,9 @@ def keep_freed_memory() -> bool:
 
 
 def return_freed_memory() -> bool:
-    """Return to the system all memory that is free now, also after `keep_freed_memory`.
+    """Return the free pages of the C library's heap to the system, also after `keep_freed_memory`.
+
+    Python has memory of its own for small objects, which stays.
 
     Returns:
         Whether it was possible. If the C library is not glibc, nothing happens, and the answer is False.

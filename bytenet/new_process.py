@@ -1,8 +1,8 @@
-"""New Python processes, whose memory begins small. They end when the process that started them is killed."""
+"""New Python processes. They inherit no memory, and they end when the process that started them is killed."""
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
@@ -10,32 +10,29 @@ from multiprocessing.connection import wait
 from bytenet.memory_allocator import keep_freed_memory
 
 
-def new_process(environment: Mapping[str, str] | None = None, keeps_memory: bool = False) -> ProcessPoolExecutor:
+def new_process(environment: Mapping[str, str] | None = None) -> ProcessPoolExecutor:
     """A pool of one new interpreter, in which functions that can be pickled are called.
+
+    It keeps freed memory, as the command `bytenet` does.
 
     Args:
         environment: variables that are set in it.
-        keeps_memory: whether it keeps freed memory, as the command `bytenet` does.
     """
-    initializers: list[Callable[[], object]] = [end_with_parent]
-    if keeps_memory:
-        initializers.append(keep_freed_memory)
-    arguments = environment or {}, initializers
-    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin, initargs=arguments)
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin, initargs=(environment or {},))
 
 
 def end_with_parent() -> None:
     """From now on, end this process when the one that started it by `multiprocessing` has ended.
 
-    A killed process ends no others. They would go on with their work, or wait for more of it.
+    When a process is killed, those that it started go on running.
     """
     threading.Thread(target=_wait_for_parent, daemon=True).start()
 
 
-def _begin(environment: Mapping[str, str], initializers: list[Callable[[], object]]) -> None:
+def _begin(environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
-    for initialize in initializers:
-        initialize()
+    keep_freed_memory()  # before any thread starts
+    end_with_parent()
 
 
 def _wait_for_parent() -> None:

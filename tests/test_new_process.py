@@ -1,10 +1,15 @@
-"""A process that was started for some work does not outlive the one that started it."""
+"""A process that was started for some work: it does not outlive its parent, and it keeps memory as the command does."""
 
+import ctypes
 import os
-import signal
+import platform
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
+
+import pytest
 
 from bytenet.new_process import new_process
 
@@ -20,18 +25,28 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads the state of processes from Linux's /proc")
 def test_it_ends_when_its_parent_is_killed(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as parent:
-        child = int(parent.stdout.readline())
-        assert _is_running(child)
-        parent.send_signal(signal.SIGKILL)
-        parent.wait()
+        try:
+            child = int(parent.stdout.readline())
+            assert is_running(child)
+        finally:
+            parent.kill()
     deadline = time.monotonic() + 60
-    while _is_running(child):
+    while is_running(child):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def is_running(process):
+    """Whether a process runs. One that has ended may still be listed, as a zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_it_has_the_environment_that_was_given():
@@ -40,7 +55,22 @@ def test_it_has_the_environment_that_was_given():
     assert "BYTENET_TEST" not in os.environ
 
 
-def _is_running(process):
-    """Whether a process runs. One that has ended may still be listed, as a zombie."""
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
-    return done.stdout.strip() != "" and not done.stdout.startswith("Z")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
+def test_all_its_threads_share_one_heap(tmp_path):
+    with new_process() as pool:
+        assert pool.submit(number_of_heaps, tmp_path / "heaps.xml").result() == 1
+
+
+def number_of_heaps(path):
+    """The number of heaps of this process after several threads have allocated memory."""
+    threads = [threading.Thread(target=lambda: b"x" * 100_000) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    libc = ctypes.CDLL("libc.so.6")
+    libc.fopen.restype = ctypes.c_void_p
+    file = ctypes.c_void_p(libc.fopen(str(path).encode(), b"w"))
+    libc.malloc_info(0, file)
+    libc.fclose(file)
+    return path.read_text().count("<heap nr=")

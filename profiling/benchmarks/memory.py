@@ -69,9 +69,8 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
         refuse_semi_supervised(case.config)
         case.config.model.length_policy.check(case.length)
         say(f"{case.name} ...")
-        # A new interpreter, since a process keeps memory that it once used. Freed memory is kept as in the command
-        # `bytenet train`.
-        with new_process(keeps_memory=True) as pool:
+        # A new interpreter, since a process keeps memory that it once used.
+        with new_process() as pool:
             try:
                 costs.append(pool.submit(measure_in_this_process, case).result())
             except BrokenProcessPool as error:

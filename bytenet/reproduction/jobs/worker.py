@@ -9,21 +9,19 @@ SIGTERM, Ctrl-C and the end of the input end the process after it has saved a ch
 too; the traceback is in the log.
 """
 
-import ctypes
 import gc
 import json
 import os
 import signal
 import sys
 import threading
-from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TextIO
 
 from bytenet import compile_cache
 from bytenet.errors import InputError
-from bytenet.memory_allocator import keep_freed_memory
+from bytenet.memory_allocator import keep_freed_memory, return_freed_memory
 from bytenet.profiling.benchmarks.resident_memory import resident_bytes
 
 # For small models on one thread (docs/performance/semi-supervised.md). YNNPACK is off, because its calls cost more than
@@ -69,7 +67,8 @@ def _work(lines: TextIO, answers: TextIO) -> None:
             print(f"Error: {error}", file=sys.stderr)
         training.clear()
         sys.stdout.flush()
-        _give_back_memory()
+        gc.collect()
+        return_freed_memory()  # such as that of compiling
         answers.write(json.dumps({"error": error, "bytes": resident_bytes()}) + "\n")
         answers.flush()
 
@@ -82,13 +81,6 @@ def _read(lines: TextIO, jobs: "SimpleQueue[dict[str, str] | None]", training: t
     jobs.put(None)
     if training.is_set():
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _give_back_memory() -> None:
-    """Return freed memory to the system, such as that of compiling. `keep_freed_memory` would keep it."""
-    gc.collect()
-    with suppress(OSError, AttributeError):  # a C library other than glibc
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
 def _print_to(log: Path) -> None:

@@ -137,7 +137,7 @@ class ProgressLine(keras.callbacks.Callback):
 
     @property
     def characters_per_second(self) -> float | None:
-        """Real target characters trained on in a second, over the latest steps without compilations. None at first."""
+        """Real target characters a second, over the latest steps without compilations. None before such a step."""
         (began, before), (ended, after) = self._recent[0], self._recent[-1]
         return (after - before) / (ended - began) if ended > began else None
 

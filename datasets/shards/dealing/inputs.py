@@ -193,6 +193,8 @@ class _Lines:
             data = self._file.read(_READ_BYTES)
         except (*BROKEN_ARCHIVE, IsalError) as error:  # type: ignore[misc]
             raise InputError(f"{self._place} is not a complete compressed file ({error}). Fetch it again.") from error
+        if data is None:  # a standard input that does not block
+            raise InputError(f"{self._place} has no data now and does not wait. Put `cat |` before the command.")
         self._ended = not data
         return data
 

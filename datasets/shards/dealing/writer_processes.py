@@ -109,7 +109,7 @@ class ShardWriters:
 
 def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> None:
     """The work of a process."""
-    end_with_parent()  # another process may deal into the folder when this one's parent was killed
+    end_with_parent()  # if the parent is killed, a new dealing may use the folder
     try:
         with _explained(folder):
             files = {shard: ShardFiles(folder, shard) for shard in numbers}

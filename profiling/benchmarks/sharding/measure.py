@@ -73,12 +73,13 @@ def measure_sharding(
         kept, left_out, seconds, dealing_peak = _in_own_process(_deal, paths, own / "shards", shards, processes)
         if left_out != faults:
             raise InputError(f"The dealing left out {left_out}, but the corpus has {faults}.")
-        say(f"{size:,} pairs: dealt {size / seconds:,.0f} a second, with {dealing_peak / 1e6:,.0f} MB; reading ...")
+        say(f"{size:,} pairs: dealt {size / seconds:,.0f} a second, peak memory {dealing_peak / 1e6:,.0f} MB")
+        say(f"{size:,} pairs: reading ...")
         changes: dict[str, Any] = dict.fromkeys(("train_source", "train_target", "max_train_pairs"))
         changes |= {"corpus": "shards", "train_shards": str(own / "shards"), "shuffle": "corpus", "max_length": 500}
         data = replace(data_config, **changes)
         read_seconds, reading_peak = _in_own_process(_read_epoch, data)
-        say(f"{size:,} pairs: read {kept / read_seconds:,.0f} a second, with {reading_peak / 1e6:,.0f} MB")
+        say(f"{size:,} pairs: read {kept / read_seconds:,.0f} a second, peak memory {reading_peak / 1e6:,.0f} MB")
         shard_bytes = sum(path.stat().st_size for path in (own / "shards").iterdir())
         costs.append(
             ShardingCost(size, kept, size / seconds, dealing_peak, kept / read_seconds, reading_peak, shard_bytes)
@@ -88,7 +89,7 @@ def measure_sharding(
 
 def _in_own_process(function: Callable[..., _Result], *arguments: object) -> _Result:
     """Call a function in a new interpreter, whose memory begins small."""
-    with new_process(keeps_memory=True) as pool:
+    with new_process() as pool:
         return pool.submit(partial(function, *arguments)).result()
 
 

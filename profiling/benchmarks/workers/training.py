@@ -82,10 +82,8 @@ def measure_workers(
         say(f"{case.name}, {workers} workers ...")
         cost = on_each_worker(workers, measure_as_worker, case, repeats, steps)
         costs.append(cost)
-        say(
-            f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms a step, of which the exchange is "
-            f"{cost.share_of_exchange.median:.1%}"
-        )
+        exchange = f"{1000 * cost.exchange_seconds.median:,.0f} ms to exchange the gradient"
+        say(f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms a step, {exchange}")
     return costs
 
 

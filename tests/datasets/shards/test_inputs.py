@@ -117,6 +117,24 @@ def test_files_that_cannot_be_read_are_explained(tmp_path, monkeypatch, source, 
         read([tmp_path / "a.de", tmp_path / "a.en"])
 
 
+def test_only_a_single_line_is_limited_in_length(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "_LONGEST_LINE_BYTES", 50)
+    monkeypatch.setattr(inputs, "_READ_BYTES", 7)
+    lines = [("nine char", "eight ch")] * 50
+    paths = [write(tmp_path / f"a.{side}", "".join(f"{pair[side]}\n" for pair in lines)) for side in (0, 1)]
+    assert read(paths) == lines
+    with open(paths[0], "a", encoding="utf-8") as file:
+        file.write("a" * 60)
+    with pytest.raises(InputError, match="a line of more than 50 bytes"):
+        read(paths)
+
+
+def test_a_standard_input_that_does_not_wait_is_explained(monkeypatch):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=SimpleNamespace(read=lambda size: None)))
+    with pytest.raises(InputError, match=r"standard input has no data now.*cat"):
+        read(["-"])
+
+
 def test_broken_archives_are_explained(tmp_path):
     whole = gzip.compress(b"ein\teins\n" * 10_000)
     for content in (whole[:-9], whole[:60], b"no gzip", whole[:20] + b"\0\0\0\0\0" + whole[25:]):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bytenet.datasets import Vocabulary
+from bytenet.datasets.shards.dealing import inputs
 from bytenet.datasets.shards.dealing.filters import FilterSettings
 from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.datasets.shards.dealing.shard_files import Dealt
@@ -59,6 +60,14 @@ def test_processes_write_the_same_files(text_files, shards, tmp_path, processes)
     report = shard_corpus(text_files, tmp_path, shards=4, duplicates_megabytes=1, processes=processes)
     assert files_of(tmp_path) == files_of(shards.path)
     assert report.pairs_by_shard == [shard.pairs for shard in shards.shards]
+
+
+def test_freed_memory_is_returned_after_each_block(text_files, tmp_path, monkeypatch):
+    returned = []
+    monkeypatch.setattr(inputs, "LINES_IN_BLOCK", 250)
+    monkeypatch.setattr("bytenet.datasets.shards.dealing.shard_corpus.return_freed_memory", lambda: returned.append(1))
+    shard_corpus(text_files, tmp_path / "shards", shards=4, duplicates_megabytes=1, processes=0)
+    assert len(returned) == 3  # 600 pairs
 
 
 def test_another_seed_deals_otherwise(text_files, shards, tmp_path):

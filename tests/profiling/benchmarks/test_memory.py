@@ -86,12 +86,6 @@ def test_full_gpu_gives_an_explanation(case, function, monkeypatch):
         measure_memory([case])
 
 
-def test_measuring_process_keeps_freed_memory_as_training_does(case, function, monkeypatch):
-    monkeypatch.setattr("bytenet.new_process.keep_freed_memory", function(DIES))
-    with pytest.raises(InputError, match="was killed"):
-        measure_memory([case])
-
-
 def test_several_replicas_are_refused(case):
     with pytest.raises(InputError, match="one device"):
         measure_memory([replace(case, replicas=2)])

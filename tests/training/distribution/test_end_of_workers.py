@@ -67,7 +67,7 @@ def test_a_signal_to_any_worker_stops_all_after_the_same_step(tmp_path):
 
 
 @pytest.mark.thorough
-def test_workers_with_other_settings_or_data_are_refused(tmp_path):
+def test_workers_with_other_settings_are_refused(tmp_path):
     addresses = free_addresses(2)
     commands = [train_command("run", *SETTINGS, f"training.learning_rate={rate}") for rate in (0.001, 0.002)]
     processes = [start_worker(addresses, index, command, tmp_path) for index, command in enumerate(commands)]

@@ -77,10 +77,8 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
         only the time in which the case itself was trained.
     """
     from bytenet.config import load_config
-    from bytenet.memory_allocator import keep_freed_memory
     from bytenet.profiling.benchmarks.training import TrainingCase, measure_training, replica_devices
 
-    keep_freed_memory()
     size = _SIZES[scale]
     cases = [
         TrainingCase(
