@@ -7,8 +7,8 @@ makes 87,000 page faults a step and takes a sixth of the time (docs/performance/
 After `keep_freed_memory`, all threads share one heap. Otherwise each thread gets its own heap, which grows to 64 MB at
 most, and glibc maps every larger block anew.
 
-Work with arrays of many sizes leaves gaps in the heap that later arrays do not fit. Then the heap grows, although little
-of it is in use. `return_freed_memory` returns the memory of the gaps (docs/large-corpora.md).
+Work with arrays of many sizes leaves gaps in the heap that later arrays do not fit. Then the heap grows, although
+little of it is in use. `return_freed_memory` returns the memory of the gaps (docs/large-corpora.md).
 """
 
 import ctypes
