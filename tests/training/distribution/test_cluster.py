@@ -1,12 +1,16 @@
 """Which workers there are, from the environment variables of those who start them."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
+import yaml
 
 from bytenet.errors import ConfigError
 from bytenet.training.distribution.cluster import Cluster
 
+DOCS = Path(__file__).parents[3] / "docs" / "several-machines.md"
 WORKERS = ["one:5000", "two:5000", "three:5000"]
 
 
@@ -45,6 +49,19 @@ def test_a_chief_of_its_own_comes_first(task, index):
     cluster = Cluster.from_environment(variables)
     assert cluster == Cluster(tuple(WORKERS), index)
     assert cluster.is_chief == (index == 0)
+
+
+def test_the_indexed_job_of_the_docs_names_its_workers():
+    job = DOCS.read_text(encoding="utf-8").split("A plain indexed Job")[1].split("```")[1].removeprefix("yaml")
+    service, job = yaml.safe_load_all(job)
+    shell, dash_c, script = job["spec"]["template"]["spec"]["containers"][0]["command"]
+    assert (shell, dash_c) == ("sh", "-c")
+    printed = script.replace("exec bytenet", 'printf %s "$TF_CONFIG"; true')
+    environment = {"JOB_COMPLETION_INDEX": "1"}  # Kubernetes sets it
+    done = subprocess.run([shell, dash_c, printed], env=environment, capture_output=True, text=True, check=True)
+    name = service["metadata"]["name"]
+    workers = tuple(f"{job['metadata']['name']}-{index}.{name}:5000" for index in range(job["spec"]["completions"]))
+    assert Cluster.from_environment({"TF_CONFIG": done.stdout}) == Cluster(workers, 1)
 
 
 @pytest.mark.parametrize(
