@@ -81,6 +81,24 @@ def test_workers_with_other_settings_are_refused(tmp_path):
 
 
 @pytest.mark.slow
+def test_all_workers_stop_at_a_loss_that_is_not_a_number(tmp_path):
+    settings = ("training.learning_rate=1e30", "training.clip_norm=null", "training.warmup_steps=0")
+    for ended in run_workers(2, train_command("run", *SETTINGS, ENDLESS, *settings), tmp_path):
+        assert ended.code == 1
+        assert "The weights are lost" in ended.errors
+        assert "Traceback" not in ended.errors
+
+
+@pytest.mark.slow
+def test_all_workers_stop_early(tmp_path):
+    settings = ("evaluation.every_epochs=1", "training.early_stopping_patience=1", "training.learning_rate=1e-12")
+    for ended in run_workers(2, train_command("run", *SETTINGS, ENDLESS, *settings), tmp_path):
+        assert ended.code == 0, ended.errors[-2000:]
+    rows = (tmp_path / "run" / "metrics.csv").read_text(encoding="utf-8").splitlines()
+    assert 2 < len(rows) < 20  # a header, and few epochs of a thousand
+
+
+@pytest.mark.slow
 def test_a_worker_that_cannot_begin_tells_the_others_why(tmp_path):
     """Here the chief, whose folder is in use."""
     (tmp_path / "run").mkdir()

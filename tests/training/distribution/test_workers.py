@@ -13,13 +13,23 @@ from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from .worker_processes import TRAIN, run_workers
 
 # Twenty steps on full batches. With dropout, each replica would draw its own units.
-BASE = [
-    "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "model.dropout=0.0", "data.num_train=48",
-    "data.num_validation=8", "data.batch_size=12", "data.bucketing=none", "training.epochs=5",
-    "training.schedule=constant", "training.warmup_steps=0", "training.jit_compile=false", "training.ema_momentum=0.9",
-    "training.clip_norm=0.5", "evaluation.every_epochs=5", "evaluation.continuous_every_seconds=null",
-    "evaluation.continuous_batch_size=8",
+TRAINING = [
+    "model.dropout=0.0", "data.num_train=48", "data.num_validation=8", "data.batch_size=12", "data.bucketing=none",
+    "training.epochs=5", "training.schedule=constant", "training.warmup_steps=0", "training.jit_compile=false",
+    "training.ema_momentum=0.9", "training.clip_norm=0.5", "evaluation.every_epochs=5",
+    "evaluation.continuous_every_seconds=null", "evaluation.continuous_batch_size=8",
 ]  # fmt: skip
+BASE = ["model.dim=4", "model.num_sets=1", "model.dilations=[1]", *TRAINING]
+FAMILIES = {
+    "transformer": [
+        "model.dim=8", "model.encoder_layers=1", "model.decoder_layers=1", "model.heads=2", "model.feed_forward_dim=16",
+    ],
+    "convs2s": [
+        "model.dim=8", "model.encoder_widths=[8]", "model.encoder_kernel_sizes=[3]", "model.decoder_widths=[8]",
+        "model.decoder_kernel_sizes=[3]", "model.output_dim=8",
+    ],
+    "recurrent": ["model.dim=8", "model.embedding_dim=8"],
+}  # fmt: skip
 SEMI = [
     "semi_supervised.enabled=true", "semi_supervised.beam_size=2", "semi_supervised.bucketing=none",
     "semi_supervised.batch_size=6", "data.num_monolingual=24", "model.unfold_scale=1.0", "model.unfold_offset=15",
@@ -31,6 +41,7 @@ CASES = {
     "semi-supervised": [*BASE, *SEMI],
     "mixed precision": [*BASE, "training.mixed_precision=true"],
     "bfloat16 exchange": [*BASE, "training.exchange_dtype=bfloat16"],
+    **{name: [f"model.family={name}", *sizes, *TRAINING] for name, sizes in FAMILIES.items()},
 }
 FAST = ("batch normalisation",)
 #: A gradient of half the rows is rounded to eight bits before the sum.
@@ -52,14 +63,20 @@ def check_equal(chief, *others):
 
 
 def check_like_one(one, several, tolerance=1e-5):
-    """One process ends with the same values up to rounding; the workers, with the same bits."""
+    """One process ends with the same values up to rounding; the workers, with the same bits.
+
+    Returns:
+        The largest difference of a value.
+    """
     check_equal(*several)
     chief, *_ = several
     assert chief.keys() == one.keys()
     differences = {name: float(np.abs(chief[name] - one[name]).max()) for name in one if chief[name].dtype.kind == "f"}
     values = {name: difference for name, difference in differences.items() if not name.startswith("metrics/")}
     assert len(values) > 20
-    assert max(values.values()) < tolerance, max(values, key=values.get)
+    largest = max(values, key=values.get)
+    assert values[largest] < tolerance, largest
+    return values[largest]
 
 
 def test_two_workers_train_like_one_process(tmp_path):
@@ -76,7 +93,14 @@ def test_workers_train_everything_like_one_process(tmp_path, count):
     cases = {name: settings for name, settings in CASES.items() if count == 3 or name not in FAST}
     one, several = trained(tmp_path, cases, 1), trained(tmp_path, cases, count)
     for name in cases:
-        check_like_one(one[name][0], several[name], TOLERANCES.get(name, 1e-5))
+        largest = check_like_one(one[name][0], several[name], TOLERANCES.get(name, 1e-5))
+        print(f"{count} workers, {name}: largest difference {largest:.1g}")  # shown by `pytest -rP`
+
+
+@pytest.mark.slow
+def test_workers_with_statistics_of_their_own_stay_equal(tmp_path):
+    settings = [*BASE, "training.sync_batch_norm=false", "training.jit_compile=true"]
+    check_equal(*trained(tmp_path, {"own statistics": settings}, 2)["own statistics"])
 
 
 @pytest.mark.slow
