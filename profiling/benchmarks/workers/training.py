@@ -110,6 +110,7 @@ def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCo
     step_seconds, exchange_seconds = [], []
     for _ in range(repeats):
         step_seconds.append(train(steps))
+        exchange(gradient)  # waits for workers whose `fit` has not ended yet
         began = time.perf_counter()
         for _ in range(steps):
             exchange(gradient)
