@@ -1,6 +1,7 @@
 """What a worker says when another one has ended."""
 
 import re
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -35,12 +36,29 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
         ended = cluster.unreachable_workers() or _unhealthy(cluster, str(error))
         if not ended and isinstance(error, _AMBIGUOUS):
             raise
+        _release_locals(error)
         names = cluster.names(ended) or "another worker (which one is not known)"
         raise InputError(
             f"This is {cluster.name(cluster.index)}. It cannot go on, because {names} ended or cannot be reached. Look "
             "there for the reason. Then start all workers again with --resume: they go on from the latest checkpoint "
             f"in {run_dir}, or from the beginning if there is none."
         ) from error
+
+
+def _release_locals(error: BaseException | None) -> None:
+    """Let go of the local variables of the calls that failed.
+
+    One of them may be a pool of threads of TensorFlow, for a sum over the workers. TensorFlow does not close it after a
+    failure, and at the end of the process it would print a traceback.
+    """
+    while error is not None:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            for caller, _ in traceback.walk_stack(frame):  # Keras takes TensorFlow's own frames out of the traceback
+                try:
+                    caller.clear()
+                except RuntimeError:  # it is still running
+                    break
+        error = error.__cause__ or error.__context__
 
 
 def _unhealthy(cluster: Cluster, message: str) -> list[int]:
