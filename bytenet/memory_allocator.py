@@ -12,6 +12,7 @@ little of it is in use. `return_freed_memory` returns the memory of the gaps (do
 """
 
 import ctypes
+from collections.abc import Callable
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX, _ARENA_MAX = -1, -2, -4, -8  # M_... of malloc.h
 _DISABLED = -1
@@ -26,9 +27,8 @@ def keep_freed_memory() -> bool:
     Returns:
         Whether it was possible. If the C library is not glibc, nothing changes, and the answer is False.
     """
-    try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
+    mallopt = _glibc_function("mallopt")
+    if mallopt is None:
         return False
     # Allocate large blocks on the heap, too, never shrink the heap, and use it in all threads.
     settings = ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, _DISABLED), (_TOP_PAD, _PAD_BYTES), (_ARENA_MAX, 1))
@@ -44,9 +44,16 @@ def return_freed_memory() -> bool:
     Returns:
         Whether it was possible. If the C library is not glibc, nothing happens, and the answer is False.
     """
-    try:
-        malloc_trim = ctypes.CDLL("libc.so.6").malloc_trim
-    except (OSError, AttributeError):
+    malloc_trim = _glibc_function("malloc_trim")
+    if malloc_trim is None:
         return False
     malloc_trim(0)
     return True
+
+
+def _glibc_function(name: str) -> Callable[..., int] | None:
+    """A function of glibc; None if the C library is another one."""
+    try:
+        return getattr(ctypes.CDLL("libc.so.6"), name)
+    except (OSError, AttributeError):
+        return None

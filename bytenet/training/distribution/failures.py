@@ -49,7 +49,7 @@ def _release_locals(error: BaseException | None) -> None:
     """Let go of the local variables of the calls that failed.
 
     One of them may be a pool of threads of TensorFlow, for a sum over the workers. TensorFlow does not close it after a
-    failure, and at the end of the process it would print a traceback.
+    failure (`cross_device_ops.py`, line 1207 in 2.21), and at the end of the process it would print a traceback.
     """
     while error is not None:
         for frame, _ in traceback.walk_tb(error.__traceback__):

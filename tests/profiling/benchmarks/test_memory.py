@@ -86,6 +86,12 @@ def test_full_gpu_gives_an_explanation(case, function, monkeypatch):
         measure_memory([case])
 
 
+def test_measuring_process_keeps_freed_memory_as_training_does(case, function, monkeypatch):
+    monkeypatch.setattr("bytenet.new_process._begin", function(DIES))  # this keeps the memory
+    with pytest.raises(InputError, match="was killed"):
+        measure_memory([case])
+
+
 def test_several_replicas_are_refused(case):
     with pytest.raises(InputError, match="one device"):
         measure_memory([replace(case, replicas=2)])
