@@ -9,7 +9,8 @@ __all__ = ["OUTPUT", "VICTIMS", "Victim", "victim_class"]
 VICTIMS = {
     "training": ("training.Training", 10),
     "training, two replicas": ("training.TwoReplicas", 6),
-    "training, two workers": ("workers.TwoWorkers", 8),
+    "training, two workers": ("workers.TwoWorkers", 5),
+    "training, three workers": ("workers.ThreeWorkers", 3),
     "training, semi-supervised": ("training.SemiSupervised", 6),
     "export, .bytenet": ("exports.ModelFile", 2),
     "export, SavedModel": ("exports.SavedModel", 3),

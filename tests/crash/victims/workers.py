@@ -1,8 +1,10 @@
-"""`bytenet train` as two workers, of which one is killed."""
+"""`bytenet train` as several workers, of which one is killed."""
 
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import product
 from pathlib import Path
 
 from bytenet.training.distribution.cluster import Cluster
@@ -12,18 +14,17 @@ from tests.crash.victims.training import Training
 from tests.crash.victims.victim import OUTPUT
 
 SECONDS_TO_END = 60.0
-"""A worker that has not ended by then, after the other one was killed, waits for it."""
+"""A worker that has not ended by then, after another one was killed, waits for it."""
 
 
 class TwoWorkers(Training):
-    """A run of two workers. One of them is killed, and the other one must end by itself and name it.
+    """A run of two workers. One of them is killed, and the others must end by themselves and name it.
 
-    If a worker is killed before it has met the other one, that one waits for it. It is started again, and both must end
-    well.
+    If a worker is killed before it has met the others, they wait for it. It is started again, and all must end well.
 
     Attributes:
-        outcomes: what the other worker did after a kill, and how often.
-        most_seconds: between a kill and the end of the other worker.
+        outcomes: what the other workers did after a kill, and how often, by the kind of the killed one.
+        most_seconds: between a kill and the end of the last of the other workers.
     """
 
     name = "training, two workers"
@@ -32,40 +33,53 @@ class TwoWorkers(Training):
 
     def __init__(self, folder: Path):
         super().__init__(folder)
-        self.outcomes = Counter({"ended": 0, "waited": 0, "had finished": 0})
+        kinds = product(("chief", "other worker"), ("others ended", "others waited", "others had finished"))
+        self.outcomes = Counter({f"{killed} killed and {outcome}": 0 for killed, outcome in kinds})
         self.most_seconds = 0.0
 
     def figures(self) -> dict[str, float]:
         return {**self.outcomes, "s at most to end": self.most_seconds}
 
     def run(self, case: Path, kill: Kill | None = None) -> Ending:
-        environments = [*worker_environments(2, self.environment)]
+        environments = [*worker_environments(self.workers, self.environment)]
         number = kill.worker if kill else 0
-        own, of_other = environments[number], environments[1 - number]
-        with ThreadPoolExecutor(1) as thread:
-            other = thread.submit(run, self.command(case), of_other, [])
+        own = environments.pop(number)
+        with ThreadPoolExecutor(len(environments)) as threads:
+            others = [threads.submit(run, self.command(case), environment, []) for environment in environments]
             ending = run(self.command(case), own, self.watched_in(case), kill)
             killed_at = time.monotonic()
             if not ending.killed:
-                return _first_failure(ending, other.result())
-            try:
-                end = other.result(SECONDS_TO_END)
-            except TimeoutError:
+                return _first_failure([ending, *(other.result() for other in others)])
+            if wait(others, SECONDS_TO_END).not_done:
                 again = run(self.command(case), own, [])
-                self.outcomes["waited"] += 1
-                end = _first_failure(again, other.result())
+                self._count(number, "waited")
+                end = _first_failure([again, *(other.result() for other in others)])
                 return end if end.code else ending
-        if end.code == 0:
-            self.outcomes["had finished"] += 1
+        ends = [other.result() for other in others]
+        if not any(end.code for end in ends):
+            self._count(number, "had finished")
             return ending
         killed = Cluster.from_environment(own).name(number)
-        if any(part not in end.message for part in (f"because {killed} ended", "--resume")):
-            return Ending(end.code, f"{killed} was killed, and the other one says: {end.message}", ending.seconds)
-        self.outcomes["ended"] += 1
+        for end in ends:
+            if any(part not in end.message for part in (f"because {killed} ended", "--resume")):
+                return Ending(
+                    end.code or 1, f"{killed} was killed, and another one says: {end.message}", ending.seconds
+                )
+        self._count(number, "ended")
         self.most_seconds = max(self.most_seconds, time.monotonic() - killed_at)
         return ending
 
+    def _count(self, number: int, outcome: str) -> None:
+        self.outcomes[f"{'other worker' if number else 'chief'} killed and others {outcome}"] += 1
 
-def _first_failure(one: Ending, other: Ending) -> Ending:
-    """The first of two endings that is a failure; else the first."""
-    return other if other.code and not one.code else one
+
+class ThreeWorkers(TwoWorkers):
+    """A run of three workers, of which one is killed."""
+
+    name = "training, three workers"
+    workers = 3
+
+
+def _first_failure(endings: Sequence[Ending]) -> Ending:
+    """The first of some endings that is a failure; else the first."""
+    return next((ending for ending in endings if ending.code), endings[0])
