@@ -1,6 +1,7 @@
 """What a worker says when another one has ended."""
 
 import re
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ import tensorflow as tf
 
 from bytenet.errors import InputError
 from bytenet.training.distribution.cluster import Cluster
+from bytenet.training.distribution.watchdog import SECONDS_TO_STAY
 
 # In the list of those that have stopped sending heartbeats, a line each.
 _UNHEALTHY = re.compile(r"^/job:worker/replica:\d+/task:(\d+)$", re.MULTILINE)
@@ -36,6 +38,8 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
         ended = cluster.unreachable_workers() or _unhealthy(cluster, str(error))
         if not ended and isinstance(error, _AMBIGUOUS):
             raise
+        if len(ended) < len(cluster.others):
+            time.sleep(SECONDS_TO_STAY)
         _release_locals(error)
         names = cluster.names(ended) or "another worker (which one is not known)"
         raise InputError(

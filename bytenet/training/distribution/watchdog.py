@@ -11,6 +11,12 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+SECONDS_TO_STAY = 5.0
+"""How long a worker stays after it has found out that another one ended.
+
+The others find out a little earlier or later. If this one had ended by then, they would name it, too.
+"""
+
 _PATIENCE_SECONDS = 3.0
 
 
@@ -35,15 +41,15 @@ def main(process: str, seconds: str, message: str, *workers: str) -> None:
 
     Args:
         process: its number.
-        seconds: time limit.
+        seconds: time limit. The other workers are looked for `SECONDS_TO_STAY` earlier.
         message: written to standard error. `{}` stands for the workers that cannot be reached.
         workers: alternately an address and a name.
     """
-    if _input_ends(float(seconds)):
+    if _input_ends(max(float(seconds) - SECONDS_TO_STAY, 0.0)):
         return
     names = dict(zip(workers[::2], workers[1::2], strict=True))
     lost = [names[address] for address in unreachable([*names])]
-    if _input_ends(0.0):
+    if _input_ends(SECONDS_TO_STAY):
         return
     sys.stderr.write(message.replace("{}", " and ".join(lost) or "another worker (which one is not known)"))
     os.kill(int(process), signal.SIGKILL)

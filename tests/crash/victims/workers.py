@@ -1,5 +1,6 @@
 """`bytenet train` as several workers, of which one is killed."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -20,10 +21,14 @@ SECONDS_TO_END = 60.0
 class TwoWorkers(Training):
     """A run of two workers. One of them is killed, and the others must end by themselves and name it.
 
+    A message may name a survivor, too, which had ended earlier. `messages_with_others` counts these messages.
+
     If a worker is killed before it has met the others, they wait for it. It is started again, and all must end well.
 
     Attributes:
         outcomes: what the other workers did after a kill, and how often, by the kind of the killed one.
+        messages: of survivors that ended by themselves.
+        messages_with_others: those that name another worker beside the killed one.
         most_seconds: between a kill and the end of the last of the other workers.
     """
 
@@ -35,10 +40,16 @@ class TwoWorkers(Training):
         super().__init__(folder)
         kinds = product(("chief", "other worker"), ("others ended", "others waited", "others had finished"))
         self.outcomes = Counter({f"{killed} killed and {outcome}": 0 for killed, outcome in kinds})
+        self.messages = self.messages_with_others = 0
         self.most_seconds = 0.0
 
     def figures(self) -> dict[str, float]:
-        return {**self.outcomes, "s at most to end": self.most_seconds}
+        return {
+            **self.outcomes,
+            "messages": self.messages,
+            "messages that also name a survivor": self.messages_with_others,
+            "s at most to end": self.most_seconds,
+        }
 
     def run(self, case: Path, kill: Kill | None = None) -> Ending:
         environments = [*worker_environments(self.workers, self.environment)]
@@ -61,10 +72,13 @@ class TwoWorkers(Training):
             return ending
         killed = Cluster.from_environment(own).name(number)
         for end in ends:
-            if any(part not in end.message for part in (f"because {killed} ended", "--resume")):
+            named = re.search("because (.*) ended or cannot be reached", end.message)
+            if not named or killed not in named[1] or "--resume" not in end.message:
                 return Ending(
                     end.code or 1, f"{killed} was killed, and another one says: {end.message}", ending.seconds
                 )
+            self.messages += 1
+            self.messages_with_others += named[1] != killed
         self._count(number, "ended")
         self.most_seconds = max(self.most_seconds, time.monotonic() - killed_at)
         return ending

@@ -1,6 +1,7 @@
 """What a worker says when another one has ended."""
 
 import socket
+import time
 
 import pytest
 import tensorflow as tf
@@ -8,6 +9,7 @@ import tensorflow as tf
 from bytenet.errors import InputError
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.failures import explaining_ends
+from bytenet.training.distribution.watchdog import SECONDS_TO_STAY
 
 HEARTBEATS = """The following tasks are unhealthy (stopped sending heartbeats):
 /job:worker/replica:0/task:2
@@ -21,6 +23,14 @@ def cluster():
     with socket.create_server(("localhost", 0)) as one, socket.create_server(("localhost", 0)) as two:
         ports = [one.getsockname()[1], two.getsockname()[1]]
         yield Cluster(("localhost:1", *(f"localhost:{port}" for port in ports)), 0)
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch):
+    """The seconds that were slept, as nobody waits here."""
+    seconds = []
+    monkeypatch.setattr(time, "sleep", seconds.append)
+    return seconds
 
 
 def message_after(error, cluster):
@@ -41,6 +51,17 @@ def test_a_worker_that_does_not_answer_is_named(cluster):
 def test_a_worker_without_heartbeats_is_named(cluster, kind):
     message = message_after(kind(None, None, HEARTBEATS), cluster)
     assert f"because {cluster.name(2)} ended or cannot be reached" in message
+
+
+def test_a_worker_stays_while_others_look_for_the_one_that_ended(cluster, pauses):
+    silent = Cluster((*cluster.addresses[:2], "localhost:1"), 0)
+    message_after(tf.errors.UnavailableError(None, None, RESET), silent)
+    assert pauses == [SECONDS_TO_STAY]
+
+
+def test_the_last_worker_does_not_stay(pauses):
+    message_after(tf.errors.UnavailableError(None, None, RESET), Cluster(("localhost:2", "localhost:1"), 0))
+    assert not pauses
 
 
 def test_a_worker_that_only_passed_on_the_error_is_not_named(cluster):
