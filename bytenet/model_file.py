@@ -57,6 +57,8 @@ class ModelFile:
     def config(self) -> Config:
         try:
             settings = {name: dict(self._settings[name]) for name in ("model", "data", "decoding")}
+            if settings["decoding"].get("rerank_with") is not None:  # else a file could make us open any path
+                raise ValueError("rerank_with names another model")
             family = family_configs()[settings["model"]["family"]]
             return Config(
                 model=family(**settings["model"]),

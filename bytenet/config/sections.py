@@ -209,3 +209,7 @@ class DecodingConfig:
     max_length: Positive | None = None
     # Replace an unknown symbol by the source character that it attends to most. Needs a model with attention.
     replace_unknown: bool = False
+    # A model of the other direction: run folder, .bytenet file, or name of a model that ships. Added to the scores of
+    # the beam_size hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
+    rerank_with: str | None = None
+    rerank_weight: NonNegativeFloat = 1.0

@@ -1,14 +1,14 @@
 """Log-probabilities of given translations."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID, Vocabulary
-from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel
 
@@ -46,6 +46,81 @@ def teacher_forced_log_probabilities(model: TranslationModel, inputs: Mapping[st
     return -tf.reduce_sum(tf.where(labels == PAD_ID, 0.0, nats), axis=1)
 
 
+class PairScorer:
+    """Computes the log-probability of each target given its source. Each character is predicted from the true ones.
+
+    Source and target are padded to the same length, as in training. The vocabulary's rule for unknown characters
+    applies: an unknown character of a target costs what the model gives the unknown symbol, or is left out. The graph
+    of each shape of batch is kept for later calls.
+
+    Args:
+        model: any `TranslationModel`.
+        vocabulary: the model's vocabulary.
+        batch_size: number of pairs in a batch.
+        trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
+            a model that does not.
+        row_factor: the numbers of rows of batches are powers of it, or `batch_size`.
+    """
+
+    def __init__(
+        self,
+        model: TranslationModel,
+        vocabulary: Vocabulary,
+        batch_size: int = 32,
+        trained_lengths: Sequence[int] | None = None,
+        row_factor: int = 2,
+    ):
+        self._vocabulary = vocabulary
+        self._batch_size = batch_size
+        self._row_factor = row_factor
+        self._lengths = (trained_lengths, model.length_policy.longest)
+        self._score = tf.function(partial(teacher_forced_log_probabilities, model), autograph=False)
+        self._graphs: dict[tuple[int, int], Callable[..., tf.Tensor]] = {}
+
+    def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> PairScores:
+        """Score pairs.
+
+        Args:
+            sources: sentences.
+            targets: their translations, one for each source.
+
+        Returns:
+            Log-probability and number of characters of each pair.
+
+        Raises:
+            InputError: the numbers of sources and targets differ, or a text has an unknown character under the rule
+                "error"; or a text is too long for the model.
+        """
+        if len(sources) != len(targets):
+            raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
+        source_ids = self._vocabulary.encode_batch(sources)
+        target_ids = self._vocabulary.encode_batch(targets)
+        pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
+        scores = np.zeros(len(sources), np.float64)
+        batches = batches_by_length(
+            range(len(sources)), pair_lengths, self._batch_size, *self._lengths, self._row_factor
+        )
+        for batch, rows, length in batches:
+            inputs = {
+                name: tf.constant(pad_batch([ids[index] for index in batch], rows, length))
+                for name, ids in (("source_ids", source_ids), ("target_ids", target_ids))
+            }
+            scores[batch] = self._graph(rows, length)(inputs).numpy()[: len(batch)]
+        return PairScores(scores, np.array([len(ids) for ids in target_ids], np.int64))
+
+    def make_graphs(self, longest: int) -> None:
+        """Make the graphs of all batches of pairs of up to `longest` symbols, with the end symbol, in advance."""
+        for length in padded_lengths(longest, *self._lengths):
+            for rows in padded_sizes(self._batch_size, self._row_factor):
+                self._graph(rows, length)
+
+    def _graph(self, rows: int, length: int) -> Callable[..., tf.Tensor]:
+        if (rows, length) not in self._graphs:
+            ids = tf.TensorSpec([rows, length], tf.int32)
+            self._graphs[rows, length] = self._score.get_concrete_function({"source_ids": ids, "target_ids": ids})
+        return self._graphs[rows, length]
+
+
 def log_probabilities(
     model: TranslationModel,
     vocabulary: Vocabulary,
@@ -54,50 +129,5 @@ def log_probabilities(
     batch_size: int = 32,
     trained_lengths: Sequence[int] | None = None,
 ) -> PairScores:
-    """Compute the log-probability of each target given its source. Each character is predicted from the true ones.
-
-    Source and target are padded to the same length, as in training. The vocabulary's rule for unknown characters
-    applies: an unknown character of a target costs what the model gives the unknown symbol, or is left out.
-
-    Args:
-        model: any `TranslationModel`.
-        vocabulary: the model's vocabulary.
-        sources: sentences.
-        targets: their translations, one for each source.
-        batch_size: number of pairs in a batch.
-        trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
-            a model that does not.
-
-    Returns:
-        Log-probability and number of characters of each pair.
-
-    Raises:
-        InputError: the numbers of sources and targets differ, or a text has an unknown character under the rule
-            "error"; or a text is too long for the model.
-    """
-    if len(sources) != len(targets):
-        raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
-    source_ids = vocabulary.encode_batch(sources)
-    target_ids = vocabulary.encode_batch(targets)
-    pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
-
-    @tf.function(autograph=False)
-    def score(inputs):
-        return teacher_forced_log_probabilities(model, inputs)
-
-    @cache
-    def score_of_shape(rows: int, length: int):
-        ids = tf.TensorSpec([rows, length], tf.int32)
-        return score.get_concrete_function({"source_ids": ids, "target_ids": ids})
-
-    scores = np.zeros(len(sources), np.float64)
-    batches = batches_by_length(
-        range(len(sources)), pair_lengths, batch_size, trained_lengths, model.length_policy.longest
-    )
-    for batch, rows, length in batches:
-        inputs = {
-            name: tf.constant(pad_batch([ids[index] for index in batch], rows, length))
-            for name, ids in (("source_ids", source_ids), ("target_ids", target_ids))
-        }
-        scores[batch] = score_of_shape(rows, length)(inputs).numpy()[: len(batch)]
-    return PairScores(scores, np.array([len(ids) for ids in target_ids], np.int64))
+    """Score pairs once. For arguments, result and errors see `PairScorer`."""
+    return PairScorer(model, vocabulary, batch_size, trained_lengths)(sources, targets)

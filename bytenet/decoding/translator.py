@@ -14,6 +14,7 @@ from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengt
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
+from bytenet.decoding.reranking import Reranker
 from bytenet.decoding.search import LengthPenaltyRule
 from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
@@ -53,10 +54,11 @@ class Translator:
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
         row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
+        reranker: ranks the `beam_size` hypotheses again, with a model of the other direction.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
-            `replace_unknown` for a vocabulary without an unknown symbol.
+            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with a `beam_size` of 1.
     """
 
     def __init__(
@@ -76,7 +78,12 @@ class Translator:
         jit_compile: bool | Literal["auto"] = "auto",
         trained_lengths: Sequence[int] | None = None,
         row_factor: int = 2,
+        reranker: Reranker | None = None,
     ):
+        if reranker is not None and beam_size == 1:
+            raise InputError(
+                "rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more."
+            )
         self.model = model
         self.vocabulary = vocabulary
         self.beam_size = beam_size
@@ -90,6 +97,7 @@ class Translator:
         self.jit_compile = jit_compile
         self.trained_lengths = trained_lengths
         self.row_factor = row_factor
+        self.reranker = reranker
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -113,11 +121,11 @@ class Translator:
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
             **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
-                `row_factor`, as for `Translator`.
+                `row_factor`, as for `Translator`. A `rerank_weight` of 0 turns `rerank_with` off.
 
         Raises:
             InputError: a folder is not a run folder, or a file not a model; its model cannot be loaded, or its
-                vocabulary is another one.
+                vocabulary is another one; or `rerank_with` is not a model of the other direction.
             TypeError: there is no such option.
         """
         folders = [open_model(run_dir) for run_dir in run_dirs]
@@ -130,6 +138,12 @@ class Translator:
                 )
         models = [run.load_model() for run in folders]
         decoding = asdict(folder.config.decoding) | {key: value for key, value in options.items() if value is not None}
+        name, weight = decoding.pop("rerank_with"), decoding.pop("rerank_weight")
+        common = ("length_penalty", "length_penalty_rule", "batch_size", "row_factor")
+        reranker = None
+        if name is not None and weight:
+            shared = {key: decoding[key] for key in common if key in decoding}
+            reranker = Reranker.open(name, folder.config.data.languages, weight=weight, **shared)
         return cls(
             models[0] if len(models) == 1 else Ensemble(models),
             folder.vocabulary,
@@ -138,6 +152,7 @@ class Translator:
             forbidden_ids=forbidden_symbols(folder.config.model, folder.vocabulary, decoding["replace_unknown"]),
             jit_compile="auto" if jit_compile is None else jit_compile,
             trained_lengths=folder.trained_lengths,
+            reranker=reranker,
         )
 
     @classmethod
@@ -210,7 +225,11 @@ class Translator:
             batch_translations = self._translate_batch(batch_lines, batch_ids, batch_lengths, rows, length, n_best)
             for index, hypotheses in zip(batch, batch_translations, strict=True):
                 translations[index] = hypotheses
-        return translations
+        if self.reranker is not None:
+            reranked = self.reranker([lines[i] for i in not_blank], [translations[i] for i in not_blank])
+            for index, ranked in zip(not_blank, reranked, strict=True):
+                translations[index] = ranked
+        return [ranked[:n_best] for ranked in translations]
 
     def _translate_batch(
         self, lines: list[str], encoded: list[np.ndarray], lengths: list[int], rows: int, length: int, n_best: int
@@ -221,8 +240,7 @@ class Translator:
         limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
         search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
         result = search(source_ids, self.limit(length), np.array(limits, np.int32))
-        finished = self._finish(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
-        return [translations[:n_best] for translations in finished]
+        return self._finish(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
 
     def make_graphs(self, longest: int, n_best: int = 1) -> None:
         """Make the graphs of all batches in advance, so that no sentence waits for one. Each takes seconds.
@@ -236,10 +254,12 @@ class Translator:
         for length in padded_lengths(longest, self.trained_lengths, self.model.length_policy.longest):
             for rows in padded_sizes(self.batch_size, self.row_factor):
                 self._translate_batch([], [], [], rows, length, n_best)
+        if self.reranker is not None:
+            self.reranker.make_graphs(max(longest, self.limit(longest)))
 
     def _num_ranked(self, n_best: int) -> int:
-        """The number of hypotheses that the search returns. The coverage ranks all of the beam."""
-        return self.beam_size if self.coverage_penalty else n_best
+        """The number of hypotheses that the search returns. Coverage and reranker rank all of the beam."""
+        return n_best if self.reranker is None and not self.coverage_penalty else self.beam_size
 
     def limit(self, source_length: int) -> int:
         """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""

@@ -100,6 +100,7 @@ def evaluate_run(
             "min_length": translator.min_length,
             "max_length": translator.max_length,
             "replace_unknown": translator.replace_unknown,
+            **_reranking(translator),
             "jit_compile": translator.jit_compile,
             "reference_lengths_known": uses_reference_lengths,
         },
@@ -139,3 +140,9 @@ def _translate(
         best.append(translations[0])
         progress(len(best))
     return best
+
+
+def _reranking(translator: "Translator") -> dict[str, Any]:
+    """The settings of the reranker; none without one."""
+    reranker = translator.reranker
+    return {} if reranker is None else {"rerank_with": reranker.name, "rerank_weight": reranker.weight}

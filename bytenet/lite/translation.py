@@ -8,7 +8,8 @@ class Translation(NamedTuple):
 
     Attributes:
         text: the translation, without the end symbol.
-        score: log-probability over length penalty, plus coverage penalty. Hypotheses are ranked by it.
+        score: log-probability over length penalty, plus coverage penalty and the term of a reranker. Hypotheses are
+            ranked by it.
         log_probability: in nats.
         ended: false if the length limit cut the hypothesis off.
     """

@@ -31,6 +31,17 @@ _OPTIONS = (
         "attention.",
     ),
     click.option(
+        "--rerank-with",
+        metavar="MODEL",
+        help="Rank all hypotheses of the beam again, with a model of the other direction: also how likely it makes the "
+        "source from a translation counts.",
+    ),
+    click.option(
+        "--rerank-weight",
+        type=click.FloatRange(min=0),
+        help="Weight of the other direction; 0 turns it off.  [default: 1]",
+    ),
+    click.option(
         "--xla/--no-xla",
         "jit_compile",
         default=None,

@@ -9,6 +9,7 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config import Config, DataConfig, DecodingConfig
 from bytenet.decoding.export.litert import Precision, litert_model
+from bytenet.decoding.export.preparation import check_no_reranker
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
@@ -43,6 +44,7 @@ def export_model_file(
         InputError: the translator cannot be exported.
     """
     model = translator.model
+    check_no_reranker(translator)
     if isinstance(model, Ensemble):
         raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
     decoding = DecodingConfig(

@@ -9,6 +9,7 @@ from bytenet.errors import InputError
 def check_exportable(translator: Translator) -> None:
     """Raise an InputError if a graph cannot do what the translator does."""
     kind = translator.model.config.kind
+    check_no_reranker(translator)
     if translator.model.length_policy.reads_padding:
         raise InputError(
             f"This {kind} reads padding (mask_padding: false), so a translation depends on the lengths that its "
@@ -21,6 +22,15 @@ def check_exportable(translator: Translator) -> None:
                 f"{'--no-replace-unknown' if name == 'replace_unknown' else '--coverage-penalty 0'}, or as a .bytenet "
                 "file with --engine full."
             )
+
+
+def check_no_reranker(translator: Translator) -> None:
+    """Raise an InputError if the translator has a reranker, which needs a second model."""
+    if translator.reranker is not None:
+        raise InputError(
+            "An export has one model, but decoding.rerank_with names a second one. Export with --rerank-weight 0. To "
+            "rank with both, give --rerank-with to `bytenet translate`."
+        )
 
 
 def target_limits(translator: Translator, source_lengths):
