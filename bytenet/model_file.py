@@ -189,6 +189,8 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
         lite: what the translator without TensorFlow must know; None if the file has no LiteRT model.
     """
     source_language, target_language = config.data.languages
+    decoding = asdict(config.decoding)
+    del decoding["rerank_with"], decoding["rerank_weight"]  # a file has no second model
     return {
         "model": asdict(config.model),
         "data": {
@@ -196,7 +198,7 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
             "target_language": target_language,
             "max_length": config.data.max_length,
         },
-        "decoding": asdict(config.decoding),
+        "decoding": decoding,
         "trained_lengths": trained_lengths,
         "lite": lite,
     }

@@ -82,7 +82,8 @@ def test_weights_in_half_precision_are_rounded_once(precision, model_path, tmp_p
     [
         {"model": None}, {"model": {}}, {"model": {"family": "other"}}, {"model": {"family": ["bytenet"]}},
         {"model": {"family": "bytenet", "variant": "bytenet", "dim": -2}}, {"data": {"corpus": 3}}, {"decoding": 1},
-        {"decoding": {"beam_size": "many"}}, {"model": {"family": "bytenet", "code": "x"}},
+        {"decoding": {"beam_size": "many"}}, {"decoding": {"rerank_with": "/tmp/other"}},
+        {"model": {"family": "bytenet", "code": "x"}},
     ],
 )  # fmt: skip
 def test_wrong_settings_are_refused(settings, changed):

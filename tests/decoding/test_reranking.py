@@ -1,0 +1,123 @@
+"""Hypotheses ranked again by a model of the other direction."""
+
+from dataclasses import replace
+
+import pytest
+
+from bytenet.config import load_config
+from bytenet.datasets import Vocabulary
+from bytenet.decoding import Translator, log_probabilities
+from bytenet.decoding.export import export
+from bytenet.decoding.reranking import Reranker
+from bytenet.decoding.search import length_penalty_divisor
+from bytenet.errors import InputError
+from bytenet.models import build_model
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_model
+
+VOCABULARY = Vocabulary("abcd e")
+BACKWARD_VOCABULARY = Vocabulary("edcba ")
+SMALL = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]")
+LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab", "zzz"]
+
+
+@pytest.fixture
+def model(recurrent_model):
+    return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
+
+
+@pytest.fixture
+def backward_model(recurrent_model):
+    return recurrent_model(BACKWARD_VOCABULARY.size, seed=5)
+
+
+def ranked(model, reranker=None, n_best=4, lines=LINES, beam_size=4):
+    return list(Translator(model, VOCABULARY, beam_size=beam_size, reranker=reranker).translate(lines, n_best))
+
+
+def test_the_score_gains_the_probability_of_the_source(model, backward_model):
+    reranker = Reranker(backward_model, BACKWARD_VOCABULARY, weight=0.7, length_penalty=0.6)
+    order_changes = 0
+    for line, before, after in zip(LINES, ranked(model), ranked(model, reranker), strict=True):
+        assert {one.text for one in before} == {one.text for one in after}
+        scores = {one.text: one.score for one in before}
+        for one in after if line.strip() else ():
+            back = log_probabilities(backward_model, BACKWARD_VOCABULARY, [one.text], [line])
+            divisor = length_penalty_divisor(back.num_characters, 0.6, "gnmt").numpy()[0]
+            expected = scores[one.text] + 0.7 * back.log_probabilities[0] / divisor
+            assert one.score == pytest.approx(expected, abs=1e-4)
+        keys = [(one.ended, one.score) for one in after]
+        assert keys == sorted(keys, reverse=True)
+        order_changes += [one.text for one in before] != [one.text for one in after]
+    assert order_changes > 0
+
+
+def test_blank_lines_stay_as_they_are(model, backward_model):
+    reranker = Reranker(backward_model, BACKWARD_VOCABULARY)
+    for blank in (LINES.index(""), LINES.index("   ")):
+        assert ranked(model, reranker)[blank] == ranked(model)[blank]
+
+
+def test_all_hypotheses_of_the_beam_are_ranked_whatever_the_number_that_is_returned(model, backward_model):
+    reranker = Reranker(backward_model, BACKWARD_VOCABULARY)
+    many, one = ranked(model, reranker, n_best=4), ranked(model, reranker, n_best=1)
+    assert [hypotheses[0] for hypotheses in many] == [hypotheses[0] for hypotheses in one]
+    assert {len(hypotheses) for hypotheses in one} == {1}
+
+
+def test_a_line_that_is_too_long_for_the_model_keeps_its_order(model, backward_model):
+    backward_model.length_policy = replace(backward_model.length_policy, longest=12)
+    reranker = Reranker(backward_model, BACKWARD_VOCABULARY)
+    long = LINES.index("bead abba dead cab")
+    before, after = ranked(model), ranked(model, reranker)
+    assert after[long] == before[long]
+    assert after[0] != before[0]
+
+
+def test_no_graph_is_made_after_make_graphs(model, backward_model):
+    reranker = Reranker(backward_model, BACKWARD_VOCABULARY, batch_size=4)
+    translator = Translator(model, VOCABULARY, beam_size=4, batch_size=4, reranker=reranker)
+    longest = max(len(VOCABULARY.encode(line)) for line in LINES)
+    translator.make_graphs(longest)
+    traces = model.traces, backward_model.traces
+    assert min(traces) > 0
+    list(translator.translate(LINES))
+    assert (model.traces, backward_model.traces) == traces
+
+
+def test_one_hypothesis_cannot_be_ranked(model, backward_model):
+    with pytest.raises(InputError, match=r"--beam-size or decoding\.beam_size to 2 or more"):
+        Translator(model, VOCABULARY, beam_size=1, reranker=Reranker(backward_model, BACKWARD_VOCABULARY))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Runs of both directions, whose models are not trained."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, is_reversed in (("forward", "false"), ("backward", "true")):
+        config = load_config("numbers", [*SMALL, f"data.reversed={is_reversed}"])
+        run = RunFolder.create(folder / name, config, VOCABULARY)
+        save_model(build_model(config.model, VOCABULARY.size), run.model_path)
+    return folder
+
+
+def test_a_run_names_the_model_of_the_other_direction(runs):
+    options = {"beam_size": 3, "rerank_with": str(runs / "backward")}
+    [plain] = Translator.from_run(runs / "forward", beam_size=3).translate(["abba"])
+    [better] = Translator.from_run(runs / "forward", **options).translate(["abba"])
+    [turned_off] = Translator.from_run(runs / "forward", **options, rerank_weight=0).translate(["abba"])
+    assert better[0].score < plain[0].score
+    assert turned_off == plain
+
+
+def test_a_model_of_the_same_direction_is_refused(runs):
+    with pytest.raises(InputError, match="the other direction"):
+        Translator.from_run(runs / "forward", beam_size=3, rerank_with=str(runs / "forward"))
+
+
+@pytest.mark.parametrize("form", ["saved-model", "litert", "bytenet"])
+def test_an_export_has_no_reranker(form, runs, tmp_path):
+    translator = Translator.from_run(runs / "forward", beam_size=3, rerank_with=str(runs / "backward"))
+    with pytest.raises(InputError, match="--rerank-weight 0"):
+        export(translator, tmp_path / "export", form=form)
+    assert not list(tmp_path.iterdir())
