@@ -1,7 +1,8 @@
 """Options of the benchmarks that measure training steps, and the cases that they describe."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import product
+from math import lcm
 from typing import Any
 
 import click
@@ -62,10 +63,17 @@ def configurations(
         yield load_config(preset, [*overrides, *variant, *dim])
 
 
-def batch_size_of(config: Config, length: int) -> int:
-    """Number of sentences of `length` ids in a batch; reads `data.batch_chars` and `data.batch_size`."""
-    chars = config.data.batch_chars
-    return config.data.batch_size if chars is None else max(1, chars // length)
+def batch_size_of(config: Config, length: int, replicas: Collection[int] = (1,)) -> int:
+    """Number of sentences of `length` ids in a batch; reads `data.batch_chars` and `data.batch_size`.
+
+    Args:
+        config: of the training.
+        length: of each sentence, with the end symbol.
+        replicas: numbers of devices that are to share the batch evenly. As in training, the number of sentences that
+            follows from `data.batch_chars` is rounded down for them.
+    """
+    chars, multiple = config.data.batch_chars, lcm(*replicas)
+    return config.data.batch_size if chars is None else max(1, chars // length // multiple) * multiple
 
 
 def compiled_choices(config: Config, xla: bool, no_xla: bool, replicas: int = 1) -> list[bool]:

@@ -75,10 +75,11 @@ def training(
     from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
 
     symbols = vocab_size or VOCAB_SIZE
+    counts = workers or replicas or (1,)
     cases = []
     for config, length in product(configs, lengths or (100,)):
-        for batch_size in batch_sizes or (batch_size_of(config, length),):
-            for count in workers or replicas or (1,):
+        for batch_size in batch_sizes or (batch_size_of(config, length, counts),):
+            for count in counts:
                 for compiled in compiled_choices(config, xla, no_xla, count):
                     cases.append(TrainingCase(config, batch_size, length, compiled, count, vocab_size=symbols))
             for compiled in [False] * baseline + [True] * baseline_xla:

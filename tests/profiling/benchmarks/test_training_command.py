@@ -45,6 +45,8 @@ def test_command_measures_the_thesis_model_by_default(cases):
     (case,) = cases("multi30k", "--length", "50")
     assert case.name == "bytenet, d=128, 51 x 50, XLA"
     assert case.config == load_config("multi30k")
+    two, three = cases("multi30k", "--length", "50", "--replicas", "2", "--replicas", "3")
+    assert (two.batch_size, three.batch_size) == (48, 48)  # of 51
     (case,) = cases("--set", "training.deterministic=true")
     assert not case.jit_compile
     (case,) = cases("--set", "training.jit_compile=false")
