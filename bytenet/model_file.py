@@ -57,15 +57,16 @@ class ModelFile:
     def config(self) -> Config:
         try:
             settings = {name: dict(self._settings[name]) for name in ("model", "data", "decoding")}
-            if settings["decoding"].get("rerank_with") is not None:  # else a file could make us open any path
-                raise ValueError("rerank_with names another model")
+            name = settings["decoding"].get("rerank_with")
+            if name is not None:  # only a model that ships: a file must not make us open any path
+                settings["decoding"]["rerank_with"] = os.fspath(pretrained_path(name))
             family = family_configs()[settings["model"]["family"]]
             return Config(
                 model=family(**settings["model"]),
                 data=DataConfig(**settings["data"]),
                 decoding=DecodingConfig(**settings["decoding"]),
             )
-        except (ValueError, KeyError, TypeError) as error:  # pydantic's error is a ValueError
+        except (ValueError, KeyError, TypeError, MissingFileError) as error:  # pydantic's error is a ValueError
             raise self._error(SETTINGS, error) from error
 
     @cached_property
@@ -108,6 +109,12 @@ class ModelFile:
         precision = search.get("precision") if isinstance(search, dict) else None
         is_installed = find_spec("ai_edge_litert") is not None
         return is_installed and LITE_MODEL in self._archive and precision in ("float32", "float16")
+
+    @property
+    def scores_with_lite(self) -> bool:
+        """Whether LiteRT can score given translations with the file. Files of earlier versions cannot."""
+        search = self._settings.get("lite")
+        return self.suits_lite and isinstance(search, dict) and search.get("scores") is True
 
     def load_model(self) -> "keras.Model":
         """Build the model and give it its weights. It computes in float32.
@@ -190,7 +197,8 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
     """
     source_language, target_language = config.data.languages
     decoding = asdict(config.decoding)
-    del decoding["rerank_with"], decoding["rerank_weight"]  # a file has no second model
+    if config.decoding.rerank_with is None:  # earlier versions read these files
+        del decoding["rerank_with"], decoding["rerank_weight"]
     return {
         "model": asdict(config.model),
         "data": {

@@ -1,7 +1,6 @@
 """Beam search for a whole batch at once."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,14 +8,13 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.search import (
-    LengthPenaltyRule,
     SearchResult,
     empty_symbols,
     length_limits_or_default,
-    length_penalty_divisor,
     log_probability_offsets,
     no_early_end,
 )
+from bytenet.lite.length_penalty import LengthPenaltyRule, length_penalty_divisor
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -91,7 +89,10 @@ def beam_search(
     stay = np.full(vocab_size, -np.inf, np.float32)
     stay[PAD_ID] = 0.0
 
-    divisor = partial(length_penalty_divisor, alpha=length_penalty, rule=length_penalty_rule)
+    def divisor(lengths):
+        # Rows that only fill a batch have limits of 0.
+        float_lengths = tf.cast(tf.maximum(lengths, 1), tf.float32)
+        return length_penalty_divisor(float_lengths, length_penalty, length_penalty_rule)
 
     def searching(beams):
         return tf.logical_not(beams.settled) & (beams.position < limits)  # (batch,)

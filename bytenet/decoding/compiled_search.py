@@ -8,7 +8,8 @@ import tensorflow as tf
 from bytenet.datasets import PAD_ID
 from bytenet.decoding.beam import beam_search
 from bytenet.decoding.greedy import greedy_search
-from bytenet.decoding.search import LengthPenaltyRule, SearchResult, length_limits_or_default
+from bytenet.decoding.search import SearchResult, length_limits_or_default
+from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 
 # Two threads must not trace one model at the same time.

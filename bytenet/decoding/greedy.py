@@ -59,6 +59,7 @@ def greedy_search(
         live = is_live(position, ended)
         logits, state = model_step(previous_ids, state, memory, position)
         logits = tf.cast(logits, tf.float32)  # (batch, vocab_size)
+        logits.set_shape([source_ids.shape[0], model.vocab_size])  # a model may lose a batch size that is known
         allowed = logits + offsets + no_early_end(model.vocab_size, position, min_length)
         ids = tf.where(live, tf.argmax(allowed, axis=-1, output_type=tf.int32), PAD_ID)
         # The log-softmax of the best symbol alone.

@@ -42,8 +42,9 @@ def teacher_forced_log_probabilities(model: TranslationModel, inputs: Mapping[st
     """
     logits = tf.cast(model(inputs, training=False), tf.float32)
     labels = inputs["target_ids"]
-    nats = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return -tf.reduce_sum(tf.where(labels == PAD_ID, 0.0, nats), axis=1)
+    # LiteRT has these operations, but no sparse cross entropy.
+    log_probabilities = tf.gather(tf.nn.log_softmax(logits), labels, batch_dims=2)
+    return tf.reduce_sum(tf.where(labels == PAD_ID, 0.0, log_probabilities), axis=1)
 
 
 class PairScorer:
@@ -73,9 +74,14 @@ class PairScorer:
         self._vocabulary = vocabulary
         self._batch_size = batch_size
         self._row_factor = row_factor
-        self._lengths = (trained_lengths, model.length_policy.longest)
+        self._longest = model.length_policy.longest
+        self._lengths = (trained_lengths, self._longest)
         self._score = tf.function(partial(teacher_forced_log_probabilities, model), autograph=False)
         self._graphs: dict[tuple[int, int], Callable[..., tf.Tensor]] = {}
+
+    def fits(self, text: str) -> bool:
+        """Whether the model can read and write a text of this length."""
+        return self._longest is None or len(self._vocabulary.encode(text)) <= self._longest
 
     def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> PairScores:
         """Score pairs.
@@ -109,8 +115,11 @@ class PairScorer:
         return PairScores(scores, np.array([len(ids) for ids in target_ids], np.int64))
 
     def make_graphs(self, longest: int) -> None:
-        """Make the graphs of all batches of pairs of up to `longest` symbols, with the end symbol, in advance."""
-        for length in padded_lengths(longest, *self._lengths):
+        """Make the graphs of all batches of pairs of up to `longest` symbols, with the end symbol, in advance.
+
+        Longer pairs than the model can read have none.
+        """
+        for length in padded_lengths(min(longest, self._longest or longest), *self._lengths):
             for rows in padded_sizes(self._batch_size, self._row_factor):
                 self._graph(rows, length)
 

@@ -1,15 +1,13 @@
 """The result of every search, and the operations that searches share."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.models.translation_model import TranslationModel
-
-LengthPenaltyRule = Literal["gnmt", "length"]
 
 
 class SearchResult(NamedTuple):
@@ -73,22 +71,6 @@ def log_probability_offsets(vocab_size: int, forbidden_ids: Sequence[int]) -> np
     offsets = np.zeros(vocab_size, np.float32)
     offsets[list(forbidden_ids)] = -np.inf
     return offsets
-
-
-def length_penalty_divisor(lengths: tf.Tensor, alpha: float, rule: LengthPenaltyRule = "gnmt") -> tf.Tensor:
-    """What the log-probability of a hypothesis is divided by: float32 in the shape of `lengths`; 1 for `alpha` 0.
-
-    Args:
-        lengths: int32, numbers of symbols. The end symbol counts.
-        alpha: of the rule, at least 0.
-        rule: "gnmt": ((5 + length) / 6)^alpha. "length": length^alpha.
-
-    Reference:
-        Wu et al. 2016, "Google's Neural Machine Translation System", equation 14; Gehring et al. 2017, section 4.2, for
-        the length itself.
-    """
-    float_lengths = tf.cast(lengths, tf.float32)
-    return ((5.0 + float_lengths) / 6.0 if rule == "gnmt" else tf.maximum(float_lengths, 1.0)) ** alpha
 
 
 def no_early_end(vocab_size: int, position: tf.Tensor, min_length: int) -> tf.Tensor | float:

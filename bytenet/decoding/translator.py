@@ -14,11 +14,13 @@ from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengt
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
-from bytenet.decoding.reranking import Reranker
-from bytenet.decoding.search import LengthPenaltyRule
+from bytenet.decoding.reranking import open_reranker
+from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
+from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.pretrained import pretrained_path
+from bytenet.lite.reranking import Reranker
 from bytenet.lite.translation import BLANK, Translation
 from bytenet.model_file import open_model
 from bytenet.models import Ensemble
@@ -78,7 +80,7 @@ class Translator:
         jit_compile: bool | Literal["auto"] = "auto",
         trained_lengths: Sequence[int] | None = None,
         row_factor: int = 2,
-        reranker: Reranker | None = None,
+        reranker: Reranker[PairScorer] | None = None,
     ):
         if reranker is not None and beam_size == 1:
             raise InputError(
@@ -141,9 +143,10 @@ class Translator:
         name, weight = decoding.pop("rerank_with"), decoding.pop("rerank_weight")
         common = ("length_penalty", "length_penalty_rule", "batch_size", "row_factor")
         reranker = None
-        if name is not None and weight:
+        # The configuration may name a reranker, and the options ask for greedy search.
+        if name is not None and weight and (decoding["beam_size"] > 1 or options.get("rerank_with") is not None):
             shared = {key: decoding[key] for key in common if key in decoding}
-            reranker = Reranker.open(name, folder.config.data.languages, weight=weight, **shared)
+            reranker = open_reranker(name, folder.config.data.languages, weight, **shared)
         return cls(
             models[0] if len(models) == 1 else Ensemble(models),
             folder.vocabulary,
@@ -255,7 +258,7 @@ class Translator:
             for rows in padded_sizes(self.batch_size, self.row_factor):
                 self._translate_batch([], [], [], rows, length, n_best)
         if self.reranker is not None:
-            self.reranker.make_graphs(max(longest, self.limit(longest)))
+            self.reranker.scorer.make_graphs(max(longest, self.limit(longest)))
 
     def _num_ranked(self, n_best: int) -> int:
         """The number of hypotheses that the search returns. Coverage and reranker rank all of the beam."""

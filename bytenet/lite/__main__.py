@@ -27,9 +27,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text, one sentence a line")
     parser.add_argument("--n-best", type=int, default=1, help="number of translations of each line (default: 1)")
     parser.add_argument("--threads", type=int, default=1, help="processor cores for one line (default: 1)")
+    parser.add_argument(
+        "--rerank-with", metavar="MODEL", type=Path,
+        help="rank all hypotheses of the beam again with this model of the other direction",
+    )  # fmt: skip
+    parser.add_argument("--rerank-weight", type=float, help="weight of that model; 0 turns it off (default: 1)")
     options = parser.parse_args(arguments)
+    if options.rerank_weight is not None and not 0 <= options.rerank_weight < float("inf"):
+        parser.error("--rerank-weight is a number of at least 0.")
     try:
-        translator = Translator(_path_of(options.model), options.threads)
+        reranker = _path_of(options.rerank_with) if options.rerank_with else None
+        translator = Translator(_path_of(options.model), options.threads, reranker, options.rerank_weight)
         if options.threads < 1 or not 1 <= options.n_best <= translator.beam_size:
             parser.error(f"--threads is at least 1, and --n-best from 1 to {translator.beam_size}, the beam size.")
         with ExitStack() as files:

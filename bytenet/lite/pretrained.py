@@ -25,8 +25,17 @@ def pretrained_path(name: str) -> Path:
         MissingFileError: there is no model of that name.
     """
     if name not in pretrained_names():
+        name = str(name)
         raise MissingFileError(f"No model named {name[:40]!r} ships with this version of bytenet. {names_hint(name)}")
     return _folder() / f"{name}{SUFFIX}"
+
+
+def pretrained_name(path: str | os.PathLike[str]) -> str | None:
+    """The name of the model that ships which a name or the path of its file stands for; None for another model."""
+    if is_pretrained(path):
+        return os.fspath(path)
+    path = Path(path)
+    return path.stem if path.stem in pretrained_names() and path == pretrained_path(path.stem) else None
 
 
 def is_pretrained(name: str | os.PathLike[str]) -> bool:

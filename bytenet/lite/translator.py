@@ -1,19 +1,19 @@
 """Translate lines with LiteRT."""
 
 import os
-import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from bytenet.errors import InputError
-from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
-from bytenet.lite.characters import Characters, is_blank
+from bytenet.lite.archive import SETTINGS
+from bytenet.lite.characters import is_blank
+from bytenet.lite.model import LiteModel
 from bytenet.lite.pretrained import pretrained_path
+from bytenet.lite.reranking import Reranker
+from bytenet.lite.scoring import PairScorer
 from bytenet.lite.translation import BLANK, Translation
-
-_LARGEST_NUMBER = 2**16
 
 
 class Translator:
@@ -24,46 +24,45 @@ class Translator:
     Args:
         path: of the file.
         num_threads: processor cores for one line.
+        rerank_with: a `.bytenet` file with a model of the other direction. All hypotheses of the beam are ranked again
+            with it, see `Reranker`. None takes the one that the file names, if it names one.
+        rerank_weight: weight of that model; 0 turns it off. None takes the weight in the file.
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: the file is damaged or has no LiteRT model, or the package `ai-edge-litert` is missing.
+        InputError: a file is damaged or has no LiteRT model, or the package `ai-edge-litert` is missing; or
+            `rerank_with` has another direction.
 
     Attributes:
         beam_size: number of hypotheses that the search keeps.
         longest: largest number of symbols of a line, with the end symbol; None for no limit.
+        reranker: ranks the hypotheses again; None if nothing does.
     """
 
-    def __init__(self, path: str | os.PathLike[str], num_threads: int = 1):
-        archive = Archive(path)
-        if LITE_MODEL not in archive:
-            raise InputError(
-                f"{path} was exported without a LiteRT model. Use the whole package (`bytenet translate`), or export "
-                "it again with --engine lite or both."
-            )
-        search = archive.read_json(SETTINGS).get("lite")
-        search = search if isinstance(search, dict) else {}
-        self.beam_size = _number(search, "beam_size", path)
-        self.longest = None if search.get("longest") is None else _number(search, "longest", path)
-        self._characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
-        symbols = len(self._characters.symbols)
-        if search.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
-            raise InputError(
-                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export "
-                "the model again."
-            )
-        self._path = path
-        self._search = _signature(archive.read(LITE_MODEL), num_threads, str(path))
-        self._turn = threading.Lock()
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        num_threads: int = 1,
+        rerank_with: str | os.PathLike[str] | None = None,
+        rerank_weight: float | None = None,
+    ):
+        self._model = LiteModel(path, "serving_default", ("source_ids", "n_best"), num_threads)
+        self.beam_size = self._model.beam_size
+        self.longest = self._model.longest
+        self.reranker = _reranker(self._model.settings, path, num_threads, rerank_with, rerank_weight)
+        if self.beam_size == 1:
+            if rerank_with is not None and self.reranker is not None:
+                raise InputError(f"{path} was exported with a beam of 1, so there is nothing to rank with rerank_with.")
+            self.reranker = None
 
     @classmethod
-    def from_pretrained(cls, name: str, num_threads: int = 1) -> Self:
-        """A translator with a model that ships with the package, such as "de-en".
+    def from_pretrained(cls, name: str, num_threads: int = 1, **options: Any) -> Self:
+        """A translator with a model that ships with the package, such as "de-en". Options are as for `Translator`.
 
         Raises:
             MissingFileError: there is no model of that name.
         """
-        return cls(pretrained_path(name), num_threads)
+        return cls(pretrained_path(name), num_threads, **options)
 
     def translate(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
         """Translate lines in their order.
@@ -87,7 +86,7 @@ class Translator:
             yield self._translate_line(line, n_best)
 
     def _translate_line(self, line: str, n_best: int) -> list[Translation]:
-        ids = self._characters.encode(line)
+        ids = self._model.characters.encode(line)
         if is_blank(line):
             return [BLANK]
         if self.longest is not None and len(ids) > self.longest:
@@ -95,44 +94,56 @@ class Translator:
                 f"A sentence has {len(ids):,} symbols with the end symbol, but the model reads at most "
                 f"{self.longest:,}. Split the sentence."
             )
-        try:
-            with self._turn:
-                result = self._search(source_ids=ids[None], n_best=np.int32(n_best))
-        except (RuntimeError, ValueError) as error:  # such as an id that the network does not have
-            raise InputError(
-                f"{self._path}: LiteRT cannot translate with {LITE_MODEL} ({error}). Export the model again."
-            ) from error
+        num_ranked = n_best if self.reranker is None else self.beam_size
+        result = self._model(source_ids=ids[None], n_best=np.int32(num_ranked))
         rows = (result[name][0] for name in ("ids", "scores", "log_probabilities", "ended"))
-        return [
-            Translation(self._characters.decode(hypothesis), float(score), float(log_probability), bool(ended))
+        translations = [
+            Translation(self._model.characters.decode(hypothesis), float(score), float(log_probability), bool(ended))
             for hypothesis, score, log_probability, ended in zip(*rows, strict=True)
             if np.isfinite(log_probability)
         ]
+        if self.reranker is not None:
+            [translations] = self.reranker([line], [translations])
+        return translations[:n_best]
 
 
-def _number(search: dict[str, Any], name: str, path: str | os.PathLike[str]) -> int:
-    value = search.get(name)
-    if not isinstance(value, int) or not 1 <= value <= _LARGEST_NUMBER:
-        raise InputError(f"{path}: {SETTINGS} has lite.{name} = {value!r}; expected a number. Export the model again.")
-    return value
-
-
-def _signature(model: bytes, num_threads: int, where: str) -> Any:
-    """The function of a LiteRT model that translates one sentence, see `bytenet.decoding.export.litert`.
+def _reranker(
+    settings: dict[str, Any],
+    path: str | os.PathLike[str],
+    num_threads: int,
+    rerank_with: str | os.PathLike[str] | None,
+    weight: float | None,
+) -> Reranker | None:
+    """The reranker of a file or of the arguments of a `Translator`.
 
     Raises:
-        InputError: the runtime is missing or cannot read the model.
+        MissingFileError, InputError: as for `Translator`.
     """
+    decoding, languages = _section(settings, "decoding"), _languages(settings)
+    if rerank_with is None and decoding.get("rerank_with") is not None:
+        rerank_with = pretrained_path(str(decoding["rerank_with"]))
     try:
-        from ai_edge_litert.interpreter import Interpreter
-    except ImportError as error:
-        raise InputError(
-            f"Translating with LiteRT needs the package ai-edge-litert ({error}). Install it: "
-            "pip install ai-edge-litert."
-        ) from error
-    try:
-        signature = Interpreter(model_content=model, num_threads=num_threads).get_signature_runner("serving_default")
-        signature.get_input_details()["source_ids"], signature.get_input_details()["n_best"]
-    except (ValueError, RuntimeError, KeyError) as error:
-        raise InputError(f"{where}: LiteRT cannot read {LITE_MODEL} ({error}). Export it again.") from error
-    return signature
+        weight = float(decoding.get("rerank_weight", 1.0) if weight is None else weight)
+        if rerank_with is None or weight == 0:
+            return None
+        scorer = PairScorer(rerank_with, num_threads)
+        other = _languages(scorer.model.settings)
+        if other != languages[::-1]:
+            raise InputError(
+                f"rerank_with: {rerank_with} translates {other[0]} to {other[1]}; expected a model from {languages[1]} "
+                f"to {languages[0]}, the other direction."
+            )
+        penalty, rule = float(decoding["length_penalty"]), decoding["length_penalty_rule"]
+        return Reranker(scorer, weight, penalty, rule, os.fspath(rerank_with))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: {SETTINGS} cannot be used ({error}). Export the model again.") from error
+
+
+def _section(settings: dict[str, Any], name: str) -> dict[str, Any]:
+    section = settings.get(name)
+    return section if isinstance(section, dict) else {}
+
+
+def _languages(settings: dict[str, Any]) -> tuple[str, str]:
+    data = _section(settings, "data")
+    return str(data.get("source_language")), str(data.get("target_language"))

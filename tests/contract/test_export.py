@@ -8,8 +8,10 @@ import tensorflow as tf
 
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
+from bytenet.decoding.batching import pad_batch
 from bytenet.decoding.export.litert import litert_model
 from bytenet.decoding.export.text_graph import TextGraph
+from bytenet.decoding.scoring import teacher_forced_log_probabilities
 from bytenet.lite.archive import Archive
 from bytenet.model_file import ModelFile
 
@@ -76,13 +78,27 @@ def test_lite_model_gives_the_translations(case):
     from ai_edge_litert.interpreter import Interpreter
 
     translator, texts, scores = translator_of(case), [], []
-    search = Interpreter(model_content=litert_model(translator)).get_signature_runner("serving_default")
+    content = litert_model(translator, with_score=True)
+    signatures = Interpreter(model_content=content).get_signature_list()
+    search, score = (
+        Interpreter(model_content=content).get_signature_runner(name) if name in signatures else None
+        for name in ("serving_default", "score")
+    )
     for line in ("abc", "abc de ü☃", "a", "eeeeeeeeeeeeee"):
         result = search(source_ids=translator.vocabulary.encode(line)[None], n_best=np.int32(3))
         exists = np.isfinite(result["log_probabilities"][0])
         texts.append(translator.vocabulary.decode_batch(result["ids"][0][exists]))
         scores.append(result["scores"][0][exists])
     assert_same(texts, scores, [expected_of(case)[place] for place in (0, 3, 4, 6)])
+    assert score or case.config.family == "recurrent"
+    for source, target in (("abc", "ed ü"), ("abc de ü☃", "a")) if score else ():
+        ids = [translator.vocabulary.encode(text) for text in (source, target)]
+        source_ids, target_ids = (pad_batch([one], 1, max(map(len, ids))) for one in ids)
+        result = score(source_ids=source_ids, target_ids=target_ids)["log_probabilities"]
+        expected = teacher_forced_log_probabilities(
+            translator.model, {"source_ids": source_ids, "target_ids": target_ids}
+        )
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-4)
 
 
 @parametrize(CASES)

@@ -47,7 +47,7 @@ class VariedModel(TranslationModel):
 
     def decode(self, memory, previous_ids, training=False):
         logits = self.base.decode(memory, previous_ids, training=training)
-        return logits * self.scale + self.offsets[: previous_ids.shape[1]]
+        return logits * self.scale + ops.convert_to_tensor(self.offsets)[: ops.shape(previous_ids)[1]]
 
     def initial_state(self, memory, max_length, beam_size=1):
         return self.base.initial_state(memory, max_length, beam_size)

@@ -8,8 +8,8 @@ from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
 from bytenet.decoding.alignment import coverage
 from bytenet.decoding.finishing import replaced_unknown
-from bytenet.decoding.search import length_penalty_divisor
 from bytenet.errors import InputError
+from bytenet.lite.length_penalty import length_penalty_divisor
 
 VOCABULARY = Vocabulary("xyz")
 
@@ -19,14 +19,14 @@ VOCABULARY = Vocabulary("xyz")
     [(0.6, [1.358655, 1.732862, 2.354362, 3.778565]), (0.2, [1.107566, 1.201124, 1.330325, 1.557551])],
 )
 def test_divisors_of_gnmt(alpha, expected):
-    np.testing.assert_allclose(length_penalty_divisor(np.array([5, 10, 20, 50]), alpha), expected, atol=1e-6)
+    np.testing.assert_allclose(length_penalty_divisor(np.array([5.0, 10.0, 20.0, 50.0]), alpha), expected, atol=1e-6)
 
 
 def test_rule_decides_between_a_short_and_a_likely_hypothesis():
-    log_probabilities, lengths = np.array([-6.0, -7.0]), np.array([10, 20])
+    log_probabilities, lengths = np.array([-6.0, -7.0]), np.array([10.0, 20.0])
     np.testing.assert_allclose(log_probabilities / length_penalty_divisor(lengths, 0.6), [-3.4625, -2.9732], atol=1e-4)
     np.testing.assert_allclose(log_probabilities / length_penalty_divisor(lengths, 1.0, "length"), [-0.6, -0.35])
-    assert length_penalty_divisor(np.array([10]), 1.0)[0] == 2.5
+    assert length_penalty_divisor(np.array([10.0]), 1.0)[0] == 2.5
 
 
 def test_search_divides_by_the_length(table_model):

@@ -6,11 +6,12 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets import Vocabulary
-from bytenet.decoding import Translator, log_probabilities
+from bytenet.decoding import Translator
 from bytenet.decoding.export import export
-from bytenet.decoding.reranking import Reranker
-from bytenet.decoding.search import length_penalty_divisor
+from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
+from bytenet.lite.length_penalty import length_penalty_divisor
+from bytenet.lite.reranking import Reranker
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_model
@@ -36,14 +37,15 @@ def ranked(model, reranker=None, n_best=4, lines=LINES, beam_size=4):
 
 
 def test_the_score_gains_the_probability_of_the_source(model, backward_model):
-    reranker = Reranker(backward_model, BACKWARD_VOCABULARY, weight=0.7, length_penalty=0.6)
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY), weight=0.7, length_penalty=0.6)
+    scorer = PairScorer(backward_model, BACKWARD_VOCABULARY)
     order_changes = 0
     for line, before, after in zip(LINES, ranked(model), ranked(model, reranker), strict=True):
         assert {one.text for one in before} == {one.text for one in after}
         scores = {one.text: one.score for one in before}
         for one in after if line.strip() else ():
-            back = log_probabilities(backward_model, BACKWARD_VOCABULARY, [one.text], [line])
-            divisor = length_penalty_divisor(back.num_characters, 0.6, "gnmt").numpy()[0]
+            back = scorer([one.text], [line])
+            divisor = length_penalty_divisor(back.num_characters[0], 0.6, "gnmt")
             expected = scores[one.text] + 0.7 * back.log_probabilities[0] / divisor
             assert one.score == pytest.approx(expected, abs=1e-4)
         keys = [(one.ended, one.score) for one in after]
@@ -53,13 +55,13 @@ def test_the_score_gains_the_probability_of_the_source(model, backward_model):
 
 
 def test_blank_lines_stay_as_they_are(model, backward_model):
-    reranker = Reranker(backward_model, BACKWARD_VOCABULARY)
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
     for blank in (LINES.index(""), LINES.index("   ")):
         assert ranked(model, reranker)[blank] == ranked(model)[blank]
 
 
 def test_all_hypotheses_of_the_beam_are_ranked_whatever_the_number_that_is_returned(model, backward_model):
-    reranker = Reranker(backward_model, BACKWARD_VOCABULARY)
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
     many, one = ranked(model, reranker, n_best=4), ranked(model, reranker, n_best=1)
     assert [hypotheses[0] for hypotheses in many] == [hypotheses[0] for hypotheses in one]
     assert {len(hypotheses) for hypotheses in one} == {1}
@@ -67,7 +69,7 @@ def test_all_hypotheses_of_the_beam_are_ranked_whatever_the_number_that_is_retur
 
 def test_a_line_that_is_too_long_for_the_model_keeps_its_order(model, backward_model):
     backward_model.length_policy = replace(backward_model.length_policy, longest=12)
-    reranker = Reranker(backward_model, BACKWARD_VOCABULARY)
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
     long = LINES.index("bead abba dead cab")
     before, after = ranked(model), ranked(model, reranker)
     assert after[long] == before[long]
@@ -75,7 +77,7 @@ def test_a_line_that_is_too_long_for_the_model_keeps_its_order(model, backward_m
 
 
 def test_no_graph_is_made_after_make_graphs(model, backward_model):
-    reranker = Reranker(backward_model, BACKWARD_VOCABULARY, batch_size=4)
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY, batch_size=4))
     translator = Translator(model, VOCABULARY, beam_size=4, batch_size=4, reranker=reranker)
     longest = max(len(VOCABULARY.encode(line)) for line in LINES)
     translator.make_graphs(longest)
@@ -87,7 +89,7 @@ def test_no_graph_is_made_after_make_graphs(model, backward_model):
 
 def test_one_hypothesis_cannot_be_ranked(model, backward_model):
     with pytest.raises(InputError, match=r"--beam-size or decoding\.beam_size to 2 or more"):
-        Translator(model, VOCABULARY, beam_size=1, reranker=Reranker(backward_model, BACKWARD_VOCABULARY))
+        Translator(model, VOCABULARY, beam_size=1, reranker=Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY)))
 
 
 @pytest.fixture(scope="module")

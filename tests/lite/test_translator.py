@@ -9,6 +9,7 @@ import pytest
 from bytenet.errors import InputError
 from bytenet.lite import Translator
 from bytenet.lite.archive import Archive, packed
+from bytenet.lite.model import LiteModel
 from bytenet.lite.translation import BLANK
 
 
@@ -36,7 +37,7 @@ def test_translations_are_those_of_the_whole_package(lite, translator, lines):
 
 
 def test_blank_line_is_not_searched(lite, monkeypatch):
-    monkeypatch.setattr(lite, "_search", lambda **_: pytest.fail("The search ran."))
+    monkeypatch.setattr(LiteModel, "__call__", lambda *_, **__: pytest.fail("The search ran."))
     assert list(lite.translate(["", " \u200b"])) == [[BLANK], [BLANK]]
 
 

@@ -119,12 +119,18 @@ def _engine(
     from bytenet.model_file import find_model
 
     paths = [find_model(model) for model in models]
-    given = [value for value in (dictionary, *options.values()) if value is not None]
-    needs_full = bool(given) or window not in (None, 1)
+    reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}
+    others = [value for key, value in options.items() if key not in reranking and value is not None]
+    needs_full = bool(others) or dictionary is not None or window not in (None, 1)
     if name == "lite" and needs_full:
-        raise click.UsageError("With --engine lite, the options of the search are those of the export.")
-    if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines)):
-        return lite_engine(paths, n_best)
+        raise click.UsageError(
+            "With --engine lite, the options of the search are those of the export, except --rerank-with and "
+            "--rerank-weight."
+        )
+    reranker = find_model(options["rerank_with"]) if options["rerank_with"] else None
+    rerankers = [] if reranker is None else [reranker]
+    if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, rerankers)):
+        return lite_engine(paths, n_best, reranker, options["rerank_weight"])
     return full_engine(paths, n_best, dictionary, window, options)
 
 

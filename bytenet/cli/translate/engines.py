@@ -35,20 +35,22 @@ class Engine(NamedTuple):
     longest: int | None
 
 
-def suits_lite(paths: Sequence[Path], lines: Iterable[str]) -> bool:
+def suits_lite(paths: Sequence[Path], lines: Iterable[str], rerankers: Sequence[Path] = ()) -> bool:
     """Whether LiteRT translates as TensorFlow does, and is likely to be faster; or only LiteRT can translate.
 
     Args:
         paths: of run folders and model files.
         lines: a list if their number is known.
+        rerankers: the model of `--rerank-with`, if it is given.
     """
     from bytenet.model_file import ModelFile
 
-    if len(paths) > 1 or not is_model_file(paths[0]):
+    if len(paths) > 1 or not all(map(is_model_file, (*paths, *rerankers))):
         return False
     model = ModelFile(paths[0])
     is_long = isinstance(lines, list) and len(lines) > MOST_LINES_FOR_LITE
-    return not model.has_weights or (model.suits_lite and not is_long)
+    suits = model.suits_lite and all(ModelFile(path).scores_with_lite for path in rerankers)
+    return not model.has_weights or (suits and not is_long)
 
 
 def full_engine(
@@ -80,14 +82,20 @@ def full_engine(
     )
 
 
-def lite_engine(paths: Sequence[Path], n_best: int) -> Engine:
+def lite_engine(
+    paths: Sequence[Path], n_best: int, rerank_with: Path | None = None, rerank_weight: float | None = None
+) -> Engine:
     """Translation with LiteRT."""
     from bytenet.lite import Translator
     from bytenet.model_file import ModelFile
 
     if len(paths) > 1 or paths[0].is_dir():
         raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
-    translator = Translator(paths[0])
+    if rerank_with is not None and rerank_with.is_dir():
+        raise click.UsageError(
+            "--engine lite takes a .bytenet file or the name of a model that ships as --rerank-with."
+        )
+    translator = Translator(paths[0], rerank_with=rerank_with, rerank_weight=rerank_weight)
     _check_n_best(n_best, translator.beam_size)
     return Engine(
         "LiteRT",

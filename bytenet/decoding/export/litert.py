@@ -1,11 +1,15 @@
 """Export to LiteRT (formerly TensorFlow Lite), a small runtime for small machines."""
 
 import os
+import tempfile
 from typing import Literal
 
+import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding.export.preparation import check_exportable, target_limits
+from bytenet.datasets import EOS_ID
+from bytenet.decoding.export.preparation import check_exportable, check_no_reranker, target_limits
+from bytenet.decoding.scoring import teacher_forced_log_probabilities
 from bytenet.decoding.search import SearchResult
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
@@ -16,21 +20,28 @@ Precision = Literal["float32", "float16", "int8"]
 
 def export_litert(translator: Translator, path: str | os.PathLike[str], precision: Precision = "float32") -> None:
     """Save the search of a translator as a `.tflite` file, see `litert_model`."""
+    check_no_reranker(translator)
     content = litert_model(translator, precision)
     with atomic_path(path) as partial:
         partial.write_bytes(content)
 
 
-def litert_model(translator: Translator, precision: Precision = "float32") -> bytes:
+def litert_model(translator: Translator, precision: Precision = "float32", with_score: bool = False) -> bytes:
     """Convert the search of a translator, with builtin operations only.
 
-    The model has one signature, `serving_default`. It takes one sentence: `source_ids`, int32 `(1, length)` of any
-    length, with the end symbol; and `n_best`, an int32 scalar from 1 to the beam size. Its results are those of
-    `SearchResult`. (LiteRT takes about 32 times as long for 32 sentences as for one. So a batch would gain nothing.)
+    The signature `serving_default` translates one sentence: `source_ids`, int32 `(1, length)` of any length, with the
+    end symbol; and `n_best`, an int32 scalar from 1 to the beam size. Its results are those of `SearchResult`. (LiteRT
+    takes about 32 times as long for 32 sentences as for one. So a batch would gain nothing.)
+
+    The signature `score` scores one translation: `source_ids` and `target_ids`, int32 `(1, length)`, with end symbols,
+    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats.
 
     Args:
         translator: see `check_exportable`.
         precision: of the weights in the file. "int8" also rounds the inputs of matrix products when the model runs.
+        with_score: add the signature `score`, unless LiteRT cannot run it: it has no loops of dynamic length as most
+            recurrent models need. It makes the file about a third larger, because some weights have another layout
+            there.
 
     Raises:
         InputError: the model computes in mixed precision, or has an operation that LiteRT does not have.
@@ -41,30 +52,51 @@ def litert_model(translator: Translator, precision: Precision = "float32") -> by
             f"LiteRT models compute in float32, but this model in {translator.model.compute_dtype}. Export it as a "
             ".bytenet file with --engine full, whose model computes in float32, and then export that file."
         )
-    graph = _SearchGraph(translator)
-    function = graph.translate.get_concrete_function()
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([function], graph)
-    converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-    if precision != "float32":
-        converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    if precision == "float16":
-        converter.target_spec.supported_types = [tf.float16]
+    graph = _Graphs(translator)
+    content = _converted(graph, ["serving_default", "score"] if with_score else ["serving_default"], precision)
+    return content if not with_score or can_score(content) else _converted(graph, ["serving_default"], precision)
+
+
+def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> bytes:
+    """A LiteRT model with signatures of a graph."""
+    functions = {"serving_default": graph.translate, "score": graph.score}
+    with tempfile.TemporaryDirectory(prefix="bytenet-litert-") as folder:
+        tf.saved_model.save(graph, folder, {name: functions[name] for name in names})
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, signature_keys=names)
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        if precision != "float32":
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if precision == "float16":
+            converter.target_spec.supported_types = [tf.float16]
+        try:
+            return converter.convert()
+        except Exception as error:  # the converter's own class of errors is not public
+            reason = next((line.strip() for line in str(error).splitlines() if "error:" in line), str(error)[:300])
+            raise InputError(
+                f"This {graph.kind} cannot become a LiteRT model: {reason}. Export it with --format "
+                "saved-model, or as a .bytenet file with --engine full."
+            ) from error
+
+
+def can_score(content: bytes) -> bool:
+    """Whether a LiteRT model has the signature `score`, and LiteRT can run it."""
+    from ai_edge_litert.interpreter import Interpreter
+
+    ids = np.array([[EOS_ID]], np.int32)
     try:
-        return converter.convert()
-    except Exception as error:  # the converter's own class of errors is not public
-        reason = next((line.strip() for line in str(error).splitlines() if "error:" in line), str(error)[:300])
-        raise InputError(
-            f"This {translator.model.config.kind} cannot become a LiteRT model: {reason}. Export it with --format "
-            "saved-model, or as a .bytenet file with --engine full."
-        ) from error
+        Interpreter(model_content=content).get_signature_runner("score")(source_ids=ids, target_ids=ids)
+    except (ValueError, RuntimeError):
+        return False
+    return True
 
 
-class _SearchGraph(tf.Module):
-    """The search for one sentence. See `litert_model`."""
+class _Graphs(tf.Module):
+    """The signatures of a LiteRT model. See `litert_model`."""
 
     def __init__(self, translator: Translator):
         super().__init__()
         model = translator.model
+        self.kind = model.config.kind
         self.model_variables = [variable.value for variable in model.variables]
         self._translator = translator
 
@@ -80,3 +112,14 @@ class _SearchGraph(tf.Module):
         result = self._translator.search().in_graph(source_ids, limit, limit[None], n_best)
         # With a beam of one there is one hypothesis, and `n_best` would not be an input of the graph.
         return SearchResult(*(values[:, :n_best] for values in result))._asdict()
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([1, None], tf.int32, name="source_ids"),
+            tf.TensorSpec([1, None], tf.int32, name="target_ids"),
+        ],
+        autograph=False,
+    )
+    def score(self, source_ids, target_ids):
+        inputs = {"source_ids": source_ids, "target_ids": target_ids}
+        return {"log_probabilities": teacher_forced_log_probabilities(self._translator.model, inputs)}

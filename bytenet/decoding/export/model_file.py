@@ -8,12 +8,13 @@ import numpy as np
 from keras.ops import convert_to_numpy
 
 from bytenet.config import Config, DataConfig, DecodingConfig
-from bytenet.decoding.export.litert import Precision, litert_model
+from bytenet.decoding.export.litert import Precision, can_score, litert_model
 from bytenet.decoding.export.preparation import check_no_reranker
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
 from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
+from bytenet.lite.pretrained import pretrained_name
 from bytenet.model_file import settings_of_file
 from bytenet.models import Ensemble
 
@@ -32,7 +33,8 @@ def export_model_file(
     """Save a translator as one file.
 
     Args:
-        translator: with one model. For LiteRT, see `check_exportable`.
+        translator: with one model. For LiteRT, see `check_exportable`. A reranker must be a model that ships; the file
+            has its name.
         path: of the file.
         precision: of the weights. With "int8", those for TensorFlow are in float16.
         engines: "full" for TensorFlow, "lite" for LiteRT, or "both".
@@ -43,8 +45,9 @@ def export_model_file(
     Raises:
         InputError: the translator cannot be exported.
     """
-    model = translator.model
-    check_no_reranker(translator)
+    model, reranker = translator.model, translator.reranker
+    if reranker is not None and pretrained_name(reranker.name) is None:
+        check_no_reranker(translator)
     if isinstance(model, Ensemble):
         raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
     decoding = DecodingConfig(
@@ -56,14 +59,18 @@ def export_model_file(
         min_length=translator.min_length,
         max_length=translator.max_length,
         replace_unknown=translator.replace_unknown,
+        rerank_with=None if reranker is None else reranker.name,
+        rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
     )
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=decoding)
+    lite_model = b"" if engines == "full" else litert_model(translator, precision, with_score=True)
     lite = {
         "beam_size": translator.beam_size,
         "longest": model.length_policy.longest,
         "precision": precision,
         "symbols": translator.vocabulary.size,
+        "scores": engines != "full" and can_score(lite_model),
     }
     settings = settings_of_file(
         config,
@@ -76,7 +83,7 @@ def export_model_file(
         CARD: (card or f"# {model.config.kind}, {languages[0]} to {languages[1]}\n").encode(),
     }
     if engines != "full":
-        entries[LITE_MODEL] = litert_model(translator, precision)
+        entries[LITE_MODEL] = lite_model
     if engines != "lite":
         entries[WEIGHTS] = _weights(translator, precision)
     content = packed(entries)

@@ -9,7 +9,6 @@ from bytenet.errors import InputError
 def check_exportable(translator: Translator) -> None:
     """Raise an InputError if a graph cannot do what the translator does."""
     kind = translator.model.config.kind
-    check_no_reranker(translator)
     if translator.model.length_policy.reads_padding:
         raise InputError(
             f"This {kind} reads padding (mask_padding: false), so a translation depends on the lengths that its "

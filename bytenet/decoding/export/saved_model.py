@@ -5,7 +5,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from bytenet.decoding.export.preparation import check_exportable
+from bytenet.decoding.export.preparation import check_exportable, check_no_reranker
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError, MissingFileError
@@ -26,6 +26,7 @@ def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit
         InputError: there is something at `path`, its folder does not exist, or the disk is full.
     """
     check_exportable(translator)
+    check_no_reranker(translator)
     path = Path(path)
     if path.exists():
         raise InputError(f"{path} exists already. Remove it, or give the name of a new folder.")

@@ -1,0 +1,20 @@
+"""The length penalty, by which hypotheses of different lengths are compared."""
+
+from typing import Literal
+
+LengthPenaltyRule = Literal["gnmt", "length"]
+
+
+def length_penalty_divisor(lengths, alpha: float, rule: LengthPenaltyRule = "gnmt"):
+    """What the log-probability of a hypothesis is divided by, in the shape of `lengths`; 1 for `alpha` 0.
+
+    Args:
+        lengths: numbers of symbols, a float array or tensor. The end symbol counts.
+        alpha: of the rule, at least 0.
+        rule: "gnmt": ((5 + length) / 6)^alpha. "length": length^alpha.
+
+    Reference:
+        Wu et al. 2016, "Google's Neural Machine Translation System", equation 14; Gehring et al. 2017, section 4.2, for
+        the length itself.
+    """
+    return ((5.0 + lengths) / 6.0 if rule == "gnmt" else lengths) ** alpha

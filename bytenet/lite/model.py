@@ -1,0 +1,102 @@
+"""The LiteRT model of a `.bytenet` file, and what belongs to it."""
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bytenet.errors import InputError
+from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
+from bytenet.lite.characters import Characters
+
+_LARGEST_NUMBER = 2**16
+
+
+class LiteModel:
+    """A function of the LiteRT model in a `.bytenet` file. Several threads may use it; they take turns.
+
+    Args:
+        path: of the file.
+        signature: name of the function, see `bytenet.decoding.export.litert`.
+        inputs: its inputs.
+        num_threads: processor cores for one call.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: the file is damaged or has no such function, or the package `ai-edge-litert` is missing.
+
+    Attributes:
+        beam_size: number of hypotheses that the search keeps.
+        longest: largest number of symbols of a line, with the end symbol; None for no limit.
+        settings: the content of `settings.json`. Only what is listed here has been checked.
+        characters: those that the model knows.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], signature: str, inputs: tuple[str, ...], num_threads: int):
+        archive = Archive(path)
+        if LITE_MODEL not in archive:
+            raise InputError(
+                f"{path} was exported without a LiteRT model. Use the whole package (`bytenet translate`), or export "
+                "it again with --engine lite or both."
+            )
+        self._path = path
+        self.settings = archive.read_json(SETTINGS)
+        lite = self.settings.get("lite")
+        lite = lite if isinstance(lite, dict) else {}
+        self.beam_size = self._number(lite, "beam_size")
+        self.longest = None if lite.get("longest") is None else self._number(lite, "longest")
+        self.characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
+        symbols = len(self.characters.symbols)
+        if lite.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
+            raise InputError(
+                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export "
+                "the model again."
+            )
+        self._run = self._function(archive.read(LITE_MODEL), signature, inputs, num_threads)
+        self._turn = threading.Lock()
+
+    def __call__(self, **inputs: np.ndarray | np.generic) -> Mapping[str, np.ndarray]:
+        """Call the function.
+
+        Raises:
+            InputError: the file is damaged.
+        """
+        try:
+            with self._turn:
+                return self._run(**inputs)
+        except (RuntimeError, ValueError) as error:  # such as an id that the network does not have
+            raise InputError(
+                f"{self._path}: LiteRT cannot translate with {LITE_MODEL} ({error}). Export the model again."
+            ) from error
+
+    def _number(self, lite: dict[str, Any], name: str) -> int:
+        value = lite.get(name)
+        if not isinstance(value, int) or not 1 <= value <= _LARGEST_NUMBER:
+            raise InputError(
+                f"{self._path}: {SETTINGS} has lite.{name} = {value!r}; expected a number. Export the model again."
+            )
+        return value
+
+    def _function(self, content: bytes, signature: str, inputs: tuple[str, ...], num_threads: int) -> Any:
+        try:
+            from ai_edge_litert.interpreter import Interpreter
+        except ImportError as error:
+            raise InputError(
+                f"Translating with LiteRT needs the package ai-edge-litert ({error}). Install it: "
+                "pip install ai-edge-litert."
+            ) from error
+        try:
+            function = Interpreter(model_content=content, num_threads=num_threads).get_signature_runner(signature)
+            details = function.get_input_details()
+            for name in inputs:
+                details[name]
+        except (ValueError, RuntimeError, KeyError) as error:
+            raise InputError(
+                f"{self._path}: LiteRT cannot use {signature!r} of {LITE_MODEL} ({error}). Export it again. Recurrent "
+                "models rank only with --engine full."
+                if signature == "score"
+                else f"{self._path}: LiteRT cannot read {LITE_MODEL} ({error}). Export it again."
+            ) from error
+        return function

@@ -1,0 +1,96 @@
+"""Translations ranked again by a model of the other direction."""
+
+from collections.abc import Sequence
+from typing import Generic, Protocol, TypeVar, get_args
+
+import numpy as np
+
+from bytenet.lite.length_penalty import LengthPenaltyRule, length_penalty_divisor
+from bytenet.lite.translation import Translation
+
+
+class Scorer(Protocol):
+    """A model that gives the probability of a text."""
+
+    def fits(self, text: str) -> bool:
+        """Whether the model can read and write a text of this length."""
+
+    def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Score the translations of sources.
+
+        Returns:
+            For each pair: log P(target | source) in nats, and the number of symbols of the target. The end symbol
+            counts.
+        """
+
+
+_ScorerT = TypeVar("_ScorerT", bound=Scorer)
+
+
+class Reranker(Generic[_ScorerT]):
+    """Adds to each score how likely a model of the other direction makes the source from the translation.
+
+    A translation that leaves something out may be likely, but its source is then unlikely. The score of a translation
+    becomes score + `weight` · log P(source | translation) / divisor. The divisor is that of the length penalty, for the
+    length of the source.
+
+    Args:
+        scorer: a model from the target language to the source language.
+        weight: factor of the added term.
+        length_penalty: alpha of the length penalty.
+        length_penalty_rule: of the divisor, see `length_penalty_divisor`.
+        name: of the model, for reports.
+
+    Raises:
+        ValueError: there is no such rule.
+
+    Reference:
+        Li et al. 2016, "A Diversity-Promoting Objective Function for Neural Conversation Models" (the two terms, for
+        dialogue); Yee et al. 2019, "Simple and Effective Noisy Channel Modeling for Neural Machine Translation".
+    """
+
+    def __init__(
+        self,
+        scorer: _ScorerT,
+        weight: float = 1.0,
+        length_penalty: float = 0.6,
+        length_penalty_rule: LengthPenaltyRule = "gnmt",
+        name: str = "",
+    ):
+        if length_penalty_rule not in get_args(LengthPenaltyRule):
+            raise ValueError(f"length_penalty_rule is {length_penalty_rule!r}; expected gnmt or length.")
+        self.name = name
+        self.weight = weight
+        self.scorer = scorer
+        self._length_penalty = length_penalty
+        self._rule: LengthPenaltyRule = length_penalty_rule
+
+    def __call__(self, lines: Sequence[str], translations: Sequence[Sequence[Translation]]) -> list[list[Translation]]:
+        """Rank the translations of each line again. Those that ended come first.
+
+        If a line or one of its translations is too long for the model, the order and the scores of this line stay.
+
+        Args:
+            lines: the sources.
+            translations: of each line.
+
+        Raises:
+            InputError: a text has an unknown character, and the vocabulary of the model refuses it.
+        """
+        fits = [
+            self.scorer.fits(line) and all(self.scorer.fits(translation.text) for translation in ranked)
+            for line, ranked in zip(lines, translations, strict=True)
+        ]
+        sources = [line for line, ranked, fit in zip(lines, translations, fits, strict=True) if fit for _ in ranked]
+        texts = [one.text for ranked, fit in zip(translations, fits, strict=True) if fit for one in ranked]
+        log_probabilities, lengths = self.scorer(texts, sources)
+        divisors = length_penalty_divisor(lengths.astype(np.float64), self._length_penalty, self._rule)
+        added = iter((self.weight * log_probabilities / divisors).tolist())
+        return [
+            _ranked([one._replace(score=one.score + next(added)) for one in ranked]) if fit else list(ranked)
+            for ranked, fit in zip(translations, fits, strict=True)
+        ]
+
+
+def _ranked(translations: Sequence[Translation]) -> list[Translation]:
+    return sorted(translations, key=lambda translation: (not translation.ended, -translation.score))

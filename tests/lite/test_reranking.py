@@ -1,0 +1,119 @@
+"""Reranking without TensorFlow ranks as the whole package does."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from bytenet import decoding
+from bytenet.errors import InputError, MissingFileError
+from bytenet.lite import Translator, pretrained
+from bytenet.lite.__main__ import main
+from bytenet.lite.archive import Archive, packed
+from bytenet.model_file import ModelFile
+
+NAMES = ("settings.json", "vocabulary.json", "card.md", "model.tflite", "weights.safetensors")
+
+
+@pytest.fixture(scope="module")
+def backward_path(translator, tmp_path_factory):
+    """A model of the other direction, with the same vocabulary and other weights."""
+    import keras
+
+    from bytenet.models import build_model
+
+    keras.utils.set_random_seed(8)
+    model = build_model(translator.model.config, translator.vocabulary.size)
+    model.head.kernel.assign(10 * model.head.kernel)
+    path = tmp_path_factory.mktemp("model") / "en-de.bytenet"
+    decoding.Translator(model, translator.vocabulary, beam_size=2).export(path, languages=("en", "de"))
+    return path
+
+
+@pytest.fixture
+def shipped(model_path, backward_path, tmp_path, monkeypatch):
+    """Both models ship, and de-en names en-de. Gives the path of de-en."""
+    folder = tmp_path / "pretrained"
+    folder.mkdir()
+    monkeypatch.setattr(pretrained, "_folder", lambda: folder)
+    shutil.copy(backward_path, folder)
+    (folder / "de-en.bytenet").write_bytes(with_reranker(model_path, rerank_with="en-de", rerank_weight=0.5))
+    return folder / "de-en.bytenet"
+
+
+def with_reranker(model_path, **decoding_settings) -> bytes:
+    entries = {name: Archive(model_path).read(name) for name in NAMES}
+    settings = json.loads(entries["settings.json"])
+    settings["decoding"] |= decoding_settings
+    return packed(entries | {"settings.json": json.dumps(settings).encode()})
+
+
+def test_rank_and_scores_are_those_of_the_whole_package(model_path, backward_path, lines):
+    options = {"rerank_with": str(backward_path), "rerank_weight": 0.7}
+    lite = Translator(model_path, **options)
+    full = decoding.Translator.from_run(model_path, **options)
+    actual, expected, before = (
+        list(translator.translate(lines, 3)) for translator in (lite, full, Translator(model_path))
+    )
+    assert [[one.text for one in row] for row in actual] == [[one.text for one in row] for row in expected]
+    assert [row[0].text for row in actual] != [row[0].text for row in before]
+    scores = [[one.score for row in rows for one in row] for rows in (actual, expected)]
+    np.testing.assert_allclose(*scores, atol=1e-4)
+    assert [row[0] for row in actual] == [row[0] for row in lite.translate(lines)]
+
+
+def test_a_file_names_a_model_that_ships(shipped, backward_path, model_path, lines):
+    named = Translator.from_pretrained("de-en")
+    given = Translator(model_path, rerank_with=backward_path, rerank_weight=0.5)
+    assert list(named.translate(lines, 3)) == list(given.translate(lines, 3))
+    assert list(Translator(shipped, rerank_weight=0).translate(lines)) == list(Translator(model_path).translate(lines))
+    full = decoding.Translator.from_pretrained("de-en")
+    assert (full.reranker.name, full.reranker.weight) == ("en-de", 0.5)
+    assert decoding.Translator.from_pretrained("de-en", beam_size=1).reranker is None
+
+
+def test_an_export_of_both_names_the_one_that_ships(shipped, tmp_path):
+    decoding.Translator.from_run(shipped).export(tmp_path / "again.bytenet", engines="full", languages=("de", "en"))
+    assert Archive(tmp_path / "again.bytenet").read_json("settings.json")["decoding"]["rerank_with"] == "en-de"
+
+
+@pytest.mark.parametrize("name", ["fr-en", "../en-de", "/etc/passwd", 3, ["en-de"]])
+def test_other_names_in_a_file_are_refused(name, shipped, model_path, tmp_path):
+    path = tmp_path / "other.bytenet"
+    path.write_bytes(with_reranker(model_path, rerank_with=name))
+    with pytest.raises(MissingFileError, match="No model named"):
+        Translator(path)
+    with pytest.raises(InputError, match="No model named"):
+        _ = ModelFile(path).config
+
+
+def test_a_model_of_the_same_direction_is_refused(model_path):
+    with pytest.raises(InputError, match="translates de to en; expected a model from en to de"):
+        Translator(model_path, rerank_with=model_path)
+
+
+@pytest.mark.parametrize("wrong", [{"rerank_weight": "x"}, {"length_penalty_rule": "y"}, {"length_penalty": None}])
+def test_wrong_settings_are_refused(wrong, model_path, backward_path, tmp_path):
+    path = tmp_path / "wrong.bytenet"
+    path.write_bytes(with_reranker(model_path, **wrong))
+    with pytest.raises(InputError, match=r"settings\.json cannot be used"):
+        Translator(path, rerank_with=backward_path)
+
+
+def test_a_search_with_one_hypothesis_has_nothing_to_rank(backward_path, model_path, shipped, tmp_path):
+    translator = decoding.Translator.from_run(model_path, beam_size=1)
+    greedy = tmp_path / "greedy.bytenet"
+    translator.export(greedy, engines="lite", languages=("de", "en"))
+    with pytest.raises(InputError, match="exported with a beam of 1"):
+        Translator(greedy, rerank_with=backward_path)
+
+
+def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsysbinary, lines):
+    (tmp_path / "text.de").write_text("\n".join(lines), encoding="utf-8")
+    arguments = [str(model_path), str(tmp_path / "text.de"), "--rerank-with", str(backward_path)]
+    assert main([*arguments, "--rerank-weight", "2"]) == 0
+    expected = Translator(model_path, rerank_with=backward_path, rerank_weight=2).translate(lines)
+    assert capsysbinary.readouterr().out.decode().split("\n")[:-1] == [best.text for best, *_ in expected]
+    with pytest.raises(SystemExit):
+        main([*arguments, "--rerank-weight", "-1"])
