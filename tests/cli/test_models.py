@@ -60,6 +60,18 @@ def test_tensorflow_translates_where_litert_cannot(options, shipped, invoke):
     assert "(TensorFlow, beam size" in invoke(translate, "de-en", *options, stdin=b"ein\n").stderr
 
 
+def test_litert_ranks_with_a_model_that_it_can_score_with(shipped, run_folder, invoke, tmp_path):
+    backward = Translator.from_run(run_folder.path)
+    for engines in ("both", "full"):
+        backward.export(tmp_path / f"{engines}.bytenet", engines=engines, languages=("en", "de"))
+        result = invoke(translate, "de-en", "--rerank-with", tmp_path / f"{engines}.bytenet", stdin=TEXT)
+        assert f"({'LiteRT' if engines == 'both' else 'TensorFlow'}, beam size 3)" in result.stderr
+        texts = result.stdout
+        expected = Translator.from_pretrained("de-en", rerank_with=str(tmp_path / f"{engines}.bytenet"))
+        assert texts.splitlines() == [best.text for best, *_ in expected.translate(TEXT.decode().splitlines())]
+    assert invoke(translate, "de-en", "--engine", "lite", "--rerank-with", run_folder.path, stdin=TEXT).exit_code == 2
+
+
 def test_tensorflow_translates_long_files_and_without_litert(shipped, invoke, tmp_path, monkeypatch):
     (tmp_path / "short").write_text("ein\n")
     (tmp_path / "long").write_text("\n" * 201)
