@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         help="rank all hypotheses of the beam again with this model of the other direction",
     )  # fmt: skip
     parser.add_argument("--rerank-weight", type=float, help="weight of that model; 0 turns it off (default: 1)")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)  # options may stand between MODEL and FILE
     if options.rerank_weight is not None and not 0 <= options.rerank_weight < float("inf"):
         parser.error("--rerank-weight is a number of at least 0.")
     try:

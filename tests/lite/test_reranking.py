@@ -111,7 +111,7 @@ def test_a_search_with_one_hypothesis_has_nothing_to_rank(backward_path, model_p
 
 def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsysbinary, lines):
     (tmp_path / "text.de").write_text("\n".join(lines), encoding="utf-8")
-    arguments = [str(model_path), str(tmp_path / "text.de"), "--rerank-with", str(backward_path)]
+    arguments = [str(model_path), "--rerank-with", str(backward_path), str(tmp_path / "text.de")]
     assert main([*arguments, "--rerank-weight", "2"]) == 0
     expected = Translator(model_path, rerank_with=backward_path, rerank_weight=2).translate(lines)
     assert capsysbinary.readouterr().out.decode().split("\n")[:-1] == [best.text for best, *_ in expected]
