@@ -103,18 +103,26 @@ class ModelFile:
 
         With weights in float32, the translations are the same. In float16, a few differ: TensorFlow's part has rounded
         weights, LiteRT's part has rounded constants of its graph. In int8, LiteRT also rounds the inputs of matrix
-        products, so many differ.
+        products, so many differ. A file that names a model to rank with needs one that LiteRT can score with.
         """
-        search = self._settings.get("lite")
-        precision = search.get("precision") if isinstance(search, dict) else None
-        is_installed = find_spec("ai_edge_litert") is not None
-        return is_installed and LITE_MODEL in self._archive and precision in ("float32", "float16")
+        reranker = self.config.decoding.rerank_with
+        return self._is_for_lite and (reranker is None or ModelFile(reranker).scores_with_lite)
 
     @property
     def scores_with_lite(self) -> bool:
         """Whether LiteRT can score given translations with the file. Files of earlier versions cannot."""
-        search = self._settings.get("lite")
-        return self.suits_lite and isinstance(search, dict) and search.get("scores") is True
+        return self._is_for_lite and self._lite_settings.get("scores") is True
+
+    @property
+    def _is_for_lite(self) -> bool:
+        is_installed = find_spec("ai_edge_litert") is not None
+        is_precise = self._lite_settings.get("precision") in ("float32", "float16")
+        return is_installed and LITE_MODEL in self._archive and is_precise
+
+    @property
+    def _lite_settings(self) -> dict[str, Any]:
+        settings = self._settings.get("lite")
+        return settings if isinstance(settings, dict) else {}
 
     def load_model(self) -> "keras.Model":
         """Build the model and give it its weights. It computes in float32.

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from bytenet.cli.export import export
 from bytenet.cli.translate import translate
+from bytenet.decoding.export.card import model_card
 from bytenet.errors import InputError, MissingFileError
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
@@ -75,7 +76,9 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     assert model.card.endswith("\n\nBad at numbers.\n")
     facts = model.facts
     assert facts["licence"] == "CC BY 2.0, attribution: www.manythings.org/anki and tatoeba.org"
-    assert re.fullmatch(r"BLEU [\d.]+ \([\d.]+ to [\d.]+\), chrF2 [\d.]+ \(.*\); 4 sentences", facts["scores on test"])
+    assert re.fullmatch(
+        r"BLEU [\d.]+ \([\d.]+ to [\d.]+\), chrF2 [\d.]+ \(.*\); 4 sentences, beam of 3", facts["scores on test"]
+    )
     assert facts["precision"] == "float16; the scores are those of the weights before they were rounded"
     assert facts["training"] == (
         "`bytenet train tatoeba.yaml --set training.epochs=2 --run ...`, then "
@@ -83,6 +86,11 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     )
     assert (facts["trainable parameters"], facts["commit of the training"]) == ("12,345", "abc")
     assert model.config.data.max_length == 77
+    evaluation_path = run.evaluation / "test.json"
+    evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
+    evaluation["settings"]["rerank_with"] = "/home/me/en-de"
+    evaluation_path.write_text(json.dumps(evaluation), encoding="utf-8")
+    assert "; 4 sentences, beam of 3 ranked again with en-de\n" in model_card(run)
 
 
 def replace_corpus(run, name):

@@ -117,3 +117,13 @@ def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsy
     assert capsysbinary.readouterr().out.decode().split("\n")[:-1] == [best.text for best, *_ in expected]
     with pytest.raises(SystemExit):
         main([*arguments, "--rerank-weight", "-1"])
+
+
+def test_litert_needs_a_reranker_that_it_can_score_with(shipped):
+    assert ModelFile(shipped).suits_lite
+    other = shipped.with_name("en-de.bytenet")
+    entries = {name: Archive(other).read(name) for name in NAMES}
+    settings = json.loads(entries["settings.json"])
+    settings["lite"]["scores"] = False
+    other.write_bytes(packed(entries | {"settings.json": json.dumps(settings).encode()}))
+    assert not ModelFile(shipped).suits_lite

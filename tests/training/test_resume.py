@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -66,6 +67,19 @@ def test_run_killed_mid_epoch_resumes_bit_identical(smallest_settings, equal_fin
     state, _ = equal_final_states(killed, unbroken)
     assert state["step"] == 102
     assert (unbroken / "model.keras").exists()
+
+
+def test_resuming_says_which_settings_changed(smallest_config, eagerly, unmeasured, interrupted, tmp_path, capfd):
+    config = smallest_config("training.learning_rate=0.01")
+    with interrupted(1), pytest.raises(KeyboardInterrupt):
+        train(config, tmp_path / "run")
+    capfd.readouterr()
+    config = replace(config, training=replace(config.training, learning_rate=0.02, max_steps=2))
+    train(config, tmp_path / "run", resume=True)
+    changes = "training.max_steps from None to 2, training.learning_rate from 0.01 to 0.02"
+    assert f"changed settings: {changes}\n" in capfd.readouterr().err
+    train(config, tmp_path / "run", resume=True)
+    assert "changed settings" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import os
 import shlex
+from pathlib import Path
+from typing import NotRequired
 
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
@@ -23,11 +25,17 @@ class _SavedScore(TypedDict):
     interval: tuple[float, float] | None
 
 
+class _SavedSearch(TypedDict):
+    beam_size: int
+    rerank_with: NotRequired[str]
+
+
 class _SavedEvaluation(TypedDict):
     """The part of an evaluation's file that a card shows."""
 
     scores: list[_SavedScore]
     num_sentences: int
+    settings: _SavedSearch
 
 
 def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", text: str = "") -> str:
@@ -83,7 +91,9 @@ def _scores(run: RunFolder) -> dict[str, str]:
         evaluation = read_json(path, _SavedEvaluation, "the scores that `bytenet evaluate` wrote")
         scores = [_shown(score) for score in evaluation["scores"] if score["name"] in _SHOWN_SCORES]
         if scores:
-            facts[f"scores on {path.stem}"] = f"{', '.join(scores)}; {evaluation['num_sentences']:,} sentences"
+            facts[f"scores on {path.stem}"] = (
+                f"{', '.join(scores)}; {evaluation['num_sentences']:,} sentences, {_search(evaluation['settings'])}"
+            )
     return facts
 
 
@@ -91,6 +101,12 @@ def _shown(score: _SavedScore) -> str:
     interval = score["interval"]
     shown = f"{score['name']} {score['value']:.1f}"
     return shown if interval is None else f"{shown} ({interval[0]:.1f} to {interval[1]:.1f})"
+
+
+def _search(settings: _SavedSearch) -> str:
+    beam_size, reranker = settings["beam_size"], settings.get("rerank_with")
+    shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
+    return shown if reranker is None else f"{shown} ranked again with {Path(reranker).name}"
 
 
 def _without_paths(command: str) -> str:

@@ -139,6 +139,7 @@ class SemiSupervisedTask(Task):
         yield from self._warnings_of_short_searches()
 
     def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
+        yield from super().messages_of_resuming(folder, begun)
         if begun.semi_supervised.starts != self.config.semi_supervised.starts:
             yield (
                 "the weights come from the checkpoint, not from the runs that semi_supervised.start_forward and "

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import keras
 import tensorflow as tf
 
-from bytenet.config import Config
+from bytenet.config import PATH_KEYS, Config
 from bytenet.datasets import Vocabulary
 from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
@@ -189,7 +189,13 @@ class Task(ABC):
             folder: of the run.
             begun: configuration with which it began.
         """
-        yield from ()
+        changes = [
+            f"{key} from {before!r} to {after!r}"
+            for key, before, after in begun.differences(self.resumed_config(self.config, begun))
+            if key not in PATH_KEYS
+        ]
+        if changes:
+            yield f"changed settings: {', '.join(changes)}"
 
     def data_fingerprint(self) -> str:
         """A digest of everything but the seed that decides which batch comes when."""
