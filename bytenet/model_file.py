@@ -66,7 +66,7 @@ class ModelFile:
                 data=DataConfig(**settings["data"]),
                 decoding=DecodingConfig(**settings["decoding"]),
             )
-        except (ValueError, KeyError, TypeError, MissingFileError) as error:  # pydantic's error is a ValueError
+        except (ValueError, KeyError, TypeError) as error:  # pydantic's errors and MissingFileError are ValueErrors
             raise self._error(SETTINGS, error) from error
 
     @cached_property

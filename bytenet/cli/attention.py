@@ -42,7 +42,7 @@ def attention(
     from bytenet.run_folder import RunFolder
 
     folder = RunFolder.open(run_dir)
-    translator = Translator.from_run(folder)
+    translator = Translator.from_run(folder, rerank_weight=0.0)
     if source is not None and target is not None:
         pairs = read_parallel(source, target)
     else:

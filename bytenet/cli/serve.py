@@ -76,8 +76,13 @@ def serve(
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
     the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
-    they are those of the export.
+    they are those of the export. --rerank-with is for a single model; with several, set decoding.rerank_with of each.
     """
+    if len(models) > 1 and options["rerank_with"]:
+        raise click.UsageError(
+            "--rerank-with is for a server with one model. With several, set decoding.rerank_with in the configuration "
+            "of each run. Models that ship name their own."
+        )
     from bytenet.errors import InputError
 
     try:

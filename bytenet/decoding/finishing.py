@@ -8,7 +8,7 @@ from bytenet.datasets import EOS_ID, Vocabulary, normalise
 from bytenet.decoding.alignment import Aligner, coverage
 from bytenet.decoding.translation import Hypothesis
 from bytenet.errors import InputError
-from bytenet.lite.translation import Translation
+from bytenet.lite.translation import Translation, best_first
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -64,7 +64,7 @@ class Finisher:
         finished = []
         for line, ranked in zip(normalise(lines), hypotheses, strict=True):
             translations = [self._attended(line, hypothesis, next(alignments)) for hypothesis in ranked]
-            finished.append(sorted(translations, key=lambda translation: (not translation.ended, -translation.score)))
+            finished.append(best_first(translations))
         return finished
 
     def _plain(self, hypothesis: Hypothesis) -> Translation:

@@ -4,10 +4,9 @@ import os
 from typing import Any
 
 from bytenet.decoding.scoring import PairScorer
-from bytenet.errors import InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.pretrained import pretrained_name
-from bytenet.lite.reranking import Reranker
+from bytenet.lite.reranking import Reranker, check_other_direction
 from bytenet.model_file import open_model
 
 
@@ -31,11 +30,6 @@ def open_reranker(
         InputError: there is no such model, it cannot be loaded, or it does not translate back.
     """
     folder = open_model(path)
-    source, target = languages
-    if folder.config.data.languages != (target, source):
-        raise InputError(
-            f"rerank_with: {path} translates {' to '.join(folder.config.data.languages)}; expected a model from "
-            f"{target} to {source}, the other direction."
-        )
+    check_other_direction(path, languages, folder.config.data.languages)
     scorer = PairScorer(folder.load_model(), folder.vocabulary, trained_lengths=folder.trained_lengths, **options)
     return Reranker(scorer, weight, length_penalty, length_penalty_rule, pretrained_name(path) or os.fspath(path))

@@ -80,8 +80,12 @@ class PairScorer:
         self._graphs: dict[tuple[int, int], Callable[..., tf.Tensor]] = {}
 
     def fits(self, text: str) -> bool:
-        """Whether the model can read and write a text of this length."""
-        return self._longest is None or len(self._vocabulary.encode(text)) <= self._longest
+        """Whether the model can read and write a text: it is not too long, and no character is refused."""
+        try:
+            length = len(self._vocabulary.encode(text))
+        except InputError:
+            return False
+        return self._longest is None or length <= self._longest
 
     def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> PairScores:
         """Score pairs.

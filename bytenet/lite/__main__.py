@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bytenet.errors import InputError
-from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
-from bytenet.lite.pretrained import is_pretrained, pretrained_path
+from bytenet.lite.pretrained import model_path
 from bytenet.lite.translator import Translator
 
 
@@ -31,13 +30,15 @@ def main(arguments: list[str] | None = None) -> int:
         "--rerank-with", metavar="MODEL", type=Path,
         help="rank all hypotheses of the beam again with this model of the other direction",
     )  # fmt: skip
-    parser.add_argument("--rerank-weight", type=float, help="weight of that model; 0 turns it off (default: 1)")
+    parser.add_argument(
+        "--rerank-weight",
+        type=float,
+        help="weight of that model; 0 turns it off (default: the one in the file, else 1)",
+    )
     options = parser.parse_intermixed_args(arguments)  # options may stand between MODEL and FILE
-    if options.rerank_weight is not None and not 0 <= options.rerank_weight < float("inf"):
-        parser.error("--rerank-weight is a number of at least 0.")
     try:
-        reranker = _path_of(options.rerank_with) if options.rerank_with else None
-        translator = Translator(_path_of(options.model), options.threads, reranker, options.rerank_weight)
+        path, reranker, weight = model_path(options.model), options.rerank_with, options.rerank_weight
+        translator = Translator(path, options.threads, reranker, weight)
         if options.threads < 1 or not 1 <= options.n_best <= translator.beam_size:
             parser.error(f"--threads is at least 1, and --n-best from 1 to {translator.beam_size}, the beam size.")
         with ExitStack() as files:
@@ -55,12 +56,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _path_of(model: Path) -> Path:
-    """The path that a name stands for: the name itself, or the file of a model that ships."""
-    is_path = is_model_file(model) or (model.exists() and not is_pretrained(model))
-    return model if is_path else pretrained_path(str(model))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,19 @@
 """The length penalty, by which hypotheses of different lengths are compared."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 LengthPenaltyRule = Literal["gnmt", "length"]
+
+
+def check_rule(rule: object) -> LengthPenaltyRule:
+    """The rule itself.
+
+    Raises:
+        ValueError: there is no such rule.
+    """
+    if rule not in get_args(LengthPenaltyRule):
+        raise ValueError(f"length_penalty_rule is {rule!r}; expected gnmt or length.")
+    return rule  # type: ignore[return-value]
 
 
 def length_penalty_divisor(lengths, alpha: float, rule: LengthPenaltyRule = "gnmt"):

@@ -94,9 +94,8 @@ class LiteModel:
                 details[name]
         except (ValueError, RuntimeError, KeyError) as error:
             raise InputError(
-                f"{self._path}: LiteRT cannot use {signature!r} of {LITE_MODEL} ({error}). Export it again. Recurrent "
-                "models rank only with --engine full."
-                if signature == "score"
-                else f"{self._path}: LiteRT cannot read {LITE_MODEL} ({error}). Export it again."
+                f"{self._path}: LiteRT cannot read {LITE_MODEL} or its function {signature!r} ({error}). Files of "
+                "earlier versions and most recurrent models have no 'score', so LiteRT cannot rank with them. Use the "
+                "whole package (`bytenet translate --engine full`), or export the model again."
             ) from error
         return function

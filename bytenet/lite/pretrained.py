@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from bytenet.errors import MissingFileError
-from bytenet.lite.archive import SUFFIX
+from bytenet.lite.archive import SUFFIX, is_model_file
 
 
 def _folder() -> Path:
@@ -42,6 +42,17 @@ def is_pretrained(name: str | os.PathLike[str]) -> bool:
     """Whether a name stands for a model that ships. A file or the folder of a run with that name comes first."""
     path = Path(name)
     return os.fspath(name) in pretrained_names() and not path.is_file() and not (path / "config.yaml").is_file()
+
+
+def model_path(model: str | os.PathLike[str]) -> Path:
+    """The path that a name stands for: the name itself, or the file of a model that ships with the package.
+
+    Raises:
+        MissingFileError: it is neither a file nor a name.
+    """
+    path = Path(model)
+    is_path = is_model_file(path) or (path.exists() and not is_pretrained(path))
+    return path if is_path else pretrained_path(os.fspath(model))
 
 
 def names_hint(name: str) -> str:

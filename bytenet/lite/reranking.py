@@ -1,19 +1,22 @@
 """Translations ranked again by a model of the other direction."""
 
+import math
+import os
 from collections.abc import Sequence
-from typing import Generic, Protocol, TypeVar, get_args
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bytenet.lite.length_penalty import LengthPenaltyRule, length_penalty_divisor
-from bytenet.lite.translation import Translation
+from bytenet.errors import InputError
+from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_penalty_divisor
+from bytenet.lite.translation import Translation, best_first
 
 
 class Scorer(Protocol):
     """A model that gives the probability of a text."""
 
     def fits(self, text: str) -> bool:
-        """Whether the model can read and write a text of this length."""
+        """Whether the model can read and write a text: it is not too long, and no character is refused."""
 
     def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Score the translations of sources.
@@ -36,12 +39,13 @@ class Reranker(Generic[_ScorerT]):
 
     Args:
         scorer: a model from the target language to the source language.
-        weight: factor of the added term.
+        weight: factor of the added term, at least 0.
         length_penalty: alpha of the length penalty.
         length_penalty_rule: of the divisor, see `length_penalty_divisor`.
         name: of the model, for reports.
 
     Raises:
+        InputError: `weight` is negative or not finite.
         ValueError: there is no such rule.
 
     Reference:
@@ -57,25 +61,22 @@ class Reranker(Generic[_ScorerT]):
         length_penalty_rule: LengthPenaltyRule = "gnmt",
         name: str = "",
     ):
-        if length_penalty_rule not in get_args(LengthPenaltyRule):
-            raise ValueError(f"length_penalty_rule is {length_penalty_rule!r}; expected gnmt or length.")
+        if not (math.isfinite(weight) and weight >= 0):
+            raise InputError(f"rerank_weight is {weight}; expected a number of at least 0.")
         self.name = name
         self.weight = weight
         self.scorer = scorer
         self._length_penalty = length_penalty
-        self._rule: LengthPenaltyRule = length_penalty_rule
+        self._rule = check_rule(length_penalty_rule)
 
     def __call__(self, lines: Sequence[str], translations: Sequence[Sequence[Translation]]) -> list[list[Translation]]:
         """Rank the translations of each line again. Those that ended come first.
 
-        If a line or one of its translations is too long for the model, the order and the scores of this line stay.
+        If the line or one of its translations does not fit the model, see `Scorer.fits`, its order and scores stay.
 
         Args:
             lines: the sources.
             translations: of each line.
-
-        Raises:
-            InputError: a text has an unknown character, and the vocabulary of the model refuses it.
         """
         fits = [
             self.scorer.fits(line) and all(self.scorer.fits(translation.text) for translation in ranked)
@@ -87,10 +88,25 @@ class Reranker(Generic[_ScorerT]):
         divisors = length_penalty_divisor(lengths.astype(np.float64), self._length_penalty, self._rule)
         added = iter((self.weight * log_probabilities / divisors).tolist())
         return [
-            _ranked([one._replace(score=one.score + next(added)) for one in ranked]) if fit else list(ranked)
+            best_first([one._replace(score=one.score + next(added)) for one in ranked]) if fit else list(ranked)
             for ranked, fit in zip(translations, fits, strict=True)
         ]
 
 
-def _ranked(translations: Sequence[Translation]) -> list[Translation]:
-    return sorted(translations, key=lambda translation: (not translation.ended, -translation.score))
+def check_other_direction(path: str | os.PathLike[str], languages: tuple[str, str], other: tuple[str, str]) -> None:
+    """Check that a reranker translates back.
+
+    Args:
+        path: of the reranker, for the message.
+        languages: that the translator reads and writes.
+        other: that the reranker reads and writes.
+
+    Raises:
+        InputError: it has another direction.
+    """
+    source, target = languages
+    if other != (target, source):
+        raise InputError(
+            f"rerank_with: {path} translates {' to '.join(other)}; expected a model from {target} to {source}, the "
+            "other direction."
+        )

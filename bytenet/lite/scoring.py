@@ -5,22 +5,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bytenet.errors import InputError
 from bytenet.lite.characters import PAD_ID
 from bytenet.lite.model import LiteModel
 
 
-class PairScorer:
+class LitePairScorer:
     """Computes the log-probability of each target given its source, with the LiteRT model in a `.bytenet` file.
 
-    Args and errors are those of `LiteModel`.
+    Args and errors are those of `LiteModel`. Files of earlier versions and most recurrent models cannot score.
     """
 
     def __init__(self, path: str | os.PathLike[str], num_threads: int = 1):
         self.model = LiteModel(path, "score", ("source_ids", "target_ids"), num_threads)
 
     def fits(self, text: str) -> bool:
-        """Whether the model can read and write a text of this length."""
-        return self.model.longest is None or len(self.model.characters.encode(text)) <= self.model.longest
+        """Whether the model can read and write a text: it is not too long, and no character is refused."""
+        try:
+            length = len(self.model.characters.encode(text))
+        except InputError:
+            return False
+        return self.model.longest is None or length <= self.model.longest
 
     def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Score the translations of sources.

@@ -1,5 +1,6 @@
 """One hypothesis for a line of text."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -18,6 +19,11 @@ class Translation(NamedTuple):
     score: float
     log_probability: float
     ended: bool
+
+
+def best_first(translations: Iterable[Translation]) -> list[Translation]:
+    """Translations of a line by their scores. Those that ended come first."""
+    return sorted(translations, key=lambda translation: (not translation.ended, -translation.score))
 
 
 BLANK = Translation("", 0.0, 0.0, True)

@@ -9,10 +9,11 @@ import numpy as np
 from bytenet.errors import InputError
 from bytenet.lite.archive import SETTINGS
 from bytenet.lite.characters import is_blank
+from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.model import LiteModel
-from bytenet.lite.pretrained import pretrained_path
-from bytenet.lite.reranking import Reranker
-from bytenet.lite.scoring import PairScorer
+from bytenet.lite.pretrained import model_path, pretrained_path
+from bytenet.lite.reranking import Reranker, check_other_direction
+from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.translation import BLANK, Translation
 
 
@@ -24,14 +25,16 @@ class Translator:
     Args:
         path: of the file.
         num_threads: processor cores for one line.
-        rerank_with: a `.bytenet` file with a model of the other direction. All hypotheses of the beam are ranked again
-            with it, see `Reranker`. None takes the one that the file names, if it names one.
+        rerank_with: a `.bytenet` file with a model of the other direction, or the name of a model that ships. All
+            hypotheses of the beam are ranked again with it, see `Reranker`. None takes the one that the file names, if
+            it names one.
         rerank_weight: weight of that model; 0 turns it off. None takes the weight in the file.
 
     Raises:
         MissingFileError: there is no such file.
         InputError: a file is damaged or has no LiteRT model, or the package `ai-edge-litert` is missing; or
-            `rerank_with` has another direction.
+            `rerank_with` has another direction or cannot score, or the file has a beam of 1; or `rerank_weight` is
+            negative.
 
     Attributes:
         beam_size: number of hypotheses that the search keeps.
@@ -49,11 +52,7 @@ class Translator:
         self._model = LiteModel(path, "serving_default", ("source_ids", "n_best"), num_threads)
         self.beam_size = self._model.beam_size
         self.longest = self._model.longest
-        self.reranker = _reranker(self._model.settings, path, num_threads, rerank_with, rerank_weight)
-        if self.beam_size == 1:
-            if rerank_with is not None and self.reranker is not None:
-                raise InputError(f"{path} was exported with a beam of 1, so there is nothing to rank with rerank_with.")
-            self.reranker = None
+        self.reranker = _reranker(self._model, path, num_threads, rerank_with, rerank_weight)
 
     @classmethod
     def from_pretrained(cls, name: str, num_threads: int = 1, **options: Any) -> Self:
@@ -108,7 +107,7 @@ class Translator:
 
 
 def _reranker(
-    settings: dict[str, Any],
+    model: LiteModel,
     path: str | os.PathLike[str],
     num_threads: int,
     rerank_with: str | os.PathLike[str] | None,
@@ -119,24 +118,25 @@ def _reranker(
     Raises:
         MissingFileError, InputError: as for `Translator`.
     """
-    decoding, languages = _section(settings, "decoding"), _languages(settings)
-    if rerank_with is None and decoding.get("rerank_with") is not None:
-        rerank_with = pretrained_path(str(decoding["rerank_with"]))
+    decoding = _section(model.settings, "decoding")
+    name = decoding.get("rerank_with")
+    if rerank_with is None and name is None:
+        return None
     try:
         weight = float(decoding.get("rerank_weight", 1.0) if weight is None else weight)
-        if rerank_with is None or weight == 0:
-            return None
-        scorer = PairScorer(rerank_with, num_threads)
-        other = _languages(scorer.model.settings)
-        if other != languages[::-1]:
-            raise InputError(
-                f"rerank_with: {rerank_with} translates {other[0]} to {other[1]}; expected a model from {languages[1]} "
-                f"to {languages[0]}, the other direction."
-            )
-        penalty, rule = float(decoding["length_penalty"]), decoding["length_penalty_rule"]
-        return Reranker(scorer, weight, penalty, rule, os.fspath(rerank_with))
+        penalty, rule = float(decoding["length_penalty"]), check_rule(decoding["length_penalty_rule"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {SETTINGS} cannot be used ({error}). Export the model again.") from error
+    if weight == 0:
+        return None
+    if model.beam_size == 1:
+        if rerank_with is None:
+            return None
+        raise InputError(f"{path} was exported with a beam of 1, so there is nothing to rank with rerank_with.")
+    other_path = pretrained_path(str(name)) if rerank_with is None else model_path(rerank_with)
+    scorer = LitePairScorer(other_path, num_threads)
+    check_other_direction(other_path, _languages(model.settings), _languages(scorer.model.settings))
+    return Reranker(scorer, weight, penalty, rule, os.fspath(other_path))
 
 
 def _section(settings: dict[str, Any], name: str) -> dict[str, Any]:

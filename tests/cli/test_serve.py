@@ -94,6 +94,8 @@ def test_the_server_and_the_lite_engine_need_no_tensorflow(model_path):
 def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, model_path, invoke, started):
     assert "takes .bytenet files" in invoke(serve, run_folder.path, "--engine", "lite").stderr
     assert "those of the export" in invoke(serve, model_path, "--engine", "lite", "--beam-size", 2).stderr
+    two = invoke(serve, model_path, model_path, "--rerank-with", model_path)
+    assert (two.exit_code, "for a server with one model" in two.stderr) == (2, True)
     invoke(serve, model_path, "--engine", "lite")
     (engine,) = started[0]
     assert isinstance(engine, LiteEngine)

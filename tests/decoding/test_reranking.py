@@ -12,6 +12,7 @@ from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
 from bytenet.lite.length_penalty import length_penalty_divisor
 from bytenet.lite.reranking import Reranker
+from bytenet.lite.translation import Translation
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_model
@@ -123,3 +124,13 @@ def test_an_export_has_no_reranker(form, runs, tmp_path):
     with pytest.raises(InputError, match="--rerank-weight 0"):
         export(translator, tmp_path / "export", form=form)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_line_with_a_character_that_the_other_model_refuses_keeps_its_order(recurrent_model):
+    refusing = Vocabulary("abcde", unknown="error")  # no space
+    reranker = Reranker(PairScorer(recurrent_model(refusing.size, seed=5), refusing))
+    given = [Translation("cd", -1.0, -1.0, True), Translation("de", -2.0, -2.0, True)]
+    fits, refused, also_refused = reranker(["ab", "a b", "ab"], [given, given, [given[0], given[1]._replace(text=" ")]])
+    assert refused == given
+    assert [one.score for one in also_refused] == [-1.0, -2.0]
+    assert {one.score for one in fits} & {-1.0, -2.0} == set()

@@ -16,6 +16,19 @@ from bytenet.model_file import ModelFile
 NAMES = ("settings.json", "vocabulary.json", "card.md", "model.tflite", "weights.safetensors")
 
 
+def without_score(path) -> bytes:
+    """A file as earlier versions wrote it: LiteRT cannot score with it."""
+    entries = entries_of(path)
+    settings = json.loads(entries["settings.json"])
+    settings["lite"]["scores"] = False
+    return packed(entries | {"settings.json": json.dumps(settings).encode()})
+
+
+def entries_of(path) -> dict[str, bytes]:
+    archive = Archive(path)
+    return {name: archive.read(name) for name in NAMES if name in archive}
+
+
 @pytest.fixture(scope="module")
 def backward_path(translator, tmp_path_factory):
     """A model of the other direction, with the same vocabulary and other weights."""
@@ -43,7 +56,7 @@ def shipped(model_path, backward_path, tmp_path, monkeypatch):
 
 
 def with_reranker(model_path, **decoding_settings) -> bytes:
-    entries = {name: Archive(model_path).read(name) for name in NAMES}
+    entries = entries_of(model_path)
     settings = json.loads(entries["settings.json"])
     settings["decoding"] |= decoding_settings
     return packed(entries | {"settings.json": json.dumps(settings).encode()})
@@ -89,7 +102,7 @@ def test_other_names_in_a_file_are_refused(name, shipped, model_path, tmp_path):
 
 
 def test_a_model_of_the_same_direction_is_refused(model_path):
-    with pytest.raises(InputError, match="translates de to en; expected a model from en to de"):
+    with pytest.raises(InputError, match=r"^rerank_with: .* translates de to en; expected a model from en to de"):
         Translator(model_path, rerank_with=model_path)
 
 
@@ -105,6 +118,8 @@ def test_a_search_with_one_hypothesis_has_nothing_to_rank(backward_path, model_p
     translator = decoding.Translator.from_run(model_path, beam_size=1)
     greedy = tmp_path / "greedy.bytenet"
     translator.export(greedy, engines="lite", languages=("de", "en"))
+    greedy.write_bytes(with_reranker(greedy, rerank_with="en-de"))
+    assert Translator(greedy).reranker is None
     with pytest.raises(InputError, match="exported with a beam of 1"):
         Translator(greedy, rerank_with=backward_path)
 
@@ -115,15 +130,34 @@ def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsy
     assert main([*arguments, "--rerank-weight", "2"]) == 0
     expected = Translator(model_path, rerank_with=backward_path, rerank_weight=2).translate(lines)
     assert capsysbinary.readouterr().out.decode().split("\n")[:-1] == [best.text for best, *_ in expected]
-    with pytest.raises(SystemExit):
-        main([*arguments, "--rerank-weight", "-1"])
+    assert main([*arguments, "--rerank-weight", "-1"]) == 1
 
 
 def test_litert_needs_a_reranker_that_it_can_score_with(shipped):
     assert ModelFile(shipped).suits_lite
     other = shipped.with_name("en-de.bytenet")
-    entries = {name: Archive(other).read(name) for name in NAMES}
-    settings = json.loads(entries["settings.json"])
-    settings["lite"]["scores"] = False
-    other.write_bytes(packed(entries | {"settings.json": json.dumps(settings).encode()}))
+    other.write_bytes(without_score(other))
     assert not ModelFile(shipped).suits_lite
+    translator = decoding.Translator.from_run(shipped)
+    with pytest.raises(InputError, match="LiteRT cannot rank with en-de"):
+        translator.export(shipped.with_name("new.bytenet"), languages=("de", "en"))
+
+
+def test_a_missing_or_unknown_reranker_is_named(model_path, tmp_path):
+    with pytest.raises(MissingFileError, match=r"^.*none\.bytenet does not exist"):
+        Translator(model_path, rerank_with=tmp_path / "none.bytenet")
+    later = tmp_path / "later.bytenet"
+    later.write_bytes(with_reranker(model_path, rerank_with="fr-en"))
+    assert Translator(later, rerank_weight=0).reranker is None
+
+
+def test_a_name_is_a_reranker(shipped, model_path, backward_path, lines):
+    named = Translator(model_path, rerank_with="en-de")
+    assert list(named.translate(lines)) == list(Translator(model_path, rerank_with=backward_path).translate(lines))
+
+
+@pytest.mark.parametrize("weight", [-1, float("nan"), float("inf")])
+def test_weights_that_rank_nothing_are_refused(weight, model_path, backward_path):
+    for kind in (Translator, decoding.Translator.from_run):
+        with pytest.raises(InputError, match="rerank_weight is"):
+            kind(model_path, rerank_with=str(backward_path), rerank_weight=weight)

@@ -39,7 +39,7 @@ _OPTIONS = (
     click.option(
         "--rerank-weight",
         type=click.FloatRange(min=0),
-        help="Weight of the other direction; 0 turns it off.  [default: 1]",
+        help="Weight of the other direction; 0 turns it off.",
     ),
     click.option(
         "--xla/--no-xla",

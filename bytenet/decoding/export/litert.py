@@ -26,35 +26,56 @@ def export_litert(translator: Translator, path: str | os.PathLike[str], precisio
         partial.write_bytes(content)
 
 
-def litert_model(translator: Translator, precision: Precision = "float32", with_score: bool = False) -> bytes:
+def litert_model(translator: Translator, precision: Precision = "float32") -> bytes:
     """Convert the search of a translator, with builtin operations only.
 
     The signature `serving_default` translates one sentence: `source_ids`, int32 `(1, length)` of any length, with the
     end symbol; and `n_best`, an int32 scalar from 1 to the beam size. Its results are those of `SearchResult`. (LiteRT
     takes about 32 times as long for 32 sentences as for one. So a batch would gain nothing.)
 
-    The signature `score` scores one translation: `source_ids` and `target_ids`, int32 `(1, length)`, with end symbols,
-    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats.
-
     Args:
         translator: see `check_exportable`.
         precision: of the weights in the file. "int8" also rounds the inputs of matrix products when the model runs.
-        with_score: add the signature `score`, unless LiteRT cannot run it: it has no loops of dynamic length as most
-            recurrent models need. It makes the file about a third larger, because some weights have another layout
-            there.
 
     Raises:
         InputError: the model computes in mixed precision, or has an operation that LiteRT does not have.
     """
+    return _converted(_graphs(translator), ["serving_default"], precision)
+
+
+def litert_model_with_score(translator: Translator, precision: Precision = "float32") -> tuple[bytes, bool]:
+    """Convert the search of a translator as `litert_model` does, and add the signature `score`.
+
+    The signature `score` scores one translation: `source_ids` and `target_ids`, int32 `(1, length)`, with end symbols,
+    and 0 where the shorter one is padded. Its result is `log_probabilities`, float32 `(1,)`, in nats. It makes the file
+    about a third larger, because some weights have another layout there.
+
+    Returns:
+        The model, and whether it has the signature. LiteRT cannot run the loops of dynamic length that most recurrent
+        models need.
+
+    Raises:
+        InputError: as for `litert_model`.
+    """
+    graphs = _graphs(translator)
+    try:
+        content = _converted(graphs, ["serving_default", "score"], precision)
+        if _can_score(content):
+            return content, True
+    except InputError:
+        pass  # perhaps only the score cannot be converted
+    return _converted(graphs, ["serving_default"], precision), False
+
+
+def _graphs(translator: Translator) -> "_Graphs":
+    """The graphs of a translator that can become a LiteRT model."""
     check_exportable(translator)
     if translator.model.compute_dtype != "float32":
         raise InputError(
             f"LiteRT models compute in float32, but this model in {translator.model.compute_dtype}. Export it as a "
             ".bytenet file with --engine full, whose model computes in float32, and then export that file."
         )
-    graph = _Graphs(translator)
-    content = _converted(graph, ["serving_default", "score"] if with_score else ["serving_default"], precision)
-    return content if not with_score or can_score(content) else _converted(graph, ["serving_default"], precision)
+    return _Graphs(translator)
 
 
 def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> bytes:
@@ -78,7 +99,7 @@ def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> byte
             ) from error
 
 
-def can_score(content: bytes) -> bool:
+def _can_score(content: bytes) -> bool:
     """Whether a LiteRT model has the signature `score`, and LiteRT can run it."""
     from ai_edge_litert.interpreter import Interpreter
 
@@ -91,7 +112,7 @@ def can_score(content: bytes) -> bool:
 
 
 class _Graphs(tf.Module):
-    """The signatures of a LiteRT model. See `litert_model`."""
+    """The signatures of a LiteRT model. See `litert_model` and `litert_model_with_score`."""
 
     def __init__(self, translator: Translator):
         super().__init__()

@@ -8,14 +8,14 @@ import numpy as np
 from keras.ops import convert_to_numpy
 
 from bytenet.config import Config, DataConfig, DecodingConfig
-from bytenet.decoding.export.litert import Precision, can_score, litert_model
+from bytenet.decoding.export.litert import Precision, litert_model_with_score
 from bytenet.decoding.export.preparation import check_no_reranker
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
 from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
-from bytenet.lite.pretrained import pretrained_name
-from bytenet.model_file import settings_of_file
+from bytenet.lite.pretrained import pretrained_name, pretrained_path
+from bytenet.model_file import ModelFile, settings_of_file
 from bytenet.models import Ensemble
 
 Engines = Literal["both", "full", "lite"]
@@ -43,11 +43,11 @@ def export_model_file(
         card: a text about the model, Markdown; None is a short one.
 
     Raises:
-        InputError: the translator cannot be exported.
+        InputError: the translator cannot be exported, or LiteRT cannot rank with its reranker.
     """
     model, reranker = translator.model, translator.reranker
-    if reranker is not None and pretrained_name(reranker.name) is None:
-        check_no_reranker(translator)
+    if reranker is not None:
+        _check_reranker(translator, reranker.name, engines)
     if isinstance(model, Ensemble):
         raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
     decoding = DecodingConfig(
@@ -64,13 +64,13 @@ def export_model_file(
     )
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=decoding)
-    lite_model = b"" if engines == "full" else litert_model(translator, precision, with_score=True)
+    lite_model, can_score = (b"", False) if engines == "full" else litert_model_with_score(translator, precision)
     lite = {
         "beam_size": translator.beam_size,
         "longest": model.length_policy.longest,
         "precision": precision,
         "symbols": translator.vocabulary.size,
-        "scores": engines != "full" and can_score(lite_model),
+        "scores": can_score,
     }
     settings = settings_of_file(
         config,
@@ -89,6 +89,17 @@ def export_model_file(
     content = packed(entries)
     with atomic_path(path) as partial:
         partial.write_bytes(content)
+
+
+def _check_reranker(translator: Translator, name: str, engines: Engines) -> None:
+    """Check that every engine of a file can rank with the model of a name."""
+    if pretrained_name(name) is None:
+        check_no_reranker(translator)
+    if engines != "full" and not ModelFile(pretrained_path(name)).scores_with_lite:
+        raise InputError(
+            f"LiteRT cannot rank with {name}: it is recurrent, in int8, or an earlier version exported it. Export with "
+            "--engine full or --rerank-weight 0."
+        )
 
 
 def _weights(translator: Translator, precision: Precision) -> bytes:

@@ -41,7 +41,7 @@ def main(process: str, seconds: str, message: str, *workers: str) -> None:
 
     Args:
         process: its number.
-        seconds: time limit. The other workers are looked for `SECONDS_TO_STAY` earlier.
+        seconds: time limit; at least `SECONDS_TO_STAY` pass. The other workers are looked for that much earlier.
         message: written to standard error. `{}` stands for the workers that cannot be reached.
         workers: alternately an address and a name.
     """
@@ -51,6 +51,7 @@ def main(process: str, seconds: str, message: str, *workers: str) -> None:
     lost = [names[address] for address in unreachable([*names])]
     if _input_ends(SECONDS_TO_STAY):
         return
+    lost = lost or [names[address] for address in unreachable([*names])]
     sys.stderr.write(message.replace("{}", " and ".join(lost) or "another worker (which one is not known)"))
     os.kill(int(process), signal.SIGKILL)
 
