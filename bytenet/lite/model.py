@@ -73,7 +73,7 @@ class LiteModel:
 
     def _number(self, lite: dict[str, Any], name: str) -> int:
         value = lite.get(name)
-        if not isinstance(value, int) or not 1 <= value <= _LARGEST_NUMBER:
+        if type(value) is not int or not 1 <= value <= _LARGEST_NUMBER:
             raise InputError(
                 f"{self._path}: {SETTINGS} has lite.{name} = {value!r}; expected a number. Export the model again."
             )

@@ -47,15 +47,16 @@ class LiteModelFiles(Target):
         translations = [*translator.translate([_SENTENCE])]
         with zipfile.ZipFile(self.path) as archive:
             same_vocabulary = archive.read(VOCABULARY) == self._entries[VOCABULARY]
-            # The settings of the search may name another weight of the reranker, or none.
-            same_search = _decoding(archive.read(SETTINGS)) == _decoding(self._entries[SETTINGS])
+            # Other settings of the search may rank fewer hypotheses again, or with another weight, or none.
+            same_search = _search(archive.read(SETTINGS)) == _search(self._entries[SETTINGS])
             assert archive.read(LITE_MODEL) == self._entries[LITE_MODEL], "a damaged network was read"
         if same_vocabulary and same_search:
             assert translations == self._expected, "the translation is another one"
 
 
-def _decoding(settings: bytes) -> object:
-    return json.loads(settings).get("decoding")
+def _search(content: bytes) -> tuple[object, object]:
+    settings = json.loads(content)
+    return settings.get("decoding"), settings["lite"]["beam_size"]
 
 
 def _with_other_setting(content: bytes, random: Random) -> bytes:
