@@ -10,6 +10,7 @@ from typing import BinaryIO
 from bytenet.errors import InputError
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.pretrained import model_path
+from bytenet.lite.reranking import check_weight
 from bytenet.lite.translator import Translator
 
 
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument(
         "--rerank-weight",
-        type=float,
+        type=_weight,
         help="weight of that model; 0 turns it off (default: the one in the file, else 1)",
     )
     options = parser.parse_intermixed_args(arguments)  # options may stand between MODEL and FILE
@@ -56,6 +57,13 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _weight(text: str) -> float:
+    try:
+        return check_weight(float(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 if __name__ == "__main__":

@@ -61,10 +61,8 @@ class Reranker(Generic[_ScorerT]):
         length_penalty_rule: LengthPenaltyRule = "gnmt",
         name: str = "",
     ):
-        if not (math.isfinite(weight) and weight >= 0):
-            raise InputError(f"rerank_weight is {weight}; expected a number of at least 0.")
         self.name = name
-        self.weight = weight
+        self.weight = check_weight(weight)
         self.scorer = scorer
         self._length_penalty = length_penalty
         self._rule = check_rule(length_penalty_rule)
@@ -91,6 +89,17 @@ class Reranker(Generic[_ScorerT]):
             best_first([one._replace(score=one.score + next(added)) for one in ranked]) if fit else list(ranked)
             for ranked, fit in zip(translations, fits, strict=True)
         ]
+
+
+def check_weight(weight: float) -> float:
+    """The weight of a reranker itself.
+
+    Raises:
+        InputError: it is negative or not finite.
+    """
+    if not (math.isfinite(weight) and weight >= 0):
+        raise InputError(f"rerank_weight is {weight}; expected a number of at least 0.")
+    return weight
 
 
 def check_other_direction(path: str | os.PathLike[str], languages: tuple[str, str], other: tuple[str, str]) -> None:

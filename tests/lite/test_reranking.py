@@ -16,17 +16,13 @@ from bytenet.model_file import ModelFile
 NAMES = ("settings.json", "vocabulary.json", "card.md", "model.tflite", "weights.safetensors")
 
 
-def without_score(path) -> bytes:
-    """A file as earlier versions wrote it: LiteRT cannot score with it."""
-    entries = entries_of(path)
-    settings = json.loads(entries["settings.json"])
-    settings["lite"]["scores"] = False
-    return packed(entries | {"settings.json": json.dumps(settings).encode()})
-
-
-def entries_of(path) -> dict[str, bytes]:
+def with_settings(path, section, **changes) -> bytes:
+    """The content of a model file with other settings in a section."""
     archive = Archive(path)
-    return {name: archive.read(name) for name in NAMES if name in archive}
+    entries = {name: archive.read(name) for name in NAMES if name in archive}
+    settings = json.loads(entries["settings.json"])
+    settings[section] |= changes
+    return packed(entries | {"settings.json": json.dumps(settings).encode()})
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +47,10 @@ def shipped(model_path, backward_path, tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setattr(pretrained, "_folder", lambda: folder)
     shutil.copy(backward_path, folder)
-    (folder / "de-en.bytenet").write_bytes(with_reranker(model_path, rerank_with="en-de", rerank_weight=0.5))
+    (folder / "de-en.bytenet").write_bytes(
+        with_settings(model_path, "decoding", rerank_with="en-de", rerank_weight=0.5)
+    )
     return folder / "de-en.bytenet"
-
-
-def with_reranker(model_path, **decoding_settings) -> bytes:
-    entries = entries_of(model_path)
-    settings = json.loads(entries["settings.json"])
-    settings["decoding"] |= decoding_settings
-    return packed(entries | {"settings.json": json.dumps(settings).encode()})
 
 
 def test_rank_and_scores_are_those_of_the_whole_package(model_path, backward_path, lines):
@@ -94,7 +85,7 @@ def test_an_export_of_both_names_the_one_that_ships(shipped, tmp_path):
 @pytest.mark.parametrize("name", ["fr-en", "../en-de", "/etc/passwd", 3, ["en-de"]])
 def test_other_names_in_a_file_are_refused(name, shipped, model_path, tmp_path):
     path = tmp_path / "other.bytenet"
-    path.write_bytes(with_reranker(model_path, rerank_with=name))
+    path.write_bytes(with_settings(model_path, "decoding", rerank_with=name))
     with pytest.raises(MissingFileError, match="No model named"):
         Translator(path)
     with pytest.raises(InputError, match="No model named"):
@@ -109,7 +100,7 @@ def test_a_model_of_the_same_direction_is_refused(model_path):
 @pytest.mark.parametrize("wrong", [{"rerank_weight": "x"}, {"length_penalty_rule": "y"}, {"length_penalty": None}])
 def test_wrong_settings_are_refused(wrong, model_path, backward_path, tmp_path):
     path = tmp_path / "wrong.bytenet"
-    path.write_bytes(with_reranker(model_path, **wrong))
+    path.write_bytes(with_settings(model_path, "decoding", **wrong))
     with pytest.raises(InputError, match=r"settings\.json cannot be used"):
         Translator(path, rerank_with=backward_path)
 
@@ -118,7 +109,7 @@ def test_a_search_with_one_hypothesis_has_nothing_to_rank(backward_path, model_p
     translator = decoding.Translator.from_run(model_path, beam_size=1)
     greedy = tmp_path / "greedy.bytenet"
     translator.export(greedy, engines="lite", languages=("de", "en"))
-    greedy.write_bytes(with_reranker(greedy, rerank_with="en-de"))
+    greedy.write_bytes(with_settings(greedy, "decoding", rerank_with="en-de"))
     assert Translator(greedy).reranker is None
     with pytest.raises(InputError, match="exported with a beam of 1"):
         Translator(greedy, rerank_with=backward_path)
@@ -130,13 +121,14 @@ def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsy
     assert main([*arguments, "--rerank-weight", "2"]) == 0
     expected = Translator(model_path, rerank_with=backward_path, rerank_weight=2).translate(lines)
     assert capsysbinary.readouterr().out.decode().split("\n")[:-1] == [best.text for best, *_ in expected]
-    assert main([*arguments, "--rerank-weight", "-1"]) == 1
+    with pytest.raises(SystemExit):
+        main([*arguments, "--rerank-weight", "-1"])
 
 
 def test_litert_needs_a_reranker_that_it_can_score_with(shipped):
     assert ModelFile(shipped).suits_lite
     other = shipped.with_name("en-de.bytenet")
-    other.write_bytes(without_score(other))
+    other.write_bytes(with_settings(other, "lite", scores=False))
     assert not ModelFile(shipped).suits_lite
     translator = decoding.Translator.from_run(shipped)
     with pytest.raises(InputError, match="LiteRT cannot rank with en-de"):
@@ -147,7 +139,7 @@ def test_a_missing_or_unknown_reranker_is_named(model_path, tmp_path):
     with pytest.raises(MissingFileError, match=r"^.*none\.bytenet does not exist"):
         Translator(model_path, rerank_with=tmp_path / "none.bytenet")
     later = tmp_path / "later.bytenet"
-    later.write_bytes(with_reranker(model_path, rerank_with="fr-en"))
+    later.write_bytes(with_settings(model_path, "decoding", rerank_with="fr-en"))
     assert Translator(later, rerank_weight=0).reranker is None
 
 

@@ -40,7 +40,7 @@ def litert_model(translator: Translator, precision: Precision = "float32") -> by
     Raises:
         InputError: the model computes in mixed precision, or has an operation that LiteRT does not have.
     """
-    return _converted(_graphs(translator), ["serving_default"], precision)
+    return _converted(_Graphs(translator), ["serving_default"], precision)
 
 
 def litert_model_with_score(translator: Translator, precision: Precision = "float32") -> tuple[bytes, bool]:
@@ -57,7 +57,7 @@ def litert_model_with_score(translator: Translator, precision: Precision = "floa
     Raises:
         InputError: as for `litert_model`.
     """
-    graphs = _graphs(translator)
+    graphs = _Graphs(translator)
     try:
         content = _converted(graphs, ["serving_default", "score"], precision)
         if _can_score(content):
@@ -65,17 +65,6 @@ def litert_model_with_score(translator: Translator, precision: Precision = "floa
     except InputError:
         pass  # perhaps only the score cannot be converted
     return _converted(graphs, ["serving_default"], precision), False
-
-
-def _graphs(translator: Translator) -> "_Graphs":
-    """The graphs of a translator that can become a LiteRT model."""
-    check_exportable(translator)
-    if translator.model.compute_dtype != "float32":
-        raise InputError(
-            f"LiteRT models compute in float32, but this model in {translator.model.compute_dtype}. Export it as a "
-            ".bytenet file with --engine full, whose model computes in float32, and then export that file."
-        )
-    return _Graphs(translator)
 
 
 def _converted(graph: "_Graphs", names: list[str], precision: Precision) -> bytes:
@@ -116,7 +105,13 @@ class _Graphs(tf.Module):
 
     def __init__(self, translator: Translator):
         super().__init__()
+        check_exportable(translator)
         model = translator.model
+        if model.compute_dtype != "float32":
+            raise InputError(
+                f"LiteRT models compute in float32, but this model in {model.compute_dtype}. Export it as a .bytenet "
+                "file with --engine full, whose model computes in float32, and then export that file."
+            )
         self.kind = model.config.kind
         self.model_variables = [variable.value for variable in model.variables]
         self._translator = translator
