@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bytenet.datasets.corpora.registry import find_entry
 from bytenet.datasets.parallel import Corpus
-from bytenet.datasets.selection import select_training_pairs
-from bytenet.datasets.text.text_files import read_lines
+from bytenet.datasets.selection import training_pairs
+from bytenet.datasets.text.text_files import read_lines, read_parallel
 from bytenet.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SETTINGS_OF_SOME_CORPORA = (
 
 
 def read_corpus(config: "DataConfig") -> Corpus:
-    """Read all pairs of the corpus of a configuration, and its monolingual text.
+    """Read all pairs of the corpus of a configuration, its monolingual text and its synthetic pairs.
 
     With `reversed`, sources and targets change places, in the corpus and in all files.
 
@@ -40,11 +40,14 @@ def read_corpus(config: "DataConfig") -> Corpus:
         corpus = dataclasses.replace(corpus, monolingual_source=read_lines(config.monolingual_source))
     if config.monolingual_target is not None:
         corpus = dataclasses.replace(corpus, monolingual_target=read_lines(config.monolingual_target))
+    if config.synthetic_source is not None and config.synthetic_target is not None:
+        synthetic = read_parallel(config.synthetic_source, config.synthetic_target)
+        corpus = dataclasses.replace(corpus, synthetic=synthetic)
     return corpus.reversed() if config.reversed else corpus
 
 
 def load_corpus(config: "DataConfig") -> Corpus:
-    """Read the corpus of a configuration, with those training pairs that `select_training_pairs` selects.
+    """Read the corpus of a configuration, with the `training_pairs` of an epoch that a run learns from.
 
     Validation and test pairs stay complete, so that their scores can be compared.
 
@@ -53,7 +56,7 @@ def load_corpus(config: "DataConfig") -> Corpus:
         InputError: see `read_corpus`; or no training pair is within the limits.
     """
     corpus = read_corpus(config)
-    return dataclasses.replace(corpus, train=select_training_pairs(corpus.train, config))
+    return dataclasses.replace(corpus, train=training_pairs(corpus, config).pairs)
 
 
 def _check_languages(config: "DataConfig", entry: "CorpusEntry") -> None:

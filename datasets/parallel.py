@@ -43,7 +43,8 @@ class Pairs:
 class Corpus:
     """Training, validation and test pairs of one direction of translation.
 
-    `monolingual_source` and `monolingual_target` are sentences without translations, kept in NFC.
+    `monolingual_source` and `monolingual_target` are sentences without translations, kept in NFC. `synthetic` are more
+    training pairs, of which a machine wrote one side.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Corpus:
     target_language: str
     monolingual_source: list[str] | None = None
     monolingual_target: list[str] | None = None
+    synthetic: Pairs | None = None
 
     def __post_init__(self) -> None:
         for side in ("monolingual_source", "monolingual_target"):
@@ -71,4 +73,5 @@ class Corpus:
             target_language=self.source_language,
             monolingual_source=self.monolingual_target,
             monolingual_target=self.monolingual_source,
+            synthetic=self.synthetic and self.synthetic.reversed(),
         )

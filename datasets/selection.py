@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.parallel import Corpus, Pairs
 from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 from bytenet.datasets.text.vocabulary import Vocabulary
@@ -41,24 +41,82 @@ def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
             "profile` can use them. Here, set data.corpus to files and give two text files, perhaps a part of the "
             "corpus."
         )
+    kept = _within_limits(pairs, config, "training")
+    if config.max_train_pairs is not None and config.max_train_pairs < len(kept):
+        drawn = np.random.RandomState(0).permutation(len(kept))[: config.max_train_pairs]
+        kept = kept[np.sort(drawn)]
+    return pairs.take(kept.tolist())
+
+
+def select_synthetic_pairs(corpus: Corpus, config: "DataConfig") -> Pairs:
+    """Select the synthetic pairs that are learned from, and put the tag in front of their sources.
+
+    From the tag, a model knows which sources a machine wrote (Caswell et al., 2019, Tagged Back-Translation).
+
+    Args:
+        corpus: without synthetic pairs, there are none.
+        config: reads `min_length`, `max_length` and `synthetic_tag` from it. The tag does not count for the limits.
+
+    Raises:
+        InputError: no synthetic pair is within the limits.
+    """
+    if corpus.synthetic is None:
+        return Pairs([], [])
+    pairs = corpus.synthetic.take(_within_limits(corpus.synthetic, config, "synthetic").tolist())
+    return Pairs([config.synthetic_tag + text for text in pairs.source], pairs.target)
+
+
+@dataclass(frozen=True)
+class SelectedPairs:
+    """The pairs of an epoch.
+
+    Attributes:
+        pairs: `pair_copies` times the selected pairs of the corpus, then the synthetic pairs.
+        number: of selected pairs of the corpus.
+        num_synthetic: number of synthetic pairs.
+    """
+
+    pairs: Pairs
+    number: int
+    num_synthetic: int
+
+
+def training_pairs(corpus: Corpus, config: "DataConfig") -> SelectedPairs:
+    """The pairs that a run learns from in an epoch.
+
+    Args:
+        corpus: with all its pairs.
+        config: of the data.
+
+    Raises:
+        ConfigError, InputError: see `select_training_pairs` and `select_synthetic_pairs`.
+    """
+    selected = select_training_pairs(corpus.train, config)
+    synthetic = select_synthetic_pairs(corpus, config)
+    pairs = selected
+    if len(synthetic) or config.pair_copies > 1:
+        sides = zip((selected.source, selected.target), (synthetic.source, synthetic.target), strict=True)
+        pairs = Pairs(*(list(own) * config.pair_copies + list(others) for own, others in sides))
+    return SelectedPairs(pairs, len(selected), len(synthetic))
+
+
+def _within_limits(pairs: Pairs, config: "DataConfig", kind: str) -> np.ndarray:
+    """The indices, ascending, of the pairs that are within the limits on length on both sides."""
     shortest, longest = config.min_length, config.max_length
     lengths = np.array([_character_lengths(side) for side in (pairs.source, pairs.target)])  # (2, pairs)
     kept = np.flatnonzero(((lengths >= shortest) & (lengths <= longest)).all(axis=0))
     if len(kept) == 0:
         actual = f"they have {lengths.min()} to {lengths.max()}" if len(pairs) else "there are no pairs"
         raise InputError(
-            f"None of the {len(pairs)} training pairs has {shortest} to {longest} characters on both sides "
+            f"None of the {len(pairs)} {kind} pairs has {shortest} to {longest} characters on both sides "
             f"({actual}). Change data.min_length or data.max_length, or look at the corpus."
         )
     if len(kept) < len(pairs):
         logger.info(
-            "%d of %d training pairs are left out: not %d to %d characters on both sides.",
-            len(pairs) - len(kept), len(pairs), shortest, longest,
+            "%d of %d %s pairs are left out: not %d to %d characters on both sides.",
+            len(pairs) - len(kept), len(pairs), kind, shortest, longest,
         )  # fmt: skip
-    if config.max_train_pairs is not None and config.max_train_pairs < len(kept):
-        drawn = np.random.RandomState(0).permutation(len(kept))[: config.max_train_pairs]
-        kept = kept[np.sort(drawn)]
-    return pairs.take(kept.tolist())
+    return kept
 
 
 @dataclass(frozen=True)

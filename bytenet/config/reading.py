@@ -30,7 +30,7 @@ _START_KEYS = ("training.start", "semi_supervised.start_forward", "semi_supervis
 PATH_KEYS = (
     *(
         f"data.{split}_{side}"
-        for split in ("train", "validation", "test", "monolingual")
+        for split in ("train", "validation", "test", "monolingual", "synthetic")
         for side in ("source", "target")
     ),
     "data.train_shards",

@@ -7,7 +7,17 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import Fixed, Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Years, checked
+from bytenet.config.checks import (
+    Character,
+    Fixed,
+    Name,
+    NonNegative,
+    NonNegativeFloat,
+    Positive,
+    PositiveFloat,
+    Years,
+    checked,
+)
 
 
 @checked
@@ -32,6 +42,12 @@ class DataConfig:
     test_target: Name | None = None
     monolingual_source: Name | None = None
     monolingual_target: Name | None = None
+    # Pairs of which a machine wrote one side, as `bytenet data back-translate` makes them. They are added to the
+    # training pairs, with synthetic_tag in front of each source ("": no tag).
+    synthetic_source: Name | None = None
+    synthetic_target: Name | None = None
+    synthetic_tag: Character = "⇄"
+    pair_copies: Positive = 1  # how often each pair comes in an epoch, synthetic ones apart
     # Years of NewsTest, for corpora that consist of NewsTests or are evaluated on them.
     train_years: Years | None = None
     validation_years: Years | None = None
@@ -98,6 +114,8 @@ class DataConfig:
                 raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")
         if self.corpus == "files" and self.train_source is None:
             raise ValueError("corpus: files needs train_source and train_target, the paths of two parallel files")
+        if (self.synthetic_source is None) != (self.synthetic_target is None):
+            raise ValueError("synthetic_source and synthetic_target belong together; give both or neither")
         return self
 
     @model_validator(mode="after")
@@ -108,9 +126,12 @@ class DataConfig:
             return self
         if self.train_shards is None:
             raise ValueError("corpus: shards needs train_shards, a folder that `bytenet data shard` made")
-        for key, allowed in (("shuffle", ("corpus",)), ("unknown", ("symbol", "error")), ("max_train_pairs", (None,))):
+        for key, allowed in (
+            ("shuffle", ("corpus",)), ("unknown", ("symbol", "error")), ("max_train_pairs", (None,)),
+            ("synthetic_source", (None,)), ("pair_copies", (1,)),
+        ):  # fmt: skip
             if (value := getattr(self, key)) not in allowed:
-                values = " or ".join("null" if one is None else one for one in allowed)
+                values = " or ".join("null" if one is None else str(one) for one in allowed)
                 raise ValueError(f"{key} is {value!r}, but with corpus: shards it must be {values}")
         return self
 

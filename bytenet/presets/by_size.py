@@ -59,7 +59,7 @@ def preset_for(num_pairs: int) -> str:
 
 
 def number_of_pairs(data: DataConfig) -> int:
-    """The number of training pairs in a corpus, before the limits on length.
+    """The number of different training pairs in a corpus, before the limits on length; synthetic pairs count, too.
 
     Raises:
         InputError: it cannot be read.
@@ -69,5 +69,6 @@ def number_of_pairs(data: DataConfig) -> int:
 
     if data.train_shards is not None:
         return len(ShardFolder.open(data.train_shards))
-    number = len(read_corpus(data).train)
-    return number if data.max_train_pairs is None else min(number, data.max_train_pairs)
+    corpus = read_corpus(data)
+    number = len(corpus.train)
+    return min(number, data.max_train_pairs or number) + len(corpus.synthetic or ())

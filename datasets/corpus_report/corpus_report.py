@@ -11,7 +11,7 @@ from bytenet.datasets.corpus_report.monolingual_use import MonolingualUse, monol
 from bytenet.datasets.corpus_report.sentence_lengths import SideLengths, length_bars, side_lengths
 from bytenet.datasets.corpus_report.suspicious_pairs import SuspiciousPairs, find_suspicious
 from bytenet.datasets.loading import read_corpus
-from bytenet.datasets.selection import select_training_pairs
+from bytenet.datasets.selection import training_pairs
 from bytenet.datasets.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class CorpusReport:
         source_language: its code.
         target_language: its code.
         num_read: number of training pairs before the limits on length and number.
-        num_train: number of training pairs within the limits.
+        num_train: number of different training pairs within the limits, without the synthetic ones.
+        num_synthetic: number of synthetic pairs within the limits.
         num_held_out: number of pairs of "validation" and "test"; None if the corpus has no such split.
         source_lengths: of the training sources within the limits.
         target_lengths: of the training targets within the limits.
@@ -45,6 +46,7 @@ class CorpusReport:
     target_language: str
     num_read: int
     num_train: int
+    num_synthetic: int
     num_held_out: dict[str, int | None]
     source_lengths: SideLengths
     target_lengths: SideLengths
@@ -64,7 +66,8 @@ class CorpusReport:
             InputError: the corpus is missing or cannot be used.
         """
         corpus = read_corpus(config)
-        train = select_training_pairs(corpus.train, config)
+        selected = training_pairs(corpus, config)
+        train = selected.pairs
         vocabulary = Vocabulary.from_pairs(train, config)
         if vocabulary.unknown == "error":  # here unknown characters are counted
             vocabulary = Vocabulary(vocabulary.characters, "symbol")
@@ -77,7 +80,8 @@ class CorpusReport:
             source_language=corpus.source_language,
             target_language=corpus.target_language,
             num_read=len(corpus.train),
-            num_train=len(train),
+            num_train=selected.number,
+            num_synthetic=selected.num_synthetic,
             num_held_out={split: None if pairs is None else len(pairs) for split, pairs in splits.items()},
             source_lengths=side_lengths(train.source),
             target_lengths=side_lengths(train.target),
@@ -104,7 +108,12 @@ class CorpusReport:
             "name": self.name,
             "source_language": self.source_language,
             "target_language": self.target_language,
-            "pairs": {"read": self.num_read, "train": self.num_train, **self.num_held_out},
+            "pairs": {
+                "read": self.num_read,
+                "train": self.num_train,
+                "synthetic": self.num_synthetic,
+                **self.num_held_out,
+            },
             "lengths": {**sides, "histogram": bars},
             "batches": {
                 "buckets": [asdict(bucket) for bucket in self.plan.buckets],

@@ -68,6 +68,8 @@ def _print_head(report: CorpusReport, console: Console) -> None:
     left_out = report.num_read - report.num_train
     note = f" ({left_out:,} of {report.num_read:,} are left out by the limits)" if left_out else ""
     _say(console, f"train       {report.num_train:,} pairs{note}")
+    if report.num_synthetic:
+        _say(console, f"synthetic   {report.num_synthetic:,} pairs")
     for split, count in report.num_held_out.items():
         _say(console, f"{split:<11} {'none' if count is None else f'{count:,} pairs'}")
     console.print()

@@ -123,7 +123,7 @@ def test_every_path_key_is_a_setting():
     keys |= {f"semi_supervised.{key.name}" for key in dataclasses.fields(SemiSupervisedConfig)}
     keys |= {f"training.{key.name}" for key in dataclasses.fields(TrainingConfig)}
     assert set(PATH_KEYS) <= keys
-    assert len(PATH_KEYS) == 12
+    assert len(PATH_KEYS) == 14
 
 
 def test_values_from_python_are_converted_or_refused():

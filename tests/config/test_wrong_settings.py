@@ -100,6 +100,8 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
         ("data.min_length=900", "min_length 900 is more than max_length 500."),
         ("data.corpus=files", "corpus: files needs train_source and train_target"),
         ("data.test_source=a", "test_source is read only with corpus: files or shards, but corpus is 'digits'."),
+        ("data.synthetic_source=a", "synthetic_source and synthetic_target belong together; give both or neither."),
+        ("data.synthetic_tag=ab", "data.synthetic_tag is 'ab', but should be one character, or empty."),
         (
             "data.train_years=[1999]",
             "data.train_years is [1999], but should be greater than or equal to 2008.",
@@ -138,6 +140,15 @@ def test_frozen_translator_needs_a_start(trained, frozen, tmp_path):
     assert config.semi_supervised.trained == trained
     # A configuration may have settings that its run does not use, such as in a backward translator's folder.
     assert not load_config("digits", [f"semi_supervised.trained={trained}"]).semi_supervised.enabled
+
+
+def test_synthetic_pairs_are_refused_beside_shards():
+    synthetic = ["data.synthetic_source=a", "data.synthetic_target=b"]
+    shards = ["data.corpus=shards", "data.train_shards=folder"]
+    with pytest.raises(ConfigError, match=r"synthetic_source is '.*a', but with corpus: shards it must be null"):
+        load_config("multi30k", [*shards, *synthetic])
+    with pytest.raises(ConfigError, match="pair_copies is 2, but with corpus: shards it must be 1"):
+        load_config("multi30k", [*shards, "data.pair_copies=2"])
 
 
 def test_error_names_the_file_and_line_of_each_wrong_value(yaml_file):

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from bytenet.config import DataConfig
-from bytenet.datasets import Pairs, Vocabulary, select_monolingual, select_training_pairs
+from bytenet.datasets import Corpus, Pairs, Vocabulary, select_monolingual, select_training_pairs, training_pairs
 from bytenet.errors import InputError
 
 PAIRS = Pairs(["", "a", "ab", "abc", "abcd", "abcde"], ["x", "", "xy", "xyzuv", "x", "u\u0308v\u0308wxy"])
@@ -50,3 +50,35 @@ def test_sample_is_spread_out_ordered_and_part_of_larger_samples():
     assert large.source == sorted(large.source)
     assert small.source[0] < "s100" < "s200" < small.source[-1]
     assert select_training_pairs(pairs, DataConfig(max_train_pairs=1000)) == pairs
+
+
+def corpus_with(synthetic):
+    return Corpus("files", PAIRS, None, None, "de", "en", synthetic=synthetic)
+
+
+def test_synthetic_pairs_within_the_limits_come_after_copies_of_the_pairs_and_have_a_tag():
+    synthetic = Pairs(["wxyz", "w", "much too long"], ["jklm", "", "j"])
+    config = DataConfig(max_length=4, synthetic_tag="§", pair_copies=3)
+    selected = training_pairs(corpus_with(synthetic), config)
+    own = select_training_pairs(PAIRS, config)
+    assert selected.pairs == Pairs([*own.source * 3, "§wxyz"], [*own.target * 3, "jklm"])
+    assert (selected.number, selected.num_synthetic) == (len(own), 1)
+
+
+def test_synthetic_pairs_may_have_no_tag():
+    selected = training_pairs(corpus_with(Pairs(["w"], ["j"])), DataConfig(synthetic_tag=""))
+    assert (selected.pairs.source[-1], selected.pairs.target[-1]) == ("w", "j")
+
+
+def test_without_synthetic_pairs_and_copies_the_selected_pairs_are_learned():
+    selected = training_pairs(corpus_with(None), DataConfig())
+    assert (selected.pairs, selected.number, selected.num_synthetic) == (
+        select_training_pairs(PAIRS, DataConfig()),
+        4,
+        0,
+    )
+
+
+def test_no_synthetic_pair_within_the_limits_is_an_error():
+    with pytest.raises(InputError, match="None of the 1 synthetic pairs has 1 to 4 characters"):
+        training_pairs(corpus_with(Pairs(["abcde"], ["x"])), DataConfig(max_length=4))

@@ -32,7 +32,10 @@ def test_the_preset_of_the_nearest_size_by_ratio_is_chosen(pairs, preset):
 def test_pairs_are_counted_before_the_limits_on_length():
     files = [*FILES, "data.max_length=2"]
     assert number_of_pairs(load_config(None, files).data) == 9000
-    assert number_of_pairs(load_config(None, [*files, "data.max_train_pairs=3"]).data) == 3
+    few = [*files, "data.max_train_pairs=3"]
+    assert number_of_pairs(load_config(None, few).data) == 3
+    synthetic = [f"data.synthetic_{setting.partition('train_')[2]}" for setting in files if "train_" in setting]
+    assert number_of_pairs(load_config(None, [*few, *synthetic]).data) == 3 + 9000
 
 
 def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():

@@ -10,6 +10,7 @@ from bytenet.cli.common.lazy_group import LazyGroup
 
 _VERBS = {
     "report": "Show the corpus of PRESET_OR_FILE. This is what `bytenet data PRESET_OR_FILE` does.",
+    "back-translate": "Make pairs of text without translations, with a model of the other direction.",
     "shard": "Deal a corpus that is larger than memory into files to train from.",
 }
 

@@ -41,6 +41,13 @@ class SupervisedTask(Task):
                 f"starts from the model of {self.config.training.start}, with its sizes and its vocabulary, in which "
                 f"{len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of the text)"
             )
+        data = self.config.data
+        if self.pairs.num_synthetic or data.pair_copies > 1:
+            tag = f", with the tag {data.synthetic_tag} in front of their sources" if data.synthetic_tag else ""
+            yield (
+                f"an epoch has each of the {self.pairs.number:,} pairs {_times(data.pair_copies)}, and "
+                f"{self.pairs.num_synthetic:,} synthetic pairs{tag}"
+            )
         if (batches := self.config.training.accumulate_batches) > 1:
             yield (
                 f"one update of the weights for {batches} batches: {self.updates_per_epoch:,} updates an epoch, "
@@ -57,3 +64,7 @@ class SupervisedTask(Task):
 
     def _make_model(self) -> keras.Model:
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

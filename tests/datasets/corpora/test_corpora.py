@@ -14,9 +14,12 @@ def test_files_corpus_has_the_given_pairs_and_monolingual_text(data_folder):
         "test_source": data_folder("b.de", ["drei"]),
         "test_target": data_folder("b.en", ["three"]),
         "monolingual_target": data_folder("more.en", ["four", "five"]),
+        "synthetic_source": data_folder("synthetic.de", ["vier"]),
+        "synthetic_target": data_folder("synthetic.en", ["four"]),
     }
     corpus = load_corpus(DataConfig(corpus="files", **{key: str(path) for key, path in paths.items()}))
-    assert corpus.train == Pairs(["ein", "zwei"], ["one", "two"])
+    assert corpus.train == Pairs(["ein", "zwei", "⇄vier"], ["one", "two", "four"])
+    assert corpus.synthetic == Pairs(["vier"], ["four"])
     assert corpus.validation is None
     assert corpus.test == Pairs(["drei"], ["three"])
     assert corpus.monolingual_source is None
@@ -28,15 +31,18 @@ def test_reversed_files_swap_their_sides_and_languages(data_folder):
         "train_source": data_folder("a.de", ["ein", "zwei"]),
         "train_target": data_folder("a.en", ["one", "two"]),
         "monolingual_target": data_folder("more.en", ["four", "five"]),
+        "synthetic_source": data_folder("synthetic.de", ["vier"]),
+        "synthetic_target": data_folder("synthetic.en", ["four"]),
     }
     settings = {key: str(path) for key, path in paths.items()}
-    corpus = load_corpus(DataConfig(corpus="files", reversed=True, **settings))
+    corpus = read_corpus(DataConfig(corpus="files", reversed=True, **settings))
     assert corpus.train == Pairs(["one", "two"], ["ein", "zwei"])
+    assert corpus.synthetic == Pairs(["four"], ["vier"])
     assert corpus.validation is None
     assert corpus.monolingual_source == ["four", "five"]
     assert corpus.monolingual_target is None
     assert (corpus.source_language, corpus.target_language) == ("en", "de")
-    assert corpus.reversed() == load_corpus(DataConfig(corpus="files", **settings))
+    assert corpus.reversed() == read_corpus(DataConfig(corpus="files", **settings))
 
 
 def test_missing_training_files_are_named(tmp_path):

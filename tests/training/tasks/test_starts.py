@@ -2,6 +2,7 @@
 
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.decoding import Translator
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
@@ -203,3 +204,38 @@ def test_start_that_does_not_fit_the_run_is_refused(smallest_config, supervised_
     with pytest.raises(InputError, match=message):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def synthetic(tmp_path):
+    """Settings for two synthetic pairs of digits."""
+    settings = []
+    for side, lines in (("source", "one two\nthree\n"), ("target", "12\n3\n")):
+        (tmp_path / side).write_text(lines, encoding="utf-8")
+        settings.append(f"data.synthetic_{side}={tmp_path / side}")
+    return settings
+
+
+def test_synthetic_pairs_and_copies_are_announced(smallest_config, beginnings, tmp_path, capsys, synthetic):
+    folder = train(smallest_config(*synthetic, "data.pair_copies=2"), tmp_path / "run")
+    number = len(load_corpus(smallest_config().data).train)
+    said = capsys.readouterr().err
+    assert f"{number} training pairs words -> digits (0 left out" in said
+    message = f"an epoch has each of the {number} pairs 2 times, and 2 synthetic pairs, with the tag ⇄ in front of"
+    assert message in said
+    assert "⇄" in RunFolder.open(folder.path).vocabulary.characters
+
+
+def test_a_start_must_know_the_tag_of_synthetic_pairs(smallest_config, supervised_run, beginnings, tmp_path, synthetic):
+    start = supervised_run("start", "data.unknown=drop")
+    config = smallest_config(f"training.start={start.path}", *synthetic, "data.unknown=drop")
+    with pytest.raises(InputError, match="does not have '⇄', the tag of the synthetic pairs"):
+        train(config, tmp_path / "run")
+    known = start.vocabulary.characters[0]
+    train(replace(config, data=replace(config.data, synthetic_tag=known)), tmp_path / "run")
+    assert len(beginnings) == 1
+
+
+def test_semi_supervised_run_refuses_synthetic_pairs(semi_config, tmp_path, synthetic):
+    with pytest.raises(ConfigError, match="the backward translator would learn to write the tag"):
+        train(semi_config(*synthetic), tmp_path / "run")

@@ -13,12 +13,13 @@ from bytenet.datasets import (
     Vocabulary,
     plan_from_config,
     read_corpus,
-    select_training_pairs,
     text_lengths,
     training_dataset,
+    training_pairs,
 )
 from bytenet.datasets.batches.share import Share
 from bytenet.datasets.text.characters import character_counts
+from bytenet.errors import ConfigError, InputError
 from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.pairs.stream import MemoryStream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_planned_texts
@@ -41,13 +42,16 @@ class PairsInMemory(TrainingPairs):
 
     def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int, share: Share | None = None):
         corpus = read_corpus(config.data)
-        pairs = select_training_pairs(corpus.train, config.data)
+        selected = training_pairs(corpus, config.data)
+        pairs = selected.pairs
         self._config = config
         self._share = share or Share()
         self.corpus = replace(corpus, train=pairs)
-        self.number = len(pairs)
-        self.left_out = len(corpus.train) - len(pairs)
+        self.number, self.num_synthetic = selected.number, selected.num_synthetic
+        self.left_out = len(corpus.train) - selected.number
         self.vocabulary = vocabulary or Vocabulary.from_pairs(pairs, config.data)
+        if self.num_synthetic:
+            _check_synthetic(config, self.vocabulary)
         sides: dict[Side, list[str]] = {"source": pairs.source, "target": pairs.target}
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
         self.length_counts = np.ones(len(pairs), np.int64)
@@ -67,3 +71,23 @@ class PairsInMemory(TrainingPairs):
 
     def add_to(self, digest: "hashlib._Hash") -> None:
         add_planned_texts(digest, self.plan, self.corpus.train.source, self.corpus.train.target)
+
+
+def _check_synthetic(config: Config, vocabulary: Vocabulary) -> None:
+    """Raise an error if a run cannot learn from synthetic pairs.
+
+    Raises:
+        ConfigError: it is semi-supervised.
+        InputError: its model would not see the tag.
+    """
+    if config.semi_supervised.enabled:
+        raise ConfigError(
+            "data.synthetic_source is for training on pairs alone: the backward translator would learn to write the "
+            "tag. Leave it out, or set semi_supervised.enabled to false."
+        )
+    tag = config.data.synthetic_tag
+    if tag and tag not in vocabulary.characters and vocabulary.unknown != "symbol":
+        raise InputError(
+            f"The vocabulary does not have {tag!r}, the tag of the synthetic pairs (data.synthetic_tag). Choose one of "
+            'its characters that begins no sentence, or "" for no tag.'
+        )

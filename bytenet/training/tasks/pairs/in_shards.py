@@ -55,6 +55,7 @@ class PairsInShards(TrainingPairs):
         self.lengths = {"source": source, "target": target}
         self.length_counts = counts_of_lengths.pairs[used]
         self.number = int(self.length_counts.sum())
+        self.num_synthetic = 0
         self.left_out = len(self._folder) - self.number
 
     def character_counts(self) -> Mapping[str, int]:

@@ -19,7 +19,8 @@ class TrainingPairs(ABC):
 
     Attributes:
         corpus: that they belong to.
-        number: of pairs that are used.
+        number: of different pairs that are used, without the synthetic ones.
+        num_synthetic: number of synthetic pairs that are used.
         left_out: number of pairs that are not used.
         vocabulary: of the model.
         lengths: by side, int `(n,)`, numbers of ids with the end symbol that a pair has.
@@ -30,6 +31,7 @@ class TrainingPairs(ABC):
 
     corpus: Corpus
     number: int
+    num_synthetic: int
     left_out: int
     vocabulary: Vocabulary
     lengths: dict[Side, np.ndarray]
