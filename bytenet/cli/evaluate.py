@@ -15,59 +15,74 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Translate a test set and score it.")
-@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
 @click.option(
     "--split",
     type=click.Choice(["train", "validation", "test"]),
     default="test",
     show_default=True,
-    help="Split of the run's own corpus.",
+    help="Split of the corpus.",
 )
+@click.option("--corpus", help="A name from `bytenet data --list`.  [default: the run's own corpus]")
 @click.option("--source", type=click.Path(path_type=Path), help="Translate this file instead; needs --reference.")
 @click.option("--reference", type=click.Path(path_type=Path), help="Correct translations of --source, line by line.")
-@click.option("--name", help="Name of the files in RUN/evaluation.  [default: the split, or --source's name]")
+@click.option(
+    "--output-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the saved files.  [default: RUN/evaluation for a run; nothing is saved for other models]",
+)
+@click.option("--name", help="Name of the saved files.  [default: corpus and split, or --source's name]")
 @click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
 @search_options
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def evaluate(
-    run_dir: Path,
+    model_path: Path,
     split: "Split",
+    corpus: str | None,
     source: Path | None,
     reference: Path | None,
+    output_dir: Path | None,
     name: str | None,
     max_sentences: int | None,
     show: int,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Translate a test set with the model in the folder RUN and print its scores, one a line.
+    """Translate a test set with MODEL and print its scores, one a line.
 
-    The scores are also saved as RUN/evaluation/NAME.json, all translations as NAME.hypotheses.txt, and the first twenty
-    beside source and reference as NAME.samples.md. Options that are not given are read from the section decoding of
-    RUN's configuration.
+    MODEL is a run folder, a .bytenet file, or the name of a model that ships. The scores are also saved as NAME.json,
+    all translations as NAME.hypotheses.txt, and the first twenty beside source and reference as NAME.samples.md.
+    Options of the search that are not given are those of MODEL.
     """
     if (source is None) != (reference is None):
         raise click.UsageError("--source and --reference belong together. Give both or neither.")
+    if corpus is not None and source is not None:
+        raise click.UsageError("--corpus and --source name two test sets. Leave out one of them.")
     if name is not None and (not name or Path(name).name != name):
         raise click.UsageError(f"--name {name!r} is not the name of a file. Give a name without slashes.")
 
     from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
+    from bytenet.model_file import open_model
     from bytenet.run_folder import RunFolder
 
-    folder = RunFolder.open(run_dir)
+    model = open_model(model_path)
+    if output_dir is None and isinstance(model, RunFolder):
+        output_dir = model.evaluation
     if source is not None and reference is not None:
         pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
     else:
-        pairs, default_name = pairs_of_split(folder, split), split
+        pairs, default_name = pairs_of_split(model, split, corpus), split
+        if corpus is not None:
+            default_name = f"{corpus}.{split}"
     if max_sentences is not None and max_sentences < len(pairs):
         pairs = pairs.take(range(max_sentences))
         default_name += f".first-{max_sentences}"
 
     with click.progressbar(length=len(pairs), label="Translating", file=sys.stderr) as bar:
         evaluation = evaluate_run(
-            folder,
+            model.path,
             pairs,
             name or default_name,
             progress=lambda done: bar.update(done - bar.pos),
@@ -84,5 +99,6 @@ def evaluate(
             click.echo(f"{source_text} → {hypothesis}{wrong}")
     if evaluation.num_unended:
         click.echo(f"{evaluation.num_unended} translations reached the length limit without an end.", err=True)
-    paths = evaluation.save(folder.evaluation)  # last, so that the scores are printed even if the disk is full
-    click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)
+    if output_dir is not None:
+        paths = evaluation.save(output_dir)  # last, so that the scores are printed even if the disk is full
+        click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from bytenet.config import DataConfig
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
 from bytenet.errors import InputError
 from bytenet.evaluation.evaluation import Evaluation
@@ -15,6 +16,7 @@ from bytenet.evaluation.metrics.likelihood import bits_per_character
 from bytenet.evaluation.metrics.misclassification import sentence_misclassification
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
+from bytenet.model_file import ModelFile, open_model
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -23,19 +25,36 @@ if TYPE_CHECKING:
 Split = Literal["train", "validation", "test"]
 
 
-def pairs_of_split(folder: RunFolder, split: Split) -> Pairs:
-    """Read the pairs of a split of the run's own corpus. They may have any length.
+def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str | None = None) -> Pairs:
+    """Read the pairs of a split of a corpus. They may have any length.
+
+    Args:
+        model: whose languages are read.
+        split: of the corpus.
+        corpus_name: a name of the registry; None is the corpus that the run learned from.
 
     Raises:
-        InputError: the corpus has no such split, or is missing.
+        ConfigError: there is no such corpus, or it does not have the languages.
+        InputError: the corpus has no such split, or is missing; or there is no name, and the model is a file.
     """
-    corpus = read_corpus(folder.config.data)
+    data = model.config.data
+    if corpus_name is not None:
+        data = DataConfig(
+            corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,
+            reversed=data.reversed,
+        )  # fmt: skip
+    elif isinstance(model, ModelFile):
+        raise InputError(
+            f"{model.path} does not say which corpus to read. Name one with --corpus, or give files with --source and "
+            "--reference."
+        )
+    corpus = read_corpus(data)
     pairs = getattr(corpus, split)
     if not pairs:
         splits = [name for name in ("train", "validation", "test") if getattr(corpus, name)]
         raise InputError(
-            f"The corpus {corpus.name!r} of {folder.path} has no {split} pairs; it has "
-            f"{', '.join(splits)}. Choose one of these, or give files with --source and --reference."
+            f"The corpus {corpus.name!r} has no {split} pairs; it has {', '.join(splits)}. Choose one of these, or "
+            "give files with --source and --reference."
         )
     return pairs
 
@@ -55,7 +74,7 @@ def evaluate_run(
     could be longer than its source. The settings of the evaluation say so.
 
     Args:
-        run_dir: the run folder.
+        run_dir: a run folder, a `.bytenet` file, or the name of a model that ships.
         pairs: sources and references.
         name: of the test set.
         bootstrap: number of resampled corpora for the intervals.
@@ -65,13 +84,13 @@ def evaluate_run(
             configuration.
 
     Raises:
-        InputError: the run folder or its model cannot be used, or there are no pairs.
+        InputError: the model cannot be used, or there are no pairs.
     """
     from bytenet.decoding import Translator, log_probabilities
 
     if not len(pairs):
         raise InputError(f"{name} has no sentences. Give at least one sentence with its reference.")
-    config = RunFolder.open(run_dir).config
+    config = open_model(run_dir).config
     translator = Translator.from_run(run_dir, jit_compile=jit_compile, **options)
     uses_reference_lengths = translator.model.length_policy.pads_to_pair
     began = time.perf_counter()

@@ -6,6 +6,7 @@ from bytenet.datasets.corpora.digits import ENTRY as DIGITS
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
 from bytenet.datasets.corpora.multi30k import ENTRY as MULTI30K
+from bytenet.datasets.corpora.multi30k import ENTRY_2017 as MULTI30K_2017
 from bytenet.datasets.corpora.multi30k_monolingual import ENTRY as MULTI30K_MONOLINGUAL
 from bytenet.datasets.corpora.newstest import ENTRY as NEWSTEST
 from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
@@ -16,7 +17,18 @@ from bytenet.errors import ConfigError
 
 _ENTRIES = {
     entry.name: entry
-    for entry in (DIGITS, NUMBERS, MULTI30K, MULTI30K_MONOLINGUAL, TATOEBA, NEWSTEST, EUROPARL, USER_FILES, USER_SHARDS)
+    for entry in (
+        DIGITS,
+        NUMBERS,
+        MULTI30K,
+        MULTI30K_2017,
+        MULTI30K_MONOLINGUAL,
+        TATOEBA,
+        NEWSTEST,
+        EUROPARL,
+        USER_FILES,
+        USER_SHARDS,
+    )
 }
 
 

@@ -65,12 +65,47 @@ def test_given_files_are_evaluated_up_to_the_sentence_limit(run, invoke, tmp_pat
     assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
 
 
+def test_a_model_that_ships_is_evaluated_on_files_and_on_a_corpus(shipped, invoke, tmp_path):
+    (tmp_path / "some.de").write_text("ein Hund\nein Haus\n", encoding="utf-8")
+    (tmp_path / "some.en").write_text("a dog\na house\n", encoding="utf-8")
+    files = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en"]
+    result = invoke(evaluate, "de-en", *files, "--beam-size", 1, "--json")
+    assert json.loads(result.stdout)["num_sentences"] == 2
+    assert "Saved" not in result.stderr
+
+    folder = tmp_path / "scores"
+    options = ["--corpus", "numbers", "--max-sentences", 3, "--beam-size", 1, "--output-dir", folder]
+    result = invoke(evaluate, shipped, *options)
+    assert "(3 sentences)" in result.stdout
+    saved = json.loads((folder / "numbers.test.first-3.json").read_text())
+    assert saved["num_sentences"] == 3
+
+
+def test_a_model_file_needs_a_corpus_or_files(shipped, invoke):
+    with pytest.raises(InputError, match=r"de-en.bytenet does not say which corpus to read. Name one with --corpus"):
+        invoke(evaluate, "de-en")
+
+
+def test_a_run_is_evaluated_on_another_corpus(run, invoke):
+    invoke(evaluate, run.path, "--corpus", "numbers", "--split", "validation", "--max-sentences", 2, "--beam-size", 1)
+    saved = json.loads((run.evaluation / "numbers.validation.first-2.json").read_text())
+    assert saved["num_sentences"] == 2
+
+
 def test_missing_split_error_lists_the_existing_splits(run, invoke):
     with pytest.raises(InputError, match=r"no validation pairs; it has train, test.*--source"):
         invoke(evaluate, run.path, "--split", "validation")
 
 
-@pytest.mark.parametrize("arguments", [["--source", "x"], ["--reference", "x"], ["--name", "../x"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--source", "x"],
+        ["--reference", "x"],
+        ["--name", "../x"],
+        ["--corpus", "numbers", "--source", "x", "--reference", "x"],
+    ],
+)
 def test_wrong_arguments_exit_with_code_2(run_folder, invoke, arguments):
     assert invoke(evaluate, run_folder.path, *arguments).exit_code == 2
 

@@ -54,14 +54,15 @@ def test_missing_training_files_are_named(tmp_path):
 def test_every_corpus_is_listed_with_licence_and_files():
     entries = {entry.name: entry for entry in available()}
     assert set(entries) == {
-        "digits", "numbers", "newstest", "europarl", "multi30k", "multi30k-monolingual", "tatoeba", "files", "shards",
+        "digits", "numbers", "newstest", "europarl", "multi30k", "multi30k-2017", "multi30k-monolingual", "tatoeba",
+        "files", "shards",
     }  # fmt: skip
     for entry in entries.values():
         assert entry.description
         assert entry.licence
         for file in entry.files():
             assert file.url.startswith("https://")
-            assert file.path.startswith(entry.name.removesuffix("-monolingual"))
+            assert file.path.startswith(entry.name.removesuffix("-monolingual").removesuffix("-2017"))
 
 
 def test_an_unknown_corpus_is_refused_with_the_nearest_name():

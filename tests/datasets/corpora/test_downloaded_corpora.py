@@ -25,7 +25,7 @@ def tgz(members: dict[str, str]) -> bytes:
 
 
 def test_multi30k_is_read_from_the_users_folder(data_folder, offline):
-    for name in ("train", "val", "test_2016_flickr"):
+    for name in ("train", "val", "test_2016_flickr", "test_2017_flickr"):
         for language in ("de", "en"):
             data_folder(f"multi30k/{name}.{language}.gz", [f"{name} {language}"])
     corpus = load_corpus(DataConfig(corpus="multi30k"))
@@ -34,12 +34,15 @@ def test_multi30k_is_read_from_the_users_folder(data_folder, offline):
     assert corpus.test == Pairs(["test_2016_flickr de"], ["test_2016_flickr en"])
     turned = load_corpus(DataConfig(corpus="multi30k", source_language="en", target_language="de"))
     assert turned.train == Pairs(["train en"], ["train de"])
+    later = load_corpus(DataConfig(corpus="multi30k-2017"))
+    assert (later.train, later.test) == (corpus.train, Pairs(["test_2017_flickr de"], ["test_2017_flickr en"]))
 
 
 @pytest.mark.parametrize(
     ("corpus", "file"),
     [
         ("multi30k", "multi30k/train.de.gz"),
+        ("multi30k-2017", "multi30k/train.de.gz"),
         ("europarl", "europarl/de-en.tgz"),
         ("tatoeba", "tatoeba/deu-eng.zip"),
         ("newstest", "newstest/newstest2008-test.tgz"),
