@@ -56,7 +56,7 @@ def load_corpus(config: "DataConfig") -> Corpus:
         InputError: see `read_corpus`; or no training pair is within the limits.
     """
     corpus = read_corpus(config)
-    return dataclasses.replace(corpus, train=training_pairs(corpus, config).pairs)
+    return dataclasses.replace(corpus, train=training_pairs(corpus, config).epoch)
 
 
 def _check_languages(config: "DataConfig", entry: "CorpusEntry") -> None:

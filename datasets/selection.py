@@ -51,7 +51,7 @@ def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
 def select_synthetic_pairs(corpus: Corpus, config: "DataConfig") -> Pairs:
     """Select the synthetic pairs that are learned from, and put the tag in front of their sources.
 
-    From the tag, a model knows which sources a machine wrote (Caswell et al., 2019, Tagged Back-Translation).
+    The tag tells the model which pairs are synthetic (Caswell et al., 2019, Tagged Back-Translation).
 
     Args:
         corpus: without synthetic pairs, there are none.
@@ -63,7 +63,7 @@ def select_synthetic_pairs(corpus: Corpus, config: "DataConfig") -> Pairs:
     if corpus.synthetic is None:
         return Pairs([], [])
     pairs = corpus.synthetic.take(_within_limits(corpus.synthetic, config, "synthetic").tolist())
-    return Pairs([config.synthetic_tag + text for text in pairs.source], pairs.target)
+    return Pairs([(config.synthetic_tag or "") + text for text in pairs.source], pairs.target)
 
 
 @dataclass(frozen=True)
@@ -71,18 +71,36 @@ class SelectedPairs:
     """The pairs of an epoch.
 
     Attributes:
-        pairs: `pair_copies` times the selected pairs of the corpus, then the synthetic pairs.
-        number: of selected pairs of the corpus.
-        num_synthetic: number of synthetic pairs.
+        real: the selected pairs of the corpus.
+        synthetic: the selected synthetic pairs, with their tag.
+        copies: how often each real pair comes in an epoch.
     """
 
-    pairs: Pairs
-    number: int
-    num_synthetic: int
+    real: Pairs
+    synthetic: Pairs
+    copies: int
+
+    @property
+    def once(self) -> Pairs:
+        """Each pair once: the real ones, then the synthetic ones."""
+        return self._pairs(copies=1)
+
+    @property
+    def epoch(self) -> Pairs:
+        """All copies of the real pairs, then the synthetic pairs."""
+        return self._pairs(self.copies)
+
+    def _pairs(self, copies: int) -> Pairs:
+        if copies == 1 and not len(self.synthetic):
+            return self.real
+        return Pairs(
+            list(self.real.source) * copies + self.synthetic.source,
+            list(self.real.target) * copies + self.synthetic.target,
+        )
 
 
 def training_pairs(corpus: Corpus, config: "DataConfig") -> SelectedPairs:
-    """The pairs that a run learns from in an epoch.
+    """The pairs that a run learns from.
 
     Args:
         corpus: with all its pairs.
@@ -91,13 +109,9 @@ def training_pairs(corpus: Corpus, config: "DataConfig") -> SelectedPairs:
     Raises:
         ConfigError, InputError: see `select_training_pairs` and `select_synthetic_pairs`.
     """
-    selected = select_training_pairs(corpus.train, config)
-    synthetic = select_synthetic_pairs(corpus, config)
-    pairs = selected
-    if len(synthetic) or config.pair_copies > 1:
-        sides = zip((selected.source, selected.target), (synthetic.source, synthetic.target), strict=True)
-        pairs = Pairs(*(list(own) * config.pair_copies + list(others) for own, others in sides))
-    return SelectedPairs(pairs, len(selected), len(synthetic))
+    return SelectedPairs(
+        select_training_pairs(corpus.train, config), select_synthetic_pairs(corpus, config), config.pair_copies
+    )
 
 
 def _within_limits(pairs: Pairs, config: "DataConfig", kind: str) -> np.ndarray:

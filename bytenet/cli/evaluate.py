@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the saved files.  [default: RUN/evaluation for a run; nothing is saved for other models]",
 )
-@click.option("--name", help="Name of the saved files.  [default: corpus and split, or --source's name]")
+@click.option(
+    "--name", help="Name of the saved files.  [default: --source's name, or the split, after the name of --corpus]"
+)
 @click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
 @search_options
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
@@ -51,9 +53,9 @@ def evaluate(
 ) -> None:
     """Translate a test set with MODEL and print its scores, one a line.
 
-    MODEL is a run folder, a .bytenet file, or the name of a model that ships. The scores are also saved as NAME.json,
-    all translations as NAME.hypotheses.txt, and the first twenty beside source and reference as NAME.samples.md.
-    Options of the search that are not given are those of MODEL.
+    MODEL is a run folder, a .bytenet file, or the name of a model that ships. In the folder of a run, or in
+    --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, and the first twenty
+    beside source and reference as NAME.samples.md. Options of the search that are not given are those of MODEL.
     """
     if (source is None) != (reference is None):
         raise click.UsageError("--source and --reference belong together. Give both or neither.")

@@ -29,9 +29,9 @@ def _not_empty(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def _one_character_or_none(value: str) -> str:
-    if len(value) > 1:
-        raise ValueError("should be one character, or empty")
+def _one_character(value: str) -> str:
+    if len(value) != 1:
+        raise ValueError("should be one character")
     return value
 
 
@@ -48,7 +48,7 @@ NonNegativeFloat = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Even = Annotated[int, Field(ge=2, le=_LARGEST, multiple_of=2)]
 Odd = Annotated[int, Field(ge=1, le=_LARGEST), AfterValidator(_odd)]
-Character = Annotated[str, AfterValidator(_one_character_or_none)]
+Character = Annotated[str, AfterValidator(_one_character)]
 Name = Annotated[str, Field(min_length=1)]
 # YAML and Python callers pass lists. The configuration has tuples, which cannot change.
 Positives = Annotated[tuple[Positive, ...], Field(strict=False, max_length=_MOST_LAYERS), AfterValidator(_not_empty)]

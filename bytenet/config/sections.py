@@ -43,10 +43,10 @@ class DataConfig:
     monolingual_source: Name | None = None
     monolingual_target: Name | None = None
     # Pairs of which a machine wrote one side, as `bytenet data back-translate` makes them. They are added to the
-    # training pairs, with synthetic_tag in front of each source ("": no tag).
+    # training pairs, with synthetic_tag in front of each source (null: no tag).
     synthetic_source: Name | None = None
     synthetic_target: Name | None = None
-    synthetic_tag: Character = "⇄"
+    synthetic_tag: Character | None = "⇄"
     pair_copies: Positive = 1  # how often each pair comes in an epoch, synthetic ones apart
     # Years of NewsTest, for corpora that consist of NewsTests or are evaluated on them.
     train_years: Years | None = None

@@ -7,6 +7,8 @@ from bytenet.datasets import Pairs
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.translator import Translator
 
+_RATIO_MIN_CHARS = 20
+
 
 @dataclass(frozen=True)
 class BackTranslation:
@@ -34,7 +36,8 @@ def back_translate(
     Args:
         translator: from the target language to the source language.
         texts: of the target language, not blank.
-        max_ratio: most characters of the longer side for each one of the shorter side.
+        max_ratio: most characters of the longer side for each one of the shorter side. Pairs whose longer side has less
+            than 20 characters may have any ratio.
         progress: called with the number of finished texts.
 
     Raises:
@@ -46,7 +49,7 @@ def back_translate(
         shorter, longer = sorted((len(best.text), len(text)))
         if not best.ended or is_blank(best.text):
             num_unended += 1
-        elif longer > max_ratio * shorter:
+        elif longer >= _RATIO_MIN_CHARS and longer > max_ratio * shorter:
             num_odd += 1
         else:
             sources.append(best.text)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Split = Literal["train", "validation", "test"]
 
+_OF_USERS = ("files", "shards")  # corpora that consist of the user's own files
+
 
 def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str | None = None) -> Pairs:
     """Read the pairs of a split of a corpus. They may have any length.
@@ -37,18 +39,13 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
         ConfigError: there is no such corpus, or it does not have the languages.
         InputError: the corpus has no such split, or is missing; or there is no name, and the model is a file.
     """
-    data = model.config.data
-    if corpus_name is not None:
-        data = DataConfig(
-            corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,
-            reversed=data.reversed,
-        )  # fmt: skip
-    elif isinstance(model, ModelFile):
-        raise InputError(
-            f"{model.path} does not say which corpus to read. Name one with --corpus, or give files with --source and "
-            "--reference."
-        )
+    own, data = model.config.data, _data_of(model, corpus_name)
     corpus = read_corpus(data)
+    if data is not own and (languages := (corpus.source_language, corpus.target_language)) != own.languages:
+        raise InputError(
+            f"The corpus {corpus.name} has pairs from {' to '.join(languages)}, but {model.path} translates "
+            f"{' to '.join(own.languages)}."
+        )
     pairs = getattr(corpus, split)
     if not pairs:
         splits = [name for name in ("train", "validation", "test") if getattr(corpus, name)]
@@ -57,6 +54,24 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
             "give files with --source and --reference."
         )
     return pairs
+
+
+def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfig:
+    """The settings of a corpus: those of the run if it is the run's own, otherwise the defaults of the corpus."""
+    data = model.config.data
+    if isinstance(model, RunFolder) and corpus_name in (None, data.corpus):
+        return data
+    if corpus_name is None:
+        raise InputError(
+            f"{model.path} does not say which corpus to read. Name one with --corpus, or give files with --source and "
+            "--reference."
+        )
+    if corpus_name in _OF_USERS:
+        raise InputError(f"--corpus {corpus_name} does not say which files. Give them with --source and --reference.")
+    return DataConfig(
+        corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,
+        reversed=data.reversed,
+    )  # fmt: skip
 
 
 def evaluate_run(

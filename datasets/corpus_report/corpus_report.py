@@ -11,7 +11,9 @@ from bytenet.datasets.corpus_report.monolingual_use import MonolingualUse, monol
 from bytenet.datasets.corpus_report.sentence_lengths import SideLengths, length_bars, side_lengths
 from bytenet.datasets.corpus_report.suspicious_pairs import SuspiciousPairs, find_suspicious
 from bytenet.datasets.loading import read_corpus
+from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.selection import training_pairs
+from bytenet.datasets.text.characters import comparable
 from bytenet.datasets.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,11 +29,13 @@ class CorpusReport:
         source_language: its code.
         target_language: its code.
         num_read: number of training pairs before the limits on length and number.
-        num_train: number of different training pairs within the limits, without the synthetic ones.
+        num_train: number of training pairs within the limits, without copies and synthetic pairs.
+        pair_copies: how often each of them comes in an epoch.
         num_synthetic: number of synthetic pairs within the limits.
+        synthetic_held_out: by split, how many of its pairs share a sentence with the synthetic pairs.
         num_held_out: number of pairs of "validation" and "test"; None if the corpus has no such split.
-        source_lengths: of the training sources within the limits.
-        target_lengths: of the training targets within the limits.
+        source_lengths: of the training sources within the limits, also of synthetic pairs, with their tag.
+        target_lengths: of the training targets within the limits, also of synthetic pairs.
         length_histogram: (shortest, longest, pairs) of each bar: pair lengths, end symbol counted.
         plan: the batches of an epoch.
         vocabulary_size: number of ids, the special ones counted.
@@ -46,7 +50,9 @@ class CorpusReport:
     target_language: str
     num_read: int
     num_train: int
+    pair_copies: int
     num_synthetic: int
+    synthetic_held_out: dict[str, int]
     num_held_out: dict[str, int | None]
     source_lengths: SideLengths
     target_lengths: SideLengths
@@ -67,7 +73,7 @@ class CorpusReport:
         """
         corpus = read_corpus(config)
         selected = training_pairs(corpus, config)
-        train = selected.pairs
+        train = selected.once
         vocabulary = Vocabulary.from_pairs(train, config)
         if vocabulary.unknown == "error":  # here unknown characters are counted
             vocabulary = Vocabulary(vocabulary.characters, "symbol")
@@ -80,13 +86,15 @@ class CorpusReport:
             source_language=corpus.source_language,
             target_language=corpus.target_language,
             num_read=len(corpus.train),
-            num_train=selected.number,
-            num_synthetic=selected.num_synthetic,
+            num_train=len(selected.real),
+            pair_copies=selected.copies,
+            num_synthetic=len(selected.synthetic),
+            synthetic_held_out={split: _num_shared(corpus.synthetic, pairs) for split, pairs in held_out.items()},
             num_held_out={split: None if pairs is None else len(pairs) for split, pairs in splits.items()},
             source_lengths=side_lengths(train.source),
             target_lengths=side_lengths(train.target),
             length_histogram=length_bars(lengths),
-            plan=plan_from_config(lengths, config),
+            plan=plan_from_config(pair_lengths(selected.epoch, vocabulary), config),
             vocabulary_size=vocabulary.size,
             alphabet=count_characters(train),
             unseen={split: unseen_characters(pairs, vocabulary) for split, pairs in held_out.items()},
@@ -111,9 +119,11 @@ class CorpusReport:
             "pairs": {
                 "read": self.num_read,
                 "train": self.num_train,
+                "copies": self.pair_copies,
                 "synthetic": self.num_synthetic,
                 **self.num_held_out,
             },
+            "synthetic_held_out": self.synthetic_held_out,
             "lengths": {**sides, "histogram": bars},
             "batches": {
                 "buckets": [asdict(bucket) for bucket in self.plan.buckets],
@@ -135,3 +145,12 @@ class CorpusReport:
             ],
             "monolingual": {side: asdict(text) for side, text in self.monolingual.items()},
         }
+
+
+def _num_shared(synthetic: Pairs | None, held_out: Pairs) -> int:
+    """The number of held-out pairs of which a side is among the synthetic pairs."""
+    if synthetic is None:
+        return 0
+    sources, targets = set(comparable(synthetic.source)), set(comparable(synthetic.target))
+    pairs = zip(comparable(held_out.source), comparable(held_out.target), strict=True)
+    return sum(source in sources or target in targets for source, target in pairs)

@@ -67,11 +67,19 @@ def _print_head(report: CorpusReport, console: Console) -> None:
     _say(console, f"{report.name}: {report.source_language} to {report.target_language}", "bold")
     left_out = report.num_read - report.num_train
     note = f" ({left_out:,} of {report.num_read:,} are left out by the limits)" if left_out else ""
-    _say(console, f"train       {report.num_train:,} pairs{note}")
+    copies = f", each {report.pair_copies} times in an epoch" if report.pair_copies > 1 else ""
+    _say(console, f"train       {report.num_train:,} pairs{copies}{note}")
     if report.num_synthetic:
         _say(console, f"synthetic   {report.num_synthetic:,} pairs")
     for split, count in report.num_held_out.items():
         _say(console, f"{split:<11} {'none' if count is None else f'{count:,} pairs'}")
+    for split, count in report.synthetic_held_out.items():
+        if count:
+            _say(
+                console,
+                f"warning: {count:,} pairs of {split} share a sentence with the synthetic pairs, so its scores will be "
+                "too good",
+            )
     console.print()
 
 

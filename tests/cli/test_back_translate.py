@@ -7,13 +7,14 @@ from bytenet.config import load_config
 from bytenet.datasets import read_corpus, read_lines
 from bytenet.decoding import Translator
 from bytenet.errors import InputError
+from bytenet.lite.translation import Translation
 
 TEXT = ["ein Hund", "zwei", "", "drei lange Hunde", "ein q"]
 
 
 @pytest.fixture
 def settings(tmp_path):
-    """A configuration from English to German, for a model from German to English."""
+    """A configuration from English to German, for a model from German to English. It names no preset."""
     paths = {}
     for name, lines in (("train_source", ["a"]), ("train_target", ["ein"]), ("monolingual_target", TEXT)):
         paths[name] = tmp_path / name
@@ -25,61 +26,93 @@ def settings(tmp_path):
     return path
 
 
-def pairs_in(folder):
-    return read_lines(folder / "synthetic.en", allow_empty=True), read_lines(folder / "synthetic.de", allow_empty=True)
+@pytest.fixture
+def translations(monkeypatch):
+    """A function that sets what every model writes: texts, and whether they have an end."""
+
+    def write(*texts, ended=True):
+        hypotheses = [[Translation(text, -1.0, 0.0, ended)] for text in texts]
+        monkeypatch.setattr(Translator, "translate", lambda self, lines: iter(hypotheses))
+
+    return write
 
 
-def test_text_within_the_limits_is_translated_into_the_source_language(run_folder, settings, invoke, tmp_path):
+def pairs_in(folder, source="en", target="de"):
+    sides = f"source.{source}", f"target.{target}"
+    return tuple(read_lines(folder / side) for side in sides)
+
+
+def test_text_within_the_limits_is_translated_into_the_source_language(
+    run_folder, settings, invoke, tmp_path, monkeypatch
+):
     folder = tmp_path / "more" / "pairs"
-    result = invoke(back_translate, run_folder.path, settings, folder, "--max-ratio", "inf")
     texts = ["ein Hund", "zwei"]
-    translator = Translator.from_run(run_folder.path, beam_size=1)
-    expected = [
-        (best.text, text) for text, [best] in zip(texts, translator.translate(texts), strict=True) if best.ended
-    ]
-    sources, targets = pairs_in(folder)
-    assert list(zip(sources, targets, strict=True)) == expected
-    assert f"{len(expected)} pairs. Left out: 2 sentences because of their length, 1 with characters" in result.stderr
-    unended = len(texts) - len(expected)
-    assert f"{unended} whose translation has no end, 0 with odd lengths" in result.stderr
+    greedy = [best.text for [best] in Translator.from_run(run_folder.path, beam_size=1).translate(texts)]
+    assert all(greedy)
+    translate = Translator.translate
+
+    def ended(self, lines):  # the model is not trained: without this, no translation has an end
+        assert self.beam_size == 1
+        return ([best._replace(ended=True)] for [best] in translate(self, lines))
+
+    monkeypatch.setattr(Translator, "translate", ended)
+    result = invoke(back_translate, run_folder.path, settings, folder, "--max-ratio", "inf")
+    assert pairs_in(folder) == (greedy, texts)
+    assert "Pairs: 2. Left out: 2 sentences because of their length, 1 with characters" in result.stderr
 
 
-def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tmp_path, monkeypatch):
-    fixed = [[type("Best", (), {"text": text, "ended": True})] for text in ("a dog", "two")]
-    monkeypatch.setattr(Translator, "translate", lambda self, lines: iter(fixed))
+def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tmp_path, translations):
+    translations("a dog", "two")
+    # The configuration already names the files that the command makes.
+    text = settings.read_text(encoding="utf-8")
+    files = f"  synthetic_source: {tmp_path / 'pairs/source.en'}\n  synthetic_target: {tmp_path / 'pairs/target.de'}\n"
+    settings.write_text(text + files, encoding="utf-8")
     printed = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs").stdout.split()
-    corpus = read_corpus(load_config(str(settings), printed[1::2]).data)
-    assert corpus.synthetic is not None
-    assert (corpus.synthetic.source, corpus.synthetic.target) == (["a dog", "two"], ["ein Hund", "zwei"])
+    for config in (load_config(str(settings)), load_config(str(settings), printed[1::2])):
+        corpus = read_corpus(config.data)
+        assert corpus.synthetic is not None
+        assert (corpus.synthetic.source, corpus.synthetic.target) == (["a dog", "two"], ["ein Hund", "zwei"])
 
 
-def test_translations_without_end_and_of_odd_length_are_left_out(run_folder, settings, invoke, tmp_path, monkeypatch):
-    fixed = [[type("Best", (), {"text": text, "ended": ended})] for text, ended in (("a dog", False), ("t", True))]
-    monkeypatch.setattr(Translator, "translate", lambda self, lines: iter(fixed))
-    result = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs")
-    assert "0 pairs." in result.stderr
-    assert "1 whose translation has no end, 1 with odd lengths" in result.stderr
+@pytest.mark.parametrize("ended", [True, False])
+def test_translations_without_end_and_of_odd_length_are_left_out(
+    run_folder, settings, invoke, tmp_path, translations, ended
+):
+    translations("a long dog, a very long dog", "two", ended=ended)
+    if ended:
+        result = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs")
+        assert "0 whose translation has no end, 1 with odd lengths" in result.stderr
+        assert pairs_in(tmp_path / "pairs") == (["two"], ["zwei"])
+    else:
+        with pytest.raises(InputError, match="No pair is left"):
+            invoke(back_translate, run_folder.path, settings, tmp_path / "pairs")
+        assert not (tmp_path / "pairs" / "source.en").exists()
 
 
 def test_model_of_the_same_direction_and_missing_text_are_refused(run_folder, settings, invoke, tmp_path):
     same = ("--set", "data.source_language=de", "--set", "data.target_language=en")
     with pytest.raises(InputError, match=r"translates de to en. .* needs a model from en to de"):
         invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *same)
-    with pytest.raises(InputError, match="has no text without translations on its target side"):
+    with pytest.raises(InputError, match=r"no monolingual text in de. Set data.monolingual_target"):
         invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", "--set", "data.monolingual_target=")
     assert not (tmp_path / "pairs").exists()
 
 
-def test_reversed_configuration_names_the_files_by_its_languages(run_folder, settings, invoke, tmp_path, monkeypatch):
-    fixed = [[type("Best", (), {"text": text, "ended": True})] for text in ("a dog", "two")]
-    monkeypatch.setattr(Translator, "translate", lambda self, lines: iter(fixed))
+def test_existing_pairs_are_not_overwritten(run_folder, settings, invoke, tmp_path):
+    (tmp_path / "target.de").write_text("x\n")
+    with pytest.raises(InputError, match=r"target\.de exists"):
+        invoke(back_translate, run_folder.path, settings, tmp_path)
+
+
+def test_reversed_configuration_names_the_files_by_its_languages(run_folder, settings, invoke, tmp_path, translations):
+    translations("a dog", "two")
     turned = [
         "data.reversed=true", "data.source_language=de", "data.target_language=en", "data.monolingual_target=",
         f"data.monolingual_source={tmp_path / 'monolingual_target'}",
     ]  # fmt: skip
     options = [argument for setting in turned for argument in ("--set", setting)]
     printed = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *options).stdout.split()
-    assert pairs_in(tmp_path / "pairs") == (["a dog", "two"], ["ein Hund", "zwei"])
+    assert pairs_in(tmp_path / "pairs", "de", "en") == (["ein Hund", "zwei"], ["a dog", "two"])
     corpus = read_corpus(load_config(str(settings), [*turned, *printed[1::2]]).data)
     assert corpus.synthetic is not None
     assert (corpus.synthetic.source, corpus.synthetic.target) == (["a dog", "two"], ["ein Hund", "zwei"])

@@ -86,6 +86,20 @@ def test_a_model_file_needs_a_corpus_or_files(shipped, invoke):
         invoke(evaluate, "de-en")
 
 
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [("files", "does not say which files"), ("digits", "has pairs from words to digits, but .* translates de to en")],
+)
+def test_a_corpus_that_does_not_fit_the_model_is_refused(shipped, invoke, corpus, message):
+    with pytest.raises(InputError, match=message):
+        invoke(evaluate, "de-en", "--corpus", corpus)
+
+
+def test_the_corpus_of_the_run_is_read_with_its_settings(run, invoke):
+    invoke(evaluate, run.path, "--corpus", "files", "--max-sentences", 1, "--beam-size", 1)
+    assert json.loads((run.evaluation / "files.test.first-1.json").read_text())["num_sentences"] == 1
+
+
 def test_a_run_is_evaluated_on_another_corpus(run, invoke):
     invoke(evaluate, run.path, "--corpus", "numbers", "--split", "validation", "--max-sentences", 2, "--beam-size", 1)
     saved = json.loads((run.evaluation / "numbers.validation.first-2.json").read_text())

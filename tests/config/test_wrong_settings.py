@@ -101,7 +101,7 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
         ("data.corpus=files", "corpus: files needs train_source and train_target"),
         ("data.test_source=a", "test_source is read only with corpus: files or shards, but corpus is 'digits'."),
         ("data.synthetic_source=a", "synthetic_source and synthetic_target belong together; give both or neither."),
-        ("data.synthetic_tag=ab", "data.synthetic_tag is 'ab', but should be one character, or empty."),
+        ("data.synthetic_tag=ab", "data.synthetic_tag is 'ab', but should be one character."),
         (
             "data.train_years=[1999]",
             "data.train_years is [1999], but should be greater than or equal to 2008.",

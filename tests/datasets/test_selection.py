@@ -60,23 +60,22 @@ def test_synthetic_pairs_within_the_limits_come_after_copies_of_the_pairs_and_ha
     synthetic = Pairs(["wxyz", "w", "much too long"], ["jklm", "", "j"])
     config = DataConfig(max_length=4, synthetic_tag="§", pair_copies=3)
     selected = training_pairs(corpus_with(synthetic), config)
-    own = select_training_pairs(PAIRS, config)
-    assert selected.pairs == Pairs([*own.source * 3, "§wxyz"], [*own.target * 3, "jklm"])
-    assert (selected.number, selected.num_synthetic) == (len(own), 1)
+    real = select_training_pairs(PAIRS, config)
+    assert selected.epoch == Pairs([*real.source * 3, "§wxyz"], [*real.target * 3, "jklm"])
+    assert selected.once == Pairs([*real.source, "§wxyz"], [*real.target, "jklm"])
+    assert (selected.real, selected.synthetic) == (real, Pairs(["§wxyz"], ["jklm"]))
 
 
 def test_synthetic_pairs_may_have_no_tag():
-    selected = training_pairs(corpus_with(Pairs(["w"], ["j"])), DataConfig(synthetic_tag=""))
-    assert (selected.pairs.source[-1], selected.pairs.target[-1]) == ("w", "j")
+    selected = training_pairs(corpus_with(Pairs(["w"], ["j"])), DataConfig(synthetic_tag=None))
+    assert selected.synthetic == Pairs(["w"], ["j"])
 
 
 def test_without_synthetic_pairs_and_copies_the_selected_pairs_are_learned():
     selected = training_pairs(corpus_with(None), DataConfig())
-    assert (selected.pairs, selected.number, selected.num_synthetic) == (
-        select_training_pairs(PAIRS, DataConfig()),
-        4,
-        0,
-    )
+    assert selected.epoch is selected.once is selected.real
+    assert selected.real == select_training_pairs(PAIRS, DataConfig())
+    assert len(selected.synthetic) == 0
 
 
 def test_no_synthetic_pair_within_the_limits_is_an_error():

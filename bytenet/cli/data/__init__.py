@@ -1,4 +1,4 @@
-"""`bytenet data`: look at a corpus, or deal a large one into shards. Each module is one command.
+"""`bytenet data`: look at a corpus, back-translate its text, or deal it into shards. Each module is one command.
 
 `bytenet data PRESET_OR_FILE` is short for `bytenet data report PRESET_OR_FILE`, as looking at a corpus is what most
 users want of this verb.
@@ -10,7 +10,7 @@ from bytenet.cli.common.lazy_group import LazyGroup
 
 _VERBS = {
     "report": "Show the corpus of PRESET_OR_FILE. This is what `bytenet data PRESET_OR_FILE` does.",
-    "back-translate": "Make pairs of text without translations, with a model of the other direction.",
+    "back-translate": "Translate monolingual text into training pairs, with a model of the other direction.",
     "shard": "Deal a corpus that is larger than memory into files to train from.",
 }
 
@@ -34,6 +34,6 @@ class _ReportByDefault(LazyGroup):
 def data() -> None:
     """Look at a corpus before training: lengths, buckets, alphabet, odd pairs.
 
-    `bytenet data report --help` explains what is shown, and `bytenet data shard --help` what to do with more text than
-    fits into memory.
+    `bytenet data report --help` explains what is shown, `bytenet data back-translate --help` how to use text without
+    translations, and `bytenet data shard --help` what to do with more text than fits into memory.
     """

@@ -1,67 +1,63 @@
-"""`bytenet data back-translate`: make synthetic pairs of text without translations."""
+"""`bytenet data back-translate`: translate monolingual text into training pairs."""
 
+import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.set_option import set_option
 
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
+    from bytenet.datasets import SelectedTexts
+    from bytenet.model_file import ModelFile
+    from bytenet.run_folder import RunFolder
 
-@click.command(short_help="Make pairs of text without translations, with a model of the other direction.")
+
+@click.command(short_help="Translate monolingual text into training pairs, with a model of the other direction.")
 @click.argument("model")
 @click.argument("preset_or_file")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @set_option("data.num_monolingual=20000")
 @click.option(
     "--max-ratio",
     type=click.FloatRange(min=1),
     default=3,
     show_default=True,
-    help="Most characters of the longer side for each one of the shorter side; inf for no limit.",
+    help="Most characters of the longer side for each one of the shorter side, if the longer side has at least 20; inf "
+    "for no limit.",
 )
 @search_options
 def back_translate(
     model: str, preset_or_file: str, folder: Path, overrides: tuple[str, ...], max_ratio: float, **options: Any
 ) -> None:
-    """Translate the target-language text of PRESET_OR_FILE with MODEL, and save the pairs in FOLDER.
+    """Translate the monolingual target text of PRESET_OR_FILE with MODEL, and save the pairs in FOLDER.
 
-    MODEL translates in the other direction: from the target language to the source language. It is a run folder, a
-    .bytenet file or the name of a model that ships. The text is data.monolingual_target, or that of the corpus, within
-    the limits of data.min_length, max_length and num_monolingual.
+    MODEL is a run folder, a .bytenet file or the name of a model that ships. It translates from the target language to
+    the source language. The text is data.monolingual_target, or that of the corpus (with data.reversed:
+    data.monolingual_source), within the limits of data.min_length, max_length and num_monolingual.
 
-    \b
-    Then train on these pairs beside the real ones:
-      bytenet train PRESET_OR_FILE --run RUN \\
-        --set data.synthetic_source=FOLDER/synthetic.de \\
-        --set data.synthetic_target=FOLDER/synthetic.en
-
+    The last line of the output has the settings with which `bytenet train PRESET_OR_FILE` learns from these pairs, too.
     Options of the search that are not given are those of MODEL, but the search is greedy.
     """
-    from bytenet.config import load_config
-    from bytenet.datasets import read_corpus, select_monolingual
     from bytenet.errors import InputError
     from bytenet.files import write_text_atomic
     from bytenet.model_file import open_model
+    from bytenet.presets.by_size import load_sized_config
 
-    data = load_config(preset_or_file, overrides).data
+    # A configuration may name the files that this command is about to make.
+    overrides = (*overrides, "data.synthetic_source=", "data.synthetic_target=")
+    data = load_sized_config(preset_or_file, overrides).config.data
+    paths = {side: folder / f"{side}.{getattr(data, f'{side}_language')}" for side in ("source", "target")}
+    for path in paths.values():
+        if path.exists():
+            raise InputError(f"{path} exists. Give another folder, or delete it.")
     backward = open_model(model)
-    if backward.config.data.languages != data.languages[::-1]:
-        raise InputError(
-            f"{backward.path} translates {' to '.join(backward.config.data.languages)}. Back-translation of the text "
-            f"of {preset_or_file} needs a model from {' to '.join(data.languages[::-1])}."
-        )
-    corpus = read_corpus(data)
-    if not corpus.monolingual_target:
-        raise InputError(
-            f"The corpus {corpus.name} has no text without translations on its target side. Set "
-            "data.monolingual_target to a file."
-        )
-    selected = select_monolingual(corpus.monolingual_target, data, backward.vocabulary)
-    if not selected.texts:
-        raise InputError("No sentence of the text is within the limits of data.min_length and data.max_length.")
+    selected = _select_texts(data, backward)
+    folder.mkdir(parents=True, exist_ok=True)
 
     from bytenet.decoding import Translator
     from bytenet.decoding.back_translation import back_translate as make_pairs
@@ -70,15 +66,43 @@ def back_translate(
     translator = Translator.from_run(backward.path, **options)
     with click.progressbar(length=len(selected.texts), label="Translating", file=sys.stderr) as bar:
         result = make_pairs(translator, selected.texts, max_ratio, lambda done: bar.update(done - bar.pos))
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = {key: folder / f"synthetic.{getattr(data, f'{key}_language')}" for key in ("source", "target")}
-    pairs = result.pairs.reversed() if data.reversed else result.pairs
-    for key, path in paths.items():
-        write_text_atomic(path, "".join(f"{line}\n" for line in getattr(pairs, key)))
     click.echo(
-        f"{len(result.pairs):,} pairs. Left out: {selected.outside_limits:,} sentences because of their length, "
+        f"Pairs: {len(result.pairs):,}. Left out: {selected.outside_limits:,} sentences because of their length, "
         f"{selected.unknown_characters:,} with characters that {backward.path.name} does not know, "
         f"{result.num_unended:,} whose translation has no end, {result.num_odd:,} with odd lengths.",
         err=True,
     )
-    click.echo(f"--set data.synthetic_source={paths['source']} --set data.synthetic_target={paths['target']}")
+    if not len(result.pairs):
+        raise InputError(f"No pair is left. Is {backward.path} trained?")
+    pairs = result.pairs.reversed() if data.reversed else result.pairs
+    for side, path in paths.items():
+        write_text_atomic(path, "".join(f"{line}\n" for line in getattr(pairs, side)))
+    click.echo(" ".join(f"--set {shlex.quote(f'data.synthetic_{side}={path}')}" for side, path in paths.items()))
+
+
+def _select_texts(data: "DataConfig", backward: "RunFolder | ModelFile") -> "SelectedTexts":
+    """The sentences to translate.
+
+    Raises:
+        InputError: there are none, or the model has another direction.
+    """
+    from bytenet.datasets import read_corpus, select_monolingual
+    from bytenet.errors import InputError
+
+    languages = data.languages[::-1]
+    if backward.config.data.languages != languages:
+        raise InputError(
+            f"{backward.path} translates {' to '.join(backward.config.data.languages)}. The text is in {languages[0]}, "
+            f"so its back-translation needs a model from {' to '.join(languages)}."
+        )
+    corpus = read_corpus(data)
+    side = "source" if data.reversed else "target"
+    if not corpus.monolingual_target:
+        raise InputError(
+            f"The corpus {corpus.name} has no monolingual text in {languages[0]}. Set data.monolingual_{side} to a "
+            "file."
+        )
+    selected = select_monolingual(corpus.monolingual_target, data, backward.vocabulary)
+    if not selected.texts:
+        raise InputError("No sentence of the text is within the limits of data.min_length and data.max_length.")
+    return selected

@@ -41,13 +41,10 @@ class SupervisedTask(Task):
                 f"starts from the model of {self.config.training.start}, with its sizes and its vocabulary, in which "
                 f"{len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of the text)"
             )
-        data = self.config.data
-        if self.pairs.num_synthetic or data.pair_copies > 1:
-            tag = f", with the tag {data.synthetic_tag} in front of their sources" if data.synthetic_tag else ""
-            yield (
-                f"an epoch has each of the {self.pairs.number:,} pairs {_times(data.pair_copies)}, and "
-                f"{self.pairs.num_synthetic:,} synthetic pairs{tag}"
-            )
+        if (copies := self.config.data.pair_copies) > 1:
+            yield f"each of the {self.pairs.number:,} pairs comes {copies} times in an epoch"
+        if self.pairs.num_synthetic:
+            yield f"{self.pairs.num_synthetic:,} synthetic pairs are added, {self._tag()}"
         if (batches := self.config.training.accumulate_batches) > 1:
             yield (
                 f"one update of the weights for {batches} batches: {self.updates_per_epoch:,} updates an epoch, "
@@ -65,6 +62,11 @@ class SupervisedTask(Task):
     def _make_model(self) -> keras.Model:
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)
 
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
+    def _tag(self) -> str:
+        """What stands in front of the sources of synthetic pairs."""
+        tag = self.config.data.synthetic_tag
+        if tag is None:
+            return "without a tag"
+        if tag in self.vocabulary.characters:
+            return f"with the tag {tag} in front of their sources"
+        return f"with the unknown symbol as their tag, because the vocabulary does not have {tag}"

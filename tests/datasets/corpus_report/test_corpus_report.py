@@ -17,7 +17,9 @@ def test_report_agrees_with_training(config):
     corpus = load_corpus(config)
     vocabulary = Vocabulary.from_texts(corpus.train.source, corpus.train.target)
     plan = plan_from_config(pair_lengths(corpus.train, vocabulary), config)
-    assert report.to_dict()["pairs"] == {"read": 7, "train": 5, "synthetic": 0, "validation": None, "test": 2}
+    assert report.to_dict()["pairs"] == {
+        "read": 7, "train": 5, "copies": 1, "synthetic": 0, "validation": None, "test": 2,
+    }  # fmt: skip
     assert report.plan.buckets == plan.buckets
     assert report.plan.num_batches == plan.num_batches
     assert report.vocabulary_size == vocabulary.size

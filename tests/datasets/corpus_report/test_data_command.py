@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -108,6 +109,21 @@ def test_tensorflow_is_not_imported_for_the_report():
 )
 def test_invisible_characters_are_made_visible(text, shown):
     assert visible(text) == shown
+
+
+def test_synthetic_pairs_from_a_held_out_set_give_a_warning_and_copies_are_named(config, data_folder):
+    sides = {"source": ["Hallo", "Ein Ha\u00df", "a" * 51], "target": ["A house", "x", "y"]}
+    paths = {f"synthetic_{side}": str(data_folder(f"synthetic.{side}", lines)) for side, lines in sides.items()}
+    report = CorpusReport.from_config(replace(config, **paths, pair_copies=3))
+    console = Console(record=True, width=200, file=StringIO())
+    print_report(report, console)
+    said = console.export_text()
+    assert "train       5 pairs, each 3 times in an epoch (2 of 7" in said
+    assert "synthetic   2 pairs" in said
+    assert "warning: 2 pairs of test share a sentence with the synthetic pairs" in said
+    assert sum(count for _, _, count in report.length_histogram) == 5 + 2
+    assert sum(bucket.rows for bucket in report.plan.buckets) == 3 * 5 + 2
+    assert report.to_dict()["pairs"]["copies"] == 3
 
 
 def test_monolingual_text_from_a_held_out_set_gives_a_warning(monolingual_config):

@@ -221,9 +221,17 @@ def test_synthetic_pairs_and_copies_are_announced(smallest_config, beginnings, t
     number = len(load_corpus(smallest_config().data).train)
     said = capsys.readouterr().err
     assert f"{number} training pairs words -> digits (0 left out" in said
-    message = f"an epoch has each of the {number} pairs 2 times, and 2 synthetic pairs, with the tag ⇄ in front of"
-    assert message in said
+    assert f"each of the {number} pairs comes 2 times in an epoch" in said
+    assert "2 synthetic pairs are added, with the tag ⇄ in front of their sources" in said
     assert "⇄" in RunFolder.open(folder.path).vocabulary.characters
+
+
+def test_copies_do_not_change_the_vocabulary(smallest_config, beginnings, tmp_path, capsys, synthetic):
+    settings = "data.min_character_count=13", *synthetic
+    one = train(smallest_config(*settings), tmp_path / "one")
+    four = train(smallest_config(*settings, "data.pair_copies=4"), tmp_path / "four")
+    assert RunFolder.open(one.path).vocabulary == RunFolder.open(four.path).vocabulary
+    assert "2 synthetic pairs are added, with the unknown symbol as their tag" in capsys.readouterr().err
 
 
 def test_a_start_must_know_the_tag_of_synthetic_pairs(smallest_config, supervised_run, beginnings, tmp_path, synthetic):
@@ -237,5 +245,5 @@ def test_a_start_must_know_the_tag_of_synthetic_pairs(smallest_config, supervise
 
 
 def test_semi_supervised_run_refuses_synthetic_pairs(semi_config, tmp_path, synthetic):
-    with pytest.raises(ConfigError, match="the backward translator would learn to write the tag"):
+    with pytest.raises(ConfigError, match="the backward translator would learn to write what a machine"):
         train(semi_config(*synthetic), tmp_path / "run")

@@ -43,13 +43,13 @@ class PairsInMemory(TrainingPairs):
     def __init__(self, config: Config, vocabulary: Vocabulary | None, replicas: int, share: Share | None = None):
         corpus = read_corpus(config.data)
         selected = training_pairs(corpus, config.data)
-        pairs = selected.pairs
+        pairs = selected.epoch
         self._config = config
         self._share = share or Share()
         self.corpus = replace(corpus, train=pairs)
-        self.number, self.num_synthetic = selected.number, selected.num_synthetic
-        self.left_out = len(corpus.train) - selected.number
-        self.vocabulary = vocabulary or Vocabulary.from_pairs(pairs, config.data)
+        self.number, self.num_synthetic = len(selected.real), len(selected.synthetic)
+        self.left_out = len(corpus.train) - self.number
+        self.vocabulary = vocabulary or Vocabulary.from_pairs(selected.once, config.data)
         if self.num_synthetic:
             _check_synthetic(config, self.vocabulary)
         sides: dict[Side, list[str]] = {"source": pairs.source, "target": pairs.target}
@@ -82,12 +82,12 @@ def _check_synthetic(config: Config, vocabulary: Vocabulary) -> None:
     """
     if config.semi_supervised.enabled:
         raise ConfigError(
-            "data.synthetic_source is for training on pairs alone: the backward translator would learn to write the "
-            "tag. Leave it out, or set semi_supervised.enabled to false."
+            "data.synthetic_source is for training on pairs alone: the backward translator would learn to write what a "
+            "machine wrote. Leave it out, or set semi_supervised.enabled to false."
         )
     tag = config.data.synthetic_tag
     if tag and tag not in vocabulary.characters and vocabulary.unknown != "symbol":
         raise InputError(
             f"The vocabulary does not have {tag!r}, the tag of the synthetic pairs (data.synthetic_tag). Choose one of "
-            'its characters that begins no sentence, or "" for no tag.'
+            "its characters that begins no sentence, or null for no tag."
         )
