@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from bytenet.config import Config, DataConfig, leaves_model_open, load_config
-from bytenet.presets.expectations import measured
+from bytenet.presets.expectations import measurement
 
 _PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}
 
@@ -47,9 +47,8 @@ def load_sized_config(
         return SizedConfig(load_config(preset_or_file, overrides, base=run_config), None)
     number = number_of_pairs(config.data)
     preset = preset_for(number)
-    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
-    if measured(preset) is None:
-        choice += " Its settings have not been measured yet."
+    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used. "
+    choice += measurement(preset) or "Its settings have not been measured yet."
     return SizedConfig(load_config(preset_or_file, overrides, base=preset), choice)
 
 

@@ -48,11 +48,20 @@ def measured(preset: str) -> Measured | None:
 
 def expectation(preset: str) -> str | None:
     """What to expect of a training with a preset, for people, or None if it was not measured."""
+    return _sentences("What to expect", preset)
+
+
+def measurement(preset: str) -> str | None:
+    """What a preset reached without further settings, for people, or None if it was not measured."""
+    return _sentences("With this preset alone", preset)
+
+
+def _sentences(beginning: str, preset: str) -> str | None:
     figures = measured(preset)
     if figures is None:
         return None
     reached = ", ".join(f"{row.bleu:.1f} BLEU after {row.minutes} minutes" for row in figures.reached)
     return (
-        f"What to expect: {reached} (the end). Measured once, on {figures.machine}, with commit {figures.commit}: "
+        f"{beginning}: {reached} (the end). Measured once, on {figures.machine}, with commit {figures.commit}: "
         f"{figures.scored}."
     )

@@ -6,6 +6,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
+from bytenet.presets.expectations import Measured, Reached
 
 CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
 FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
@@ -45,6 +46,19 @@ def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
     assert choice.endswith("Its settings have not been measured yet.")
     preset = load_config("pairs-10k", FILES)
     assert config.differences(preset) == [("model.dropout", 0.5, 0.25), ("training.epochs", 3, 14)]
+
+
+def test_what_the_chosen_preset_reached_is_said(monkeypatch):
+    figures = Measured("a machine", "0123456", "greedy", (Reached(10, 5.5, 20.0), Reached(20, 7.25, 25.0)))
+    monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: figures)
+    _, choice = load_sized_config(None, FILES)
+    assert choice.startswith(
+        "No preset is named. With 9,000 pairs, the preset pairs-10k is used. With this preset alone: "
+    )
+    assert choice.endswith(
+        "5.5 BLEU after 10 minutes, 7.2 BLEU after 20 minutes (the end). Measured once, on a machine, "
+        "with commit 0123456: greedy."
+    )
 
 
 def test_overrides_may_change_the_model_of_the_chosen_preset():
