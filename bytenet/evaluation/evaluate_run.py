@@ -59,7 +59,7 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
 def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfig:
     """The settings of a corpus: those of the run if it is the run's own, otherwise the defaults of the corpus."""
     data = model.config.data
-    if isinstance(model, RunFolder) and corpus_name in (None, data.corpus):
+    if not isinstance(model, ModelFile) and corpus_name in (None, data.corpus):
         return data
     if corpus_name is None:
         raise InputError(
