@@ -90,6 +90,11 @@ class SelectedPairs:
         """All copies of the real pairs, then the synthetic pairs."""
         return self._pairs(self.copies)
 
+    def in_epoch(self, values: np.ndarray) -> np.ndarray:
+        """Values of `once`, such as lengths, `(pairs,)`, repeated as the pairs are in `epoch`."""
+        real, synthetic = np.split(values, [len(self.real)])
+        return np.concatenate([*[real] * self.copies, synthetic])
+
     def _pairs(self, copies: int) -> Pairs:
         if copies == 1 and not len(self.synthetic):
             return self.real

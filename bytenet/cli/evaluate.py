@@ -1,7 +1,6 @@
 """`bytenet evaluate`: translate a test set and score it."""
 
 import json
-import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet.cli.common.search_options import search_options
+from bytenet.cli.common.translation_progress import translation_progress
 
 if TYPE_CHECKING:
     from bytenet.evaluation.evaluate_run import Split
@@ -82,12 +82,12 @@ def evaluate(
         pairs = pairs.take(range(max_sentences))
         default_name += f".first-{max_sentences}"
 
-    with click.progressbar(length=len(pairs), label="Translating", file=sys.stderr) as bar:
+    with translation_progress(len(pairs)) as progress:
         evaluation = evaluate_run(
             model.path,
             pairs,
             name or default_name,
-            progress=lambda done: bar.update(done - bar.pos),
+            progress=progress,
             **options,
         )
     if as_json:

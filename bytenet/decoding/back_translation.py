@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bytenet.datasets import Pairs
+from bytenet.datasets.shards.dealing.filters import too_uneven
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.translator import Translator
-
-_RATIO_MIN_CHARS = 20
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ def back_translate(
         shorter, longer = sorted((len(best.text), len(text)))
         if not best.ended or is_blank(best.text):
             num_unended += 1
-        elif longer >= _RATIO_MIN_CHARS and longer > max_ratio * shorter:
+        elif too_uneven(shorter, longer, max_ratio):
             num_odd += 1
         else:
             sources.append(best.text)

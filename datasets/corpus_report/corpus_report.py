@@ -94,7 +94,7 @@ class CorpusReport:
             source_lengths=side_lengths(train.source),
             target_lengths=side_lengths(train.target),
             length_histogram=length_bars(lengths),
-            plan=plan_from_config(pair_lengths(selected.epoch, vocabulary), config),
+            plan=plan_from_config(selected.in_epoch(lengths), config),
             vocabulary_size=vocabulary.size,
             alphabet=count_characters(train),
             unseen={split: unseen_characters(pairs, vocabulary) for split, pairs in held_out.items()},

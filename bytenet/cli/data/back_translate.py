@@ -1,7 +1,6 @@
 """`bytenet data back-translate`: translate monolingual text into training pairs."""
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +8,7 @@ import click
 
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.translation_progress import translation_progress
 
 if TYPE_CHECKING:
     from bytenet.config import DataConfig
@@ -40,8 +40,8 @@ def back_translate(
     the source language. The text is data.monolingual_target, or that of the corpus (with data.reversed:
     data.monolingual_source), within the limits of data.min_length, max_length and num_monolingual.
 
-    The last line of the output has the settings with which `bytenet train PRESET_OR_FILE` learns from these pairs, too.
-    Options of the search that are not given are those of MODEL, but the search is greedy.
+    The last line of the output has the settings for `bytenet train PRESET_OR_FILE`, which then learns from these pairs,
+    too. Without --beam-size, the search is greedy. The defaults of the other search options are those of MODEL.
     """
     from bytenet.errors import InputError
     from bytenet.files import write_text_atomic
@@ -64,8 +64,8 @@ def back_translate(
 
     options["beam_size"] = options["beam_size"] or 1
     translator = Translator.from_run(backward.path, **options)
-    with click.progressbar(length=len(selected.texts), label="Translating", file=sys.stderr) as bar:
-        result = make_pairs(translator, selected.texts, max_ratio, lambda done: bar.update(done - bar.pos))
+    with translation_progress(len(selected.texts)) as progress:
+        result = make_pairs(translator, selected.texts, max_ratio, progress)
     click.echo(
         f"Pairs: {len(result.pairs):,}. Left out: {selected.outside_limits:,} sentences because of their length, "
         f"{selected.unknown_characters:,} with characters that {backward.path.name} does not know, "

@@ -1,6 +1,7 @@
 """Which pairs of a block are left out, and why."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -81,9 +82,24 @@ class FilterSettings:
             equal = (a == b for a, b in zip(source.lines, target.lines, strict=True))
             faults["both sides are equal"] = np.fromiter(equal, bool, len(source.lines))
         if self.max_ratio is not None:
-            too_uneven = (longer >= self.ratio_min_chars) & (longer > self.max_ratio * shorter)
-            faults[f"one side more than {self.max_ratio:g} times as long as the other"] = too_uneven
+            reason = f"one side more than {self.max_ratio:g} times as long as the other"
+            faults[reason] = too_uneven(shorter, longer, self.max_ratio, self.ratio_min_chars)
         return faults
+
+
+def too_uneven(
+    shorter: Any, longer: Any, max_ratio: float, ratio_min_chars: int = FilterSettings.ratio_min_chars
+) -> Any:
+    """Whether the sides of pairs differ too much in length.
+
+    Args:
+        shorter, longer: characters of the shorter and of the longer side: numbers, or int `(pairs,)`.
+        max_ratio, ratio_min_chars: as in `FilterSettings`.
+
+    Returns:
+        As many truth values.
+    """
+    return (longer >= ratio_min_chars) & (longer > max_ratio * shorter)
 
 
 @dataclass
