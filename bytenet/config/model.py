@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import ArgsKwargs
 
 from bytenet.config.checks import Name, NonNegative, Share, checked
 from bytenet.config.length_policy import LengthPolicy
+from bytenet.errors import ConfigError
 
 
 @checked
@@ -68,6 +69,16 @@ class ModelConfig:
     def has_batch_statistics(self) -> bool:
         """Whether the model normalises by the statistics of a batch, so that its sentences depend on each other."""
         return False
+
+    def with_added_sets(self, number: int) -> Self:
+        """The configuration of a model with more sets of residual blocks in its encoder and in its decoder.
+
+        Raises:
+            ConfigError: the family has no such sets, and `number` is not 0.
+        """
+        if number:
+            raise ConfigError(f"training.added_sets is for the family bytenet; the start is a {self.kind}.")
+        return self
 
     @model_validator(mode="before")
     @classmethod

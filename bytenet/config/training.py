@@ -30,6 +30,9 @@ class TrainingConfig:
     # Folder of a finished run, a .bytenet file, or the name of a model that ships (`bytenet models`). The training
     # starts from its model, with its vocabulary and the sizes of its model.
     start: Annotated[Name | None, Fixed(is_set)] = None
+    # ByteNet only: sets of residual blocks to add at the end of the encoder and of the decoder of that model. At first,
+    # they change nothing.
+    added_sets: Annotated[NonNegative, Fixed()] = 0
     epochs: Positive = 20
     max_steps: Positive | None = None  # ends the run earlier than epochs would; a step is a batch
     # "adam", "nag" (Nesterov's accelerated gradient, as in fairseq), or a Keras optimiser in lower case, such

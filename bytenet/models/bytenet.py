@@ -100,6 +100,15 @@ class ByteNet(TranslationModel):
             "source_embedding": (), "target_embedding": (), "encoder": encoder, "decoder": decoder, "head": decoder
         }  # fmt: skip
 
+    def pass_through_last_sets(self, number: int):
+        """Change the weights so that the last sets of both halves change nothing, until training changes it.
+
+        Reference:
+            Chen et al. 2016, Net2Net, section 2.3: a deeper model that computes the same as the one it starts from.
+        """
+        for stack in (self.encoder, self.decoder):
+            stack.pass_through_last_sets(number)
+
     def encode(self, source_ids, training=False):
         """Encode sources.
 

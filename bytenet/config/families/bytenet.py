@@ -1,5 +1,6 @@
 """ByteNet: dilated convolutions, linear in the length."""
 
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -75,6 +76,9 @@ class ByteNetConfig(ModelConfig):
             return self.attention_blocks
         size = len(self.dilations)
         return tuple(range(size, self.num_sets * size + 1, size))
+
+    def with_added_sets(self, number: int) -> Self:
+        return replace(self, num_sets=self.num_sets + number)
 
     @model_validator(mode="after")
     def _check_attention(self) -> Self:

@@ -65,6 +65,11 @@ class SourceAttention(keras.layers.Layer):
         )  # fmt: skip
         return inputs + apply_dropout(self.dropout, context, training), weights
 
+    def pass_through(self):
+        """Change the weights so that the output is the input, until training changes it."""
+        output_map = self.attention.output_map
+        output_map.set_weights([weights * 0 for weights in output_map.get_weights()])
+
     def step(self, inputs, position, keys, values, offsets):
         """Compute one step: float `(rows, channels)` → the same. Each source has `rows / batch` successive rows."""
         with keras.name_scope(self.name):  # the scope of `call`, for profiles
@@ -131,6 +136,13 @@ class AttendingStack(ResidualStack):
     def attention_after(self, number: int) -> int | None:
         """The place in `attentions` of the attention after a block, whose number counts from 1; None without one."""
         return self.attention_blocks.index(number) if number in self.attention_blocks else None
+
+    def pass_through_last_sets(self, number: int):
+        super().pass_through_last_sets(number)
+        first = sum(len(one_set.blocks) for one_set in self.sets[:-number]) + 1
+        for block_number, attention in zip(self.attention_blocks, self.attentions, strict=True):
+            if block_number >= first:
+                attention.pass_through()
 
     def build(self, input_shape):
         super().build(input_shape)

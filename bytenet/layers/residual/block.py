@@ -133,6 +133,11 @@ class ResidualBlock(keras.layers.Layer):
             hidden = self.dropout(hidden, training=training)
         return self.recover_dim(hidden)
 
+    def pass_through(self):
+        """Change the weights so that the output is the input, until training changes it."""
+        last = self.recover_dim if self.is_full else self.conv_dilated
+        last.set_weights([weights * 0 for weights in last.get_weights()])
+
     def step_kernels(self) -> dict:
         """The kernels for `step`, cut once before the first step."""
         names = ("reduce_dim", "conv_dilated", "recover_dim") if self.is_full else ("conv_dilated",)

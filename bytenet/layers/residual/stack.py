@@ -79,6 +79,12 @@ class ResidualStack(keras.layers.Layer):
         """All blocks in the order of the data."""
         return [block for one_set in self.sets for block in one_set.blocks]
 
+    def pass_through_last_sets(self, number: int):
+        """Change the weights so that the last sets change nothing, until training changes it."""
+        for one_set in self.sets[-number:]:
+            for block in one_set.blocks:
+                block.pass_through()
+
     def build(self, input_shape):
         for one_set in self.sets:
             one_set.build(input_shape)

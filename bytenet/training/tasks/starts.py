@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import keras
 
@@ -14,7 +14,7 @@ from bytenet.run_folder import RunFolder
 
 # These settings change neither the weights of a model nor what it computes with them. The variant and the settings
 # choose values of other settings, which are compared.
-_MAY_DIFFER = ("name", "dtype", "dropout", "character_dropout", "variant", "settings")
+_MAY_DIFFER = ("dropout", "character_dropout", "variant", "settings")
 
 
 def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: bool) -> tuple[Config, Vocabulary | None]:
@@ -25,16 +25,21 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
         run_dir, resume: as for `bytenet.training.train`. A resumed run keeps its own model and vocabulary.
 
     Returns:
-        The configuration with the start's model, but with its own rates of dropout; and the start's vocabulary. Without
-        a start, the configuration as it is and None.
+        The configuration with the start's model and the added sets, but with its own rates of dropout; and the start's
+        vocabulary. Without a start, the configuration as it is and None.
 
     Raises:
-        ConfigError: the run is semi-supervised.
+        ConfigError: the run is semi-supervised, or sets cannot be added.
         MissingFileError: there is no such run or model.
         InputError: it translates between other languages.
     """
     start = config.training.start
     if start is None:
+        if config.training.added_sets:
+            raise ConfigError(
+                "training.added_sets adds to the model of training.start, which is not set. Without a start, set "
+                "model.num_sets."
+            )
         return config, None
     if config.semi_supervised.enabled:
         raise ConfigError(
@@ -42,10 +47,12 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
             "semi_supervised.start_forward and start_backward."
         )
     own = RunFolder(run_dir)
-    source = own if resume and not own.missing else open_model(start)
+    resumes = resume and not own.missing
+    source = own if resumes else open_model(start)
     _check_direction(source, "new", config.data.languages)
+    model = source.config.model if resumes else source.config.model.with_added_sets(config.training.added_sets)
     rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
-    return replace(config, model=replace(source.config.model, **rates)), source.vocabulary
+    return replace(config, model=replace(model, **rates)), source.vocabulary
 
 
 def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> None:
@@ -61,7 +68,7 @@ def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> No
         InputError: its model does not fit.
     """
     if config.training.start is not None:
-        _load_start(model, open_model(config.training.start), vocabulary)
+        _load_start(model, open_model(config.training.start), vocabulary, config.training.added_sets)
 
 
 def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:
@@ -96,18 +103,18 @@ def _check_direction(source: RunFolder | ModelFile, direction: str, languages: t
         )
 
 
-def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary) -> None:
+def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int = 0) -> None:
     if source.vocabulary != vocabulary:
         raise InputError(
             f"The start {source.path} has another vocabulary than this one, so its model is no start for it. "
             "Train it on the same pairs, with the same data.unknown and data.min_character_count."
         )
     start = source.load_model()
-    settings, settings_of_start = model.get_config(), start.get_config()
+    expected = source.config.model.with_added_sets(added_sets)
     differences = [
-        f"{key} {settings_of_start.get(key)!r} there, {settings[key]!r} here"
-        for key in settings
-        if key not in _MAY_DIFFER and settings[key] != settings_of_start.get(key)
+        f"{key} {value!r} there, {getattr(model.config, key, None)!r} here"
+        for key, value in asdict(expected).items()
+        if key not in _MAY_DIFFER and value != getattr(model.config, key, None)
     ]
     if differences:
         raise InputError(
@@ -116,4 +123,8 @@ def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: V
         )
     weights = {weight.path.partition("/")[2]: weight for weight in start.weights}
     for weight in model.weights:
-        weight.assign(weights[weight.path.partition("/")[2]])
+        name = weight.path.partition("/")[2]
+        if name in weights or not added_sets:
+            weight.assign(weights[name])
+    if added_sets:
+        model.pass_through_last_sets(added_sets)
