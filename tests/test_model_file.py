@@ -15,8 +15,6 @@ from bytenet.model_file import ModelFile, open_model
 from bytenet.models import Ensemble, build_model
 from bytenet.run_folder import RunFolder
 
-NAMES = ("settings.json", "vocabulary.json", "card.md", "weights.safetensors")
-
 
 @pytest.fixture(scope="module")
 def model_path(tmp_path_factory):
@@ -33,8 +31,7 @@ def changed(model_path, tmp_path):
     """A function that makes a copy of the file with other settings or entries."""
 
     def change(settings=None, **entries):
-        original = Archive(model_path)
-        contents = {name: original.read(name) for name in NAMES}
+        contents = Archive(model_path).entries()
         if settings is not None:
             contents["settings.json"] = json.dumps(json.loads(contents["settings.json"]) | settings).encode()
         contents |= {name.replace("_", "."): content for name, content in entries.items()}

@@ -1,7 +1,8 @@
 """The file of a model, `.bytenet`: a zip archive that is checked before anything in it is read.
 
 It has `manifest.json`, with the size and SHA-256 of every other entry; `settings.json`; `vocabulary.json`; `card.md`,
-a text for people; and one or both of `weights.safetensors` for TensorFlow and `model.tflite` for LiteRT. Nothing in it
+a text for people; and one or both of `weights.safetensors` for TensorFlow and `model.tflite` for LiteRT. With both,
+`copies.json` may say which weights of the latter are copies, see `bytenet.lite.shared_weights`. Nothing in the archive
 is code, and nothing is compressed. So no entry can be larger than the file.
 """
 
@@ -19,9 +20,10 @@ from bytenet.errors import InputError, MissingFileError
 
 SUFFIX = ".bytenet"
 SETTINGS, VOCABULARY, CARD = "settings.json", "vocabulary.json", "card.md"
-WEIGHTS, LITE_MODEL = "weights.safetensors", "model.tflite"
+WEIGHTS, LITE_MODEL, COPIES = "weights.safetensors", "model.tflite", "copies.json"
 
-_FORMAT = "bytenet-model-1"
+_FORMAT, _FORMAT_WITH_COPIES = "bytenet-model-1", "bytenet-model-2"
+_FORMATS = (_FORMAT, _FORMAT_WITH_COPIES)
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-z0-9_-]{1,40}\.[a-z0-9]{1,20}")
 _MOST_ENTRIES = 16
@@ -65,6 +67,14 @@ class Archive:
         if hashlib.sha256(content).hexdigest() != self._entries[name]:
             raise self._error(f"{name} has another checksum than {_MANIFEST} says")
         return content
+
+    def entries(self) -> dict[str, bytes]:
+        """The contents of all entries, without the manifest, for `packed`.
+
+        Raises:
+            InputError: as for `read`.
+        """
+        return {name: self.read(name) for name in self._entries}
 
     def read_text(self, name: str) -> bytes:
         """The content of an entry that is text, as `read`.
@@ -115,10 +125,10 @@ class Archive:
         manifest = self._parsed(_MANIFEST, self._content(_MANIFEST))
         form: Any = manifest.get("format")
         entries: Any = manifest.get("entries")
-        if isinstance(form, str) and form.startswith("bytenet-model-") and form != _FORMAT:
+        if isinstance(form, str) and form.startswith("bytenet-model-") and form not in _FORMATS:
             raise InputError(
-                f"{self.path} has the format {form!r}; this version reads {_FORMAT!r}. Install the version of bytenet "
-                "that wrote it, or export the model again."
+                f"{self.path} has the format {form!r}; this version reads {' and '.join(map(repr, _FORMATS))}. Install "
+                "the version of bytenet that wrote it, or export the model again."
             )
         expected = {name: size for name, size in self._sizes.items() if name != _MANIFEST}
         try:
@@ -126,7 +136,7 @@ class Archive:
             checksums = {name: entry["sha256"] for name, entry in entries.items()}
         except (AttributeError, KeyError, TypeError):
             sizes, checksums = {}, {}
-        if form != _FORMAT or sizes != expected:
+        if form not in _FORMATS or sizes != expected:
             raise self._error(f"{_MANIFEST} does not describe its entries")
         return checksums
 
@@ -163,7 +173,7 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 def packed(entries: Mapping[str, bytes]) -> bytes:
     """The content of a `.bytenet` file with these entries. The same entries give the same bytes."""
     manifest = {
-        "format": _FORMAT,
+        "format": _FORMAT_WITH_COPIES if COPIES in entries else _FORMAT,
         "entries": {
             name: {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
             for name, content in entries.items()

@@ -10,6 +10,7 @@ import numpy as np
 from bytenet.errors import InputError
 from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters
+from bytenet.lite.shared_weights import read_lite_model
 
 _LARGEST_NUMBER = 2**16
 
@@ -54,7 +55,7 @@ class LiteModel:
                 f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export "
                 "the model again."
             )
-        self._run = self._function(archive.read(LITE_MODEL), signature, inputs, num_threads)
+        self._run = self._function(read_lite_model(archive), signature, inputs, num_threads)
         self._turn = threading.Lock()
 
     def __call__(self, **inputs: np.ndarray | np.generic) -> Mapping[str, np.ndarray]:

@@ -38,7 +38,7 @@ def manifest_of(path) -> dict:
 
 def test_entries_are_read_as_they_were_written(path):
     opened = Archive(path)
-    assert {name: opened.read(name) for name in ENTRIES} == ENTRIES
+    assert {name: opened.read(name) for name in ENTRIES} == opened.entries() == ENTRIES
     assert opened.read_json("settings.json") == {"a": 1}
     assert "card.md" not in opened
     with pytest.raises(InputError, match=r"has no card\.md"):
@@ -132,10 +132,17 @@ def test_json_that_is_no_object_is_refused(text, path):
         Archive(path).read_json("settings.json")
 
 
+def test_earlier_versions_refuse_only_what_they_cannot_read(path):
+    assert manifest_of(path)["format"] == "bytenet-model-1"
+    path.write_bytes(packed(ENTRIES | {"copies.json": b"{}"}))
+    assert manifest_of(path)["format"] == "bytenet-model-2"
+    assert Archive(path).read("copies.json") == b"{}"
+
+
 def test_newer_format_is_named(path):
-    manifest = manifest_of(path) | {"format": "bytenet-model-2"}
+    manifest = manifest_of(path) | {"format": "bytenet-model-3"}
     path.write_bytes(zipped({"manifest.json": json.dumps(manifest).encode(), **ENTRIES}))
-    with pytest.raises(InputError, match=r"has the format 'bytenet-model-2'; this version reads 'bytenet-model-1'"):
+    with pytest.raises(InputError, match="has the format 'bytenet-model-3'; this version reads 'bytenet-model-1' and"):
         Archive(path)
 
 

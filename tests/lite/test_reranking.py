@@ -13,13 +13,10 @@ from bytenet.lite.__main__ import main
 from bytenet.lite.archive import Archive, packed
 from bytenet.model_file import ModelFile
 
-NAMES = ("settings.json", "vocabulary.json", "card.md", "model.tflite", "weights.safetensors")
-
 
 def with_settings(path, section, **changes) -> bytes:
     """The content of a model file with other settings in a section."""
-    archive = Archive(path)
-    entries = {name: archive.read(name) for name in NAMES if name in archive}
+    entries = Archive(path).entries()
     settings = json.loads(entries["settings.json"])
     settings[section] |= changes
     return packed(entries | {"settings.json": json.dumps(settings).encode()})

@@ -15,11 +15,7 @@ from bytenet.lite.translation import BLANK
 
 def with_changes(model_path, tmp_path, **changes):
     """A copy of the model file with other entries; an entry that is None is left out."""
-    original = Archive(model_path)
-    names = ("settings.json", "vocabulary.json", "card.md", "model.tflite", "weights.safetensors")
-    entries = {name: original.read(name) for name in names} | {
-        name.replace("_", ".", 1): content for name, content in changes.items()
-    }
+    entries = Archive(model_path).entries() | {name.replace("_", ".", 1): content for name, content in changes.items()}
     path = tmp_path / "changed.bytenet"
     path.write_bytes(packed({name: content for name, content in entries.items() if content is not None}))
     return path
@@ -111,6 +107,11 @@ def test_file_without_a_lite_model_says_what_to_do(model_path, tmp_path):
 
 def test_damaged_lite_model_is_refused(model_path, tmp_path):
     with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite"):
+        Translator(with_changes(model_path, tmp_path, model_tflite=b"no model", copies_json=None))
+
+
+def test_copies_that_do_not_fit_are_refused(model_path, tmp_path):
+    with pytest.raises(InputError, match=r"copies\.json of .* does not fit model\.tflite and weights\.safetensors"):
         Translator(with_changes(model_path, tmp_path, model_tflite=b"no model"))
 
 

@@ -15,6 +15,7 @@ from bytenet.errors import InputError
 from bytenet.files import atomic_path
 from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
 from bytenet.lite.pretrained import pretrained_name, pretrained_path
+from bytenet.lite.shared_weights import entries_with_shared_weights
 from bytenet.model_file import ModelFile, settings_of_file
 from bytenet.models import Ensemble
 
@@ -82,9 +83,11 @@ def export_model_file(
         VOCABULARY: translator.vocabulary.to_json().encode(),
         CARD: (card or f"# {model.config.kind}, {languages[0]} to {languages[1]}\n").encode(),
     }
-    if engines != "full":
+    if engines == "both":
+        entries |= entries_with_shared_weights(lite_model, _weights(translator, precision))
+    elif engines == "lite":
         entries[LITE_MODEL] = lite_model
-    if engines != "lite":
+    else:
         entries[WEIGHTS] = _weights(translator, precision)
     content = packed(entries)
     with atomic_path(path) as partial:

@@ -5,8 +5,9 @@ import zipfile
 from random import Random
 
 from bytenet.lite import Translator
-from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
+from bytenet.lite.archive import COPIES, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, packed
 from bytenet.lite.pretrained import pretrained_path
+from bytenet.lite.shared_weights import read_lite_model
 from tests.fuzz.mutations import mutate, mutate_zip
 from tests.fuzz.targets.target import Target
 
@@ -27,9 +28,9 @@ class LiteModelFiles(Target):
 
     def make_seeds(self) -> list[bytes]:
         path = pretrained_path("de-en")
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name not in ("manifest.json", WEIGHTS)]
-            self._entries = {name: archive.read(name) for name in names}
+        archive = Archive(path)
+        entries = archive.entries() | {LITE_MODEL: read_lite_model(archive)}
+        self._entries = {name: content for name, content in entries.items() if name not in (WEIGHTS, COPIES)}
         self._expected = [*Translator(path).translate([_SENTENCE])]
         return [packed(self._entries)]
 

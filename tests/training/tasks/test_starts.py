@@ -11,6 +11,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.decoding import Translator
 from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
@@ -169,6 +170,47 @@ def test_resumed_run_does_not_need_its_start(smallest_config, supervised_run, po
     longer = smallest_config(settings[0], "training.max_steps=2")
     folder = train(longer, tmp_path / "run", resume=True, models=pool)
     assert read_csv_log(folder.metrics_path)["step"][-1] == 2
+
+
+@pytest.mark.parametrize(
+    "settings", [(), ("model.source_attention=full",), ("model.block_size=small",), ("model.activation=selu",)]
+)
+def test_added_sets_change_nothing_at_first(smallest_config, supervised_run, beginnings, tmp_path, settings):
+    start = supervised_run("start", "model.dim=8", *settings)
+    config = smallest_config(
+        f"training.start={start.path}", "training.added_sets=2", "model.encoder_normalization=none"
+    )
+    folder = train(config, tmp_path / "run")
+    saved = RunFolder.open(folder.path).config.model
+    assert saved == replace(start.config.model, num_sets=3)
+    deeper = build_model(saved, start.vocabulary.size)
+    for weight, value in zip(deeper.weights, beginnings[0].weights, strict=True):
+        weight.assign(value)
+    random = np.random.default_rng(0)
+    ids = {f"{side}_ids": random.integers(1, start.vocabulary.size, (2, 9)) for side in ("source", "target")}
+    np.testing.assert_array_equal(deeper(ids), start.load_model()(ids))
+
+
+def test_added_sets_learn_and_are_added_once(smallest_config, supervised_run, pool, unmeasured, tmp_path):
+    start = supervised_run("start", "model.source_attention=full")
+    settings = f"training.start={start.path}", "training.added_sets=1"
+    train(smallest_config(*settings, "training.max_steps=2"), tmp_path / "run", models=pool)
+    folder = train(smallest_config(*settings, "training.max_steps=4"), tmp_path / "run", resume=True, models=pool)
+    assert folder.config.model.num_sets == 2
+    assert read_csv_log(folder.metrics_path)["step"][-1] == 4
+    model = folder.load_model()
+    last = [model.encoder.blocks[-1].recover_dim, model.decoder.blocks[-1].recover_dim, model.decoder.attentions[-1]]
+    assert all(np.any(weight) for layer in last for weight in layer.weights)
+
+
+def test_sets_are_added_only_to_a_bytenet_that_is_a_start(smallest_config, supervised_run, tmp_path):
+    with pytest.raises(ConfigError, match=r"training\.added_sets adds to the model of training\.start"):
+        train(smallest_config("training.added_sets=1"), tmp_path / "run")
+    start = supervised_run("start", *RECURRENT)
+    config = smallest_config(f"training.start={start.path}", "training.added_sets=1")
+    with pytest.raises(ConfigError, match="for the family bytenet; the start is a recurrent"):
+        train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_runs_start_from_models_that_ship(
