@@ -10,6 +10,7 @@ import tensorflow as tf
 from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.errors import InputError
+from bytenet.lite.characters import fits
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -81,11 +82,7 @@ class PairScorer:
 
     def fits(self, text: str) -> bool:
         """Whether the model can read and write a text: it is not too long, and no character is refused."""
-        try:
-            length = len(self._vocabulary.encode(text))
-        except InputError:
-            return False
-        return self._longest is None or length <= self._longest
+        return fits(text, self._vocabulary.encode, self._longest)
 
     def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> PairScores:
         """Score pairs.

@@ -1,7 +1,7 @@
 """The ids of characters, and one line at a time as ids and back, without TensorFlow."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -36,6 +36,21 @@ def decoded(ids: Iterable[int], symbols: Sequence[str]) -> str:
             break
         text.append(symbols[number] if 0 <= number < len(symbols) else REPLACEMENT)
     return "".join(text)
+
+
+def fits(text: str, encode: Callable[[str], Sized], longest: int | None) -> bool:
+    """Whether a model can read and write a text: it is not too long, and no character is refused.
+
+    Args:
+        text: any line.
+        encode: gives the ids of a line, or raises an `InputError`.
+        longest: most symbols of a line, with the end symbol; None for no limit.
+    """
+    try:
+        length = len(encode(text))
+    except InputError:
+        return False
+    return longest is None or length <= longest
 
 
 class Characters:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bytenet.errors import InputError
-from bytenet.lite.characters import PAD_ID
+from bytenet.lite.characters import PAD_ID, fits
 from bytenet.lite.model import LiteModel
 
 
@@ -21,11 +20,7 @@ class LitePairScorer:
 
     def fits(self, text: str) -> bool:
         """Whether the model can read and write a text: it is not too long, and no character is refused."""
-        try:
-            length = len(self.model.characters.encode(text))
-        except InputError:
-            return False
-        return self.model.longest is None or length <= self.model.longest
+        return fits(text, self.model.characters.encode, self.model.longest)
 
     def __call__(self, sources: Sequence[str], targets: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Score the translations of sources.
