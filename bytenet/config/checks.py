@@ -38,11 +38,11 @@ def _one_character(value: str) -> str:
 # NumPy's seeds and most sizes are 32-bit numbers.
 _LARGEST = 2**32 - 1
 # More layers or list items take minutes to build. The deepest published variant has 30 blocks in each half.
-_MOST_LAYERS = 1000
+MOST_LAYERS = 1000
 
 Positive = Annotated[int, Field(ge=1, le=_LARGEST)]
 NonNegative = Annotated[int, Field(ge=0, le=_LARGEST)]
-Layers = Annotated[int, Field(ge=1, le=_MOST_LAYERS)]
+Layers = Annotated[int, Field(ge=1, le=MOST_LAYERS)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -51,7 +51,7 @@ Odd = Annotated[int, Field(ge=1, le=_LARGEST), AfterValidator(_odd)]
 Character = Annotated[str, AfterValidator(_one_character)]
 Name = Annotated[str, Field(min_length=1)]
 # YAML and Python callers pass lists. The configuration has tuples, which cannot change.
-Positives = Annotated[tuple[Positive, ...], Field(strict=False, max_length=_MOST_LAYERS), AfterValidator(_not_empty)]
+Positives = Annotated[tuple[Positive, ...], Field(strict=False, max_length=MOST_LAYERS), AfterValidator(_not_empty)]
 Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
 Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from bytenet.config.checks import (
+    MOST_LAYERS,
     Fixed,
     Name,
     Names,
@@ -32,7 +33,7 @@ class TrainingConfig:
     start: Annotated[Name | None, Fixed(is_set)] = None
     # ByteNet only: sets of residual blocks to add at the end of the encoder and of the decoder of that model. At first,
     # they change nothing.
-    added_sets: Annotated[NonNegative, Fixed()] = 0
+    added_sets: Annotated[int, Field(ge=0, lt=MOST_LAYERS), Fixed()] = 0
     epochs: Positive = 20
     max_steps: Positive | None = None  # ends the run earlier than epochs would; a step is a batch
     # "adam", "nag" (Nesterov's accelerated gradient, as in fairseq), or a Keras optimiser in lower case, such

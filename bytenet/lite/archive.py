@@ -3,7 +3,8 @@
 It has `manifest.json`, with the size and SHA-256 of every other entry; `settings.json`; `vocabulary.json`; `card.md`,
 a text for people; and one or both of `weights.safetensors` for TensorFlow and `model.tflite` for LiteRT. With both,
 `copies.json` may say which weights of the latter are copies, see `bytenet.lite.shared_weights`. Nothing in the archive
-is code, and nothing is compressed. So no entry can be larger than the file.
+is code, and nothing is compressed. So no entry can be larger than the file; only the copies can make the LiteRT model
+larger than its entry, within a limit.
 """
 
 import hashlib
@@ -136,7 +137,8 @@ class Archive:
             checksums = {name: entry["sha256"] for name, entry in entries.items()}
         except (AttributeError, KeyError, TypeError):
             sizes, checksums = {}, {}
-        if form not in _FORMATS or sizes != expected:
+        has_copies = form == _FORMAT_WITH_COPIES
+        if form not in _FORMATS or sizes != expected or has_copies != (COPIES in expected):
             raise self._error(f"{_MANIFEST} does not describe its entries")
         return checksums
 

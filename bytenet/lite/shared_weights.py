@@ -4,10 +4,11 @@ Both models have the same numbers, often with another order of the axes. So `mod
 that are copies of `weights.safetensors`, and `copies.json` says where they belong.
 """
 
+import io
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
@@ -18,8 +19,11 @@ from bytenet.lite.archive import COPIES, LITE_MODEL, WEIGHTS, Archive
 
 _ALIGNMENT = 4  # bytes; the weights of a LiteRT model begin at its multiples
 _BEGINNING = 16  # bytes that are looked up
-_FEWEST_BYTES = 256  # of a copy; a smaller one is not worth its line
-_MOST_COPIES = 8  # times the size of all weights, so that a small file cannot become a large model
+_FEWEST_BYTES = 256  # of a copy; for a smaller one, its entry in the list would take as much
+_MOST_AXES = 4
+_MOST_TAPS = 64
+_MOST_EXPANSION = 3  # bytes of all copies for each byte of the weights. The models that ship have 1.3.
+_MOST_BYTES = 2**30  # of the LiteRT model, and so of every number in the list
 
 
 @dataclass(frozen=True)
@@ -27,44 +31,50 @@ class _Copy:
     """A part of the LiteRT model that is a weight, or one tap of a convolution's weight.
 
     Attributes:
-        place: its first byte in the LiteRT model.
-        start: its first byte in the file of weights.
+        model_offset: its first byte in the LiteRT model.
+        weights_offset: its first byte in the file of weights.
         item_bytes: size of a number, in bytes.
-        shape: its shape in the file of weights.
+        shape: its shape in the file of weights, without axes of size 1.
         axes: those axes in the order that the LiteRT model has.
     """
 
-    place: int
-    start: int
+    model_offset: int
+    weights_offset: int
     item_bytes: int
     shape: tuple[int, ...]
     axes: tuple[int, ...]
 
     @classmethod
     def from_json(cls, values: Any) -> "_Copy":
-        """Check the types of the values.
+        """Check the values of a copy.
 
         Raises:
-            ValueError, TypeError: they are not those of a copy.
+            ValueError, TypeError: they are something else, or too large.
         """
-        place, start, item_bytes, shape, axes = values
-        if not all(type(value) is int and value >= 0 for value in (place, start, item_bytes, *shape, *axes)):
-            raise ValueError("a place or a size is no number")
-        return cls(place, start, item_bytes, tuple(shape), tuple(axes))
+        model_offset, weights_offset, item_bytes, shape, axes = values
+        numbers = model_offset, weights_offset, item_bytes, *shape, *axes
+        if not all(type(number) is int and 0 <= number <= _MOST_BYTES for number in numbers):
+            raise ValueError(f"an offset or a size is not a whole number from 0 to {_MOST_BYTES:,}")
+        if item_bytes not in (1, 2, 4, 8) or len(shape) > _MOST_AXES:
+            raise ValueError("a copy is not an array of numbers")
+        copy = cls(model_offset, weights_offset, item_bytes, tuple(shape), tuple(axes))
+        if copy.size < _FEWEST_BYTES:
+            raise ValueError("a copy is too small")
+        return copy
 
     @property
     def size(self) -> int:
         """In bytes."""
         return self.item_bytes * math.prod(self.shape)
 
-    def content(self, weights: bytes) -> bytes:
-        """The bytes of the LiteRT model.
+    def values(self, weights: bytes) -> np.ndarray:
+        """The numbers in the order of the LiteRT model, as unsigned integers.
 
         Raises:
             ValueError, TypeError: the file of weights has no such part.
         """
-        values = np.frombuffer(weights, f"u{self.item_bytes}", math.prod(self.shape), self.start)
-        return values.reshape(self.shape).transpose(self.axes).tobytes()
+        numbers = np.frombuffer(weights, f"u{self.item_bytes}", math.prod(self.shape), self.weights_offset)
+        return numbers.reshape(self.shape).transpose(self.axes)
 
 
 def read_lite_model(archive: Archive) -> bytes:
@@ -79,10 +89,11 @@ def read_lite_model(archive: Archive) -> bytes:
     weights, listed = archive.read(WEIGHTS), archive.read_json(COPIES)
     try:
         copies = [_Copy.from_json(values) for values in listed["copies"]]
-        if sum(copy.size for copy in copies) > _MOST_COPIES * len(weights):
+        copied = sum(copy.size for copy in copies)
+        if copied > _MOST_EXPANSION * len(weights) or copied + len(stored) > _MOST_BYTES:
             raise ValueError("the copies are too large")
         return _with_copies(stored, copies, weights)
-    except (ValueError, TypeError, KeyError, OverflowError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"{COPIES} of {archive.path} does not fit {LITE_MODEL} and {WEIGHTS}: {error}. Export the model again."
         ) from error
@@ -100,43 +111,46 @@ def entries_with_shared_weights(model: bytes, weights: bytes) -> dict[str, bytes
     return {LITE_MODEL: stored, COPIES: json.dumps(listed).encode(), WEIGHTS: weights}
 
 
-def _with_copies(stored: bytes, copies: list[_Copy], weights: bytes) -> bytes:
-    parts, taken, length = [], 0, 0
+def _with_copies(stored: bytes, copies: Sequence[_Copy], weights: bytes) -> bytes:
+    model, taken = io.BytesIO(), 0
     for copy in copies:
-        gap = copy.place - length
+        gap = copy.model_offset - model.tell()
         if not 0 <= gap <= len(stored) - taken:
-            raise ValueError(f"there is no place {copy.place:,}")
-        parts += [stored[taken : taken + gap], copy.content(weights)]
-        taken, length = taken + gap, copy.place + copy.size
-    return b"".join([*parts, stored[taken:]])
+            raise ValueError(f"there is no place {copy.model_offset:,}")
+        model.write(stored[taken : taken + gap])
+        model.write(copy.values(weights).tobytes())
+        taken += gap
+    model.write(stored[taken:])
+    return model.getvalue()
 
 
-def _without_copies(model: bytes, copies: list[_Copy]) -> bytes:
-    ends = [0, *(copy.place + copy.size for copy in copies)]
-    places = [*(copy.place for copy in copies), len(model)]
-    return b"".join(model[end:place] for end, place in zip(ends, places, strict=True))
+def _without_copies(model: bytes, copies: Sequence[_Copy]) -> bytes:
+    ends = [0, *(copy.model_offset + copy.size for copy in copies)]
+    beginnings = [*(copy.model_offset for copy in copies), len(model)]
+    return b"".join(model[end:beginning] for end, beginning in zip(ends, beginnings, strict=True))
 
 
 def _find_copies(model: bytes, weights: bytes) -> list[_Copy]:
     """The parts of a LiteRT model that are copies, in their order."""
-    candidates: dict[bytes, list[tuple[_Copy, bytes]]] = {}
-    for copy, content in sorted(_candidates(weights), key=lambda candidate: -candidate[0].size):
-        candidates.setdefault(content[:_BEGINNING], []).append((copy, content))
+    candidates: dict[bytes, list[_Copy]] = {}
+    for copy in sorted(_candidates(weights), key=lambda copy: -copy.size):
+        numbers = copy.values(weights).flat[: _BEGINNING // copy.item_bytes]
+        candidates.setdefault(numbers.tobytes(), []).append(copy)
     candidates.pop(bytes(_BEGINNING), None)  # zeros are in many places
     copies: list[_Copy] = []
-    place = 0
-    while place < len(model):
-        for copy, content in candidates.get(model[place : place + _BEGINNING], []):
-            if model.startswith(content, place):
-                copies.append(replace(copy, place=place))
-                place += copy.size
+    offset = 0
+    while offset < len(model):
+        for copy in candidates.get(model[offset : offset + _BEGINNING], []):
+            if model.startswith(copy.values(weights).tobytes(), offset):
+                copies.append(replace(copy, model_offset=offset))
+                offset += -(-copy.size // _ALIGNMENT) * _ALIGNMENT
                 break
         else:
-            place += _ALIGNMENT
+            offset += _ALIGNMENT
     return copies
 
 
-def _candidates(weights: bytes) -> Iterator[tuple[_Copy, bytes]]:
+def _candidates(weights: bytes) -> Iterator[_Copy]:
     """What may be in a LiteRT model: each weight and each tap of a convolution, in every order of the axes."""
     header_end = 8 + int.from_bytes(weights[:8], "little")
     for name, entry in json.loads(weights[8:header_end]).items():
@@ -144,13 +158,12 @@ def _candidates(weights: bytes) -> Iterator[tuple[_Copy, bytes]]:
             continue
         start, end = (header_end + offset for offset in entry["data_offsets"])
         shape = tuple(entry["shape"])
+        item_bytes = (end - start) // max(1, math.prod(shape))
         parts = [(start, shape)]
-        if len(shape) == 3 and shape[0] > 1:
-            tap_bytes = (end - start) // shape[0]
-            parts += [(start + tap * tap_bytes, shape[1:]) for tap in range(shape[0])]
-        for first, part_shape in parts:
-            item_bytes = (end - start) // max(1, math.prod(shape))
-            for axes in itertools.permutations(range(len(part_shape))):
-                copy = _Copy(0, first, item_bytes, part_shape, axes)
-                if copy.size >= _FEWEST_BYTES:
-                    yield copy, copy.content(weights)
+        if len(shape) == 3 and 1 < shape[0] <= _MOST_TAPS:
+            parts += [(offset, shape[1:]) for offset in range(start, end, (end - start) // shape[0])]
+        for offset, part_shape in parts:
+            axes_sizes = tuple(size for size in part_shape if size != 1)
+            if item_bytes * math.prod(axes_sizes) >= _FEWEST_BYTES and len(axes_sizes) <= _MOST_AXES:
+                for axes in itertools.permutations(range(len(axes_sizes))):
+                    yield _Copy(0, offset, item_bytes, axes_sizes, axes)

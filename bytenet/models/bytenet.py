@@ -100,14 +100,15 @@ class ByteNet(TranslationModel):
             "source_embedding": (), "target_embedding": (), "encoder": encoder, "decoder": decoder, "head": decoder
         }  # fmt: skip
 
-    def pass_through_last_sets(self, number: int):
-        """Change the weights so that the last sets of both halves change nothing, until training changes it.
+    def make_last_sets_identity(self, number: int):
+        """Make the last sets of both halves the identity, until training.
 
         Reference:
-            Chen et al. 2016, Net2Net, section 2.3: a deeper model that computes the same as the one it starts from.
+            In the manner of Net2DeeperNet (Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer").
+            There, an added layer has the identity matrix. A residual block is the identity if its last map is zero.
         """
         for stack in (self.encoder, self.decoder):
-            stack.pass_through_last_sets(number)
+            stack.make_last_sets_identity(number)
 
     def encode(self, source_ids, training=False):
         """Encode sources.

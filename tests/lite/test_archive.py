@@ -137,6 +137,14 @@ def test_earlier_versions_refuse_only_what_they_cannot_read(path):
     path.write_bytes(packed(ENTRIES | {"copies.json": b"{}"}))
     assert manifest_of(path)["format"] == "bytenet-model-2"
     assert Archive(path).read("copies.json") == b"{}"
+    for name in ("bytenet-model-1", "bytenet-model-2"):
+        manifest = manifest_of(path) | {"format": name}
+        entries = ENTRIES | ({"copies.json": b"{}"} if name == "bytenet-model-1" else {})
+        manifest["entries"] = {name: entry for name, entry in manifest["entries"].items() if name in entries}
+        other = path.with_name("other.bytenet")
+        other.write_bytes(zipped({"manifest.json": json.dumps(manifest).encode(), **entries}))
+        with pytest.raises(InputError, match=r"manifest\.json does not describe its entries"):
+            Archive(other)
 
 
 def test_newer_format_is_named(path):

@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import Even, Layers, Odd, Positive, PositiveFloat, Positives, Share, checked
+from bytenet.config.checks import MOST_LAYERS, Even, Layers, Odd, Positive, PositiveFloat, Positives, Share, checked
 from bytenet.config.model import ModelConfig
+from bytenet.errors import ConfigError
 
 _NO_NORM = {"encoder_normalization": "none", "decoder_normalization": "none"}
 _SELU = {**_NO_NORM, "activation": "selu"}
@@ -78,6 +79,11 @@ class ByteNetConfig(ModelConfig):
         return tuple(range(size, self.num_sets * size + 1, size))
 
     def with_added_sets(self, number: int) -> Self:
+        if self.num_sets + number > MOST_LAYERS:
+            raise ConfigError(
+                f"training.added_sets is {number}. With the {self.num_sets} of the start, the model would have more "
+                f"than {MOST_LAYERS:,} sets."
+            )
         return replace(self, num_sets=self.num_sets + number)
 
     @model_validator(mode="after")

@@ -65,8 +65,8 @@ class SourceAttention(keras.layers.Layer):
         )  # fmt: skip
         return inputs + apply_dropout(self.dropout, context, training), weights
 
-    def pass_through(self):
-        """Change the weights so that the output is the input, until training changes it."""
+    def make_identity(self):
+        """Set the last map to zero, so that the output is the input until training."""
         output_map = self.attention.output_map
         output_map.set_weights([weights * 0 for weights in output_map.get_weights()])
 
@@ -137,12 +137,12 @@ class AttendingStack(ResidualStack):
         """The place in `attentions` of the attention after a block, whose number counts from 1; None without one."""
         return self.attention_blocks.index(number) if number in self.attention_blocks else None
 
-    def pass_through_last_sets(self, number: int):
-        super().pass_through_last_sets(number)
-        first = sum(len(one_set.blocks) for one_set in self.sets[:-number]) + 1
+    def make_last_sets_identity(self, number: int):
+        super().make_last_sets_identity(number)
+        kept_blocks = sum(len(one_set.blocks) for one_set in self.sets[: len(self.sets) - number])
         for block_number, attention in zip(self.attention_blocks, self.attentions, strict=True):
-            if block_number >= first:
-                attention.pass_through()
+            if block_number > kept_blocks:
+                attention.make_identity()
 
     def build(self, input_shape):
         super().build(input_shape)

@@ -133,8 +133,8 @@ class ResidualBlock(keras.layers.Layer):
             hidden = self.dropout(hidden, training=training)
         return self.recover_dim(hidden)
 
-    def pass_through(self):
-        """Change the weights so that the output is the input, until training changes it."""
+    def make_identity(self):
+        """Set the last map to zero, so that the output is the input until training."""
         last = self.recover_dim if self.is_full else self.conv_dilated
         last.set_weights([weights * 0 for weights in last.get_weights()])
 

@@ -79,11 +79,11 @@ class ResidualStack(keras.layers.Layer):
         """All blocks in the order of the data."""
         return [block for one_set in self.sets for block in one_set.blocks]
 
-    def pass_through_last_sets(self, number: int):
-        """Change the weights so that the last sets change nothing, until training changes it."""
-        for one_set in self.sets[-number:]:
+    def make_last_sets_identity(self, number: int):
+        """Make the last sets the identity, until training."""
+        for one_set in self.sets[len(self.sets) - number :]:
             for block in one_set.blocks:
-                block.pass_through()
+                block.make_identity()
 
     def build(self, input_shape):
         for one_set in self.sets:

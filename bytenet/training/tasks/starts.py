@@ -37,8 +37,8 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
     if start is None:
         if config.training.added_sets:
             raise ConfigError(
-                "training.added_sets adds to the model of training.start, which is not set. Without a start, set "
-                "model.num_sets."
+                "training.added_sets adds to the model of training.start, which is not set. Set training.start; a "
+                "training that begins with random weights, or on text without translations, has model.num_sets."
             )
         return config, None
     if config.semi_supervised.enabled:
@@ -48,6 +48,11 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
         )
     own = RunFolder(run_dir)
     resumes = resume and not own.missing
+    if resumes and (saved := own.config.training.added_sets) != config.training.added_sets:
+        raise ConfigError(
+            f"{own.path} has training.added_sets = {saved}, which cannot become {config.training.added_sets}. Resume "
+            "it with its own value, or make another run."
+        )
     source = own if resumes else open_model(start)
     _check_direction(source, "new", config.data.languages)
     model = source.config.model if resumes else source.config.model.with_added_sets(config.training.added_sets)
@@ -121,10 +126,8 @@ def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: V
             f"The model of the start {source.path} differs from the model of this run: {'; '.join(differences)}. "
             "Start from a run with the same model, or change the model of this run."
         )
-    weights = {weight.path.partition("/")[2]: weight for weight in start.weights}
-    for weight in model.weights:
-        name = weight.path.partition("/")[2]
-        if name in weights or not added_sets:
-            weight.assign(weights[name])
+    weights = {weight.path.partition("/")[2]: weight for weight in model.weights}
+    for weight in start.weights:
+        weights[weight.path.partition("/")[2]].assign(weight)
     if added_sets:
-        model.pass_through_last_sets(added_sets)
+        model.make_last_sets_identity(added_sets)

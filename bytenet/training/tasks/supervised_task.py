@@ -38,8 +38,8 @@ class SupervisedTask(Task):
             unknown = {character: count for character, count in counts.items() if character not in known}
             share = sum(unknown.values()) / max(1, sum(counts.values()))
             yield (
-                f"starts from the model of {self.config.training.start}, with its sizes and its vocabulary, in which "
-                f"{len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of the text)"
+                f"starts from the model of {self.config.training.start}, with {self._sizes()} and its vocabulary, in "
+                f"which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of the text)"
             )
         if (copies := self.config.data.pair_copies) > 1:
             yield f"each of the {self.pairs.number:,} pairs comes {copies} times in an epoch"
@@ -61,6 +61,11 @@ class SupervisedTask(Task):
 
     def _make_model(self) -> keras.Model:
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)
+
+    def _sizes(self) -> str:
+        """How large the model is, beside its start."""
+        added = self.config.training.added_sets
+        return f"its sizes, {added} more set{'s'[: added > 1]} in each half" if added else "its sizes"
 
     def _tag(self) -> str:
         """What stands in front of the sources of synthetic pairs."""

@@ -63,7 +63,7 @@ class Task(ABC):
     untraced: ClassVar[tuple[str, ...]] = (
         "data.", "evaluation.", "decoding.", "training.seed", "training.epochs", "training.max_steps",
         "training.keep_model", "training.early_stopping_", "training.checkpoint_every_", "training.keep_checkpoints",
-        "training.plateau_", "training.min_learning_rate", "training.start",
+        "training.plateau_", "training.min_learning_rate", "training.start", "training.added_sets",
     )  # fmt: skip
 
     def __init__(self, config: Config, vocabulary: Vocabulary | None = None, workers: Workers | None = None):
