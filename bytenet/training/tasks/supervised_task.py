@@ -39,7 +39,8 @@ class SupervisedTask(Task):
             share = sum(unknown.values()) / max(1, sum(counts.values()))
             yield (
                 f"starts from the model of {self.config.training.start}, with {self._sizes()} and its vocabulary, in "
-                f"which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of the text)"
+                f"which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of "
+                "the text)"
             )
         if (copies := self.config.data.pair_copies) > 1:
             yield f"each of the {self.pairs.number:,} pairs comes {copies} times in an epoch"

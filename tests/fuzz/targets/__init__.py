@@ -7,7 +7,7 @@ from tests.fuzz.targets.target import Target
 __all__ = ["TARGETS", "Target", "target_class"]
 
 TARGETS = {
-    "configurations": ("settings.Configurations", 0.27),
+    "configurations": ("settings.Configurations", 0.25),
     "overrides": ("settings.Overrides", 0.15),
     "texts": ("texts.Texts", 0.12),
     "compressed texts": ("texts.CompressedTexts", 0.08),
@@ -21,6 +21,7 @@ TARGETS = {
     "models": ("models.Models", 0.01),
     "model files": ("models.ModelFiles", 0.01),
     "LiteRT files": ("lite.LiteModelFiles", 0.01),
+    "shared weights": ("lite.SharedWeights", 0.02),
     "shards": ("shards.Shards", 0.04),
 }
 """Module and class of each target, and its share of the cases of `python -m tests.fuzz`, by its name."""

@@ -4,10 +4,13 @@ import json
 import zipfile
 from random import Random
 
+import numpy as np
+import safetensors.numpy
+
 from bytenet.lite import Translator
 from bytenet.lite.archive import COPIES, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, packed
 from bytenet.lite.pretrained import pretrained_path
-from bytenet.lite.shared_weights import read_lite_model
+from bytenet.lite.shared_weights import entries_with_shared_weights, read_lite_model
 from tests.fuzz.mutations import mutate, mutate_zip
 from tests.fuzz.targets.target import Target
 
@@ -53,6 +56,56 @@ class LiteModelFiles(Target):
             assert archive.read(LITE_MODEL) == self._entries[LITE_MODEL], "a damaged network was read"
         if same_vocabulary and same_search:
             assert translations == self._expected, "the translation is another one"
+
+
+class SharedWeights(Target):
+    """The list of copies in a file that has the weights of both engines once, with the right checksum."""
+
+    name, suffix = "shared weights", ".bytenet"
+    tokens = (b"null", b"-1", b"0", b"[]", b"[" * 3000, b"9" * 4300, b"1073741824", b"1e999", b"true", b'"1"', b"{}")
+
+    def make_seeds(self) -> list[bytes]:
+        random = np.random.default_rng(0)
+        weights = {"dense": random.normal(size=(32, 40)), "convolution": random.normal(size=(3, 8, 16))}
+        taps = weights["convolution"]
+        self._model = b"".join([b"a graph.", *(part.tobytes() for part in (weights["dense"].T, taps[2].T, taps[0]))])
+        self._model = self._model.ljust(len(self._model) + 3, b"\0")
+        self._entries = entries_with_shared_weights(self._model, safetensors.numpy.save(weights))
+        return [packed(self._entries)]
+
+    def mutated(self, random: Random) -> bytes:
+        copies = self._entries[COPIES]
+        if random.random() < 0.5:
+            copies = _with_other_copy(copies, random)
+        return packed(
+            self._entries | {COPIES: mutate(copies, random, self.tokens) if random.random() < 0.7 else copies}
+        )
+
+    def read(self) -> None:
+        archive = Archive(self.path)
+        model = read_lite_model(archive)
+        weights = archive.read(WEIGHTS)
+        assert len(model) <= len(archive.read(LITE_MODEL)) + 3 * len(weights), "a small file became a large model"
+        if archive.read(COPIES) == self._entries[COPIES]:
+            assert model == self._model, "the model is another one"
+
+
+def _with_other_copy(content: bytes, random: Random) -> bytes:
+    """Another number in one of the copies, or another number of copies."""
+    listed = json.loads(content)
+    copy = random.choice(listed["copies"])
+    change = random.choice(["offset", "size", "axes", "repeated", "order"])
+    if change == "offset":
+        copy[random.randrange(3)] = random.choice([0, 1, 3, 8, 255, 4096, 2**30, 2**63])
+    elif change == "size":
+        copy[3] = [random.choice([0, 1, 3, 32, 40, 2**15, 2**30]) for _ in range(random.randrange(6))]
+    elif change == "axes":
+        copy[4] = [random.randrange(4) for _ in range(random.randrange(6))]
+    elif change == "repeated":
+        listed["copies"] *= random.choice([2, 3, 1000])
+    else:
+        random.shuffle(listed["copies"])
+    return json.dumps(listed).encode()
 
 
 def _search(content: bytes) -> tuple[object, object]:
