@@ -10,6 +10,7 @@ from bytenet.layers.attention.multi_head_attention import MultiHeadAttention, me
 from bytenet.layers.attention.source_window import SourceWindow
 from bytenet.layers.fast import apply_dropout, make_dropout, make_normalization
 from bytenet.layers.positions import PositionEncoding
+from bytenet.layers.residual.block import set_to_zero
 from bytenet.layers.residual.stack import ResidualStack
 
 
@@ -67,8 +68,7 @@ class SourceAttention(keras.layers.Layer):
 
     def make_identity(self):
         """Set the last map to zero, so that the output is the input until training."""
-        output_map = self.attention.output_map
-        output_map.set_weights([weights * 0 for weights in output_map.get_weights()])
+        set_to_zero(self.attention.output_map)
 
     def step(self, inputs, position, keys, values, offsets):
         """Compute one step: float `(rows, channels)` → the same. Each source has `rows / batch` successive rows."""

@@ -135,8 +135,7 @@ class ResidualBlock(keras.layers.Layer):
 
     def make_identity(self):
         """Set the last map to zero, so that the output is the input until training."""
-        last = self.recover_dim if self.is_full else self.conv_dilated
-        last.set_weights([weights * 0 for weights in last.get_weights()])
+        set_to_zero(self.recover_dim if self.is_full else self.conv_dilated)
 
     def step_kernels(self) -> dict:
         """The kernels for `step`, cut once before the first step."""
@@ -170,3 +169,8 @@ class ResidualBlock(keras.layers.Layer):
 
     def get_config(self):
         return super().get_config() | self._config
+
+
+def set_to_zero(layer: keras.layers.Layer):
+    """Set all weights of a built layer to zero."""
+    layer.set_weights([weights * 0 for weights in layer.get_weights()])

@@ -1,8 +1,6 @@
 """Runs whose translators start from the models of finished runs."""
 
 import shutil
-from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,25 +8,11 @@ import pytest
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.decoding import Translator
-from bytenet.errors import ConfigError, InputError, MissingFileError
-from bytenet.models import build_model
+from bytenet.errors import InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
-from bytenet.training.callbacks import StateKeeper
 
-RECURRENT = ("model.family=recurrent", "model.num_sets=null", "model.dilations=null")
-
-
-@contextmanager
-def failing_at_the_first_step(monkeypatch):
-    """Inside this context, a run fails before it has a checkpoint."""
-
-    def fail(self, batch, logs=None):
-        raise InputError("the loss is nan")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(StateKeeper, "on_train_batch_end", fail)
-        yield
+from .starting_runs import RECURRENT, failing_at_the_first_step
 
 
 def test_runs_start_from_supervised_runs(
@@ -172,78 +156,6 @@ def test_resumed_run_does_not_need_its_start(smallest_config, supervised_run, po
     assert read_csv_log(folder.metrics_path)["step"][-1] == 2
 
 
-@pytest.mark.parametrize("kind", ["run", "file"])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        (), ("model.source_attention=full",), ("model.source_attention=full", "model.attention_blocks=[1]"),
-        ("model.block_size=small",), ("model.activation=selu",),
-    ],
-)  # fmt: skip
-def test_added_sets_change_nothing_at_first(settings, kind, smallest_config, supervised_run, beginnings, tmp_path):
-    start = supervised_run("start", "model.dim=8", "model.dilations=[1,2]", *settings)
-    path = start.path
-    if kind == "file":
-        path = tmp_path / "start.bytenet"
-        Translator.from_run(start.path).export(path, engines="full", languages=start.config.data.languages)
-    folder = train(smallest_config(f"training.start={path}", "training.added_sets=2"), tmp_path / "run")
-    saved = RunFolder.open(folder.path).config.model
-    assert saved == replace(start.config.model, num_sets=3)
-    deeper = build_model(saved, start.vocabulary.size)
-    for weight, value in zip(deeper.weights, beginnings[0].weights, strict=True):
-        weight.assign(value)
-    random = np.random.default_rng(0)
-    ids = {f"{side}_ids": random.integers(1, start.vocabulary.size, (2, 9)) for side in ("source", "target")}
-    np.testing.assert_array_equal(deeper(ids), start.load_model()(ids))
-
-
-def test_added_sets_learn_and_are_added_once(smallest_config, supervised_run, pool, unmeasured, tmp_path):
-    start = supervised_run("start", "model.source_attention=full")
-    settings = f"training.start={start.path}", "training.added_sets=1"
-    train(smallest_config(*settings, "training.max_steps=2"), tmp_path / "run", models=pool)
-    folder = train(smallest_config(*settings, "training.max_steps=4"), tmp_path / "run", resume=True, models=pool)
-    assert folder.config.model.num_sets == 2
-    assert read_csv_log(folder.metrics_path)["step"][-1] == 4
-    model = folder.load_model()
-    last = [model.encoder.blocks[-1].recover_dim, model.decoder.blocks[-1].recover_dim, model.decoder.attentions[-1]]
-    assert all(np.any(weight) for layer in last for weight in layer.weights)
-
-
-@pytest.mark.parametrize("name", ["encoder", "decoder"])
-def test_no_set_becomes_the_identity_if_none_is_added(name, supervised_run):
-    stack = getattr(supervised_run("start", "model.source_attention=full").load_model(), name)
-    before = [np.array(weight) for weight in stack.weights]
-    stack.make_last_sets_identity(0)
-    for weight, value in zip(stack.weights, before, strict=True):
-        np.testing.assert_array_equal(weight, value)
-
-
-def test_number_of_added_sets_is_fixed_before_the_first_checkpoint(
-    smallest_config, supervised_run, unmeasured, tmp_path, monkeypatch
-):
-    start = supervised_run("start")
-    settings = f"training.start={start.path}", "training.max_steps=1"
-    with pytest.raises(InputError, match="nan"), failing_at_the_first_step(monkeypatch):
-        train(smallest_config(*settings, "training.added_sets=1"), tmp_path / "run")
-    with pytest.raises(ConfigError, match=r"has training\.added_sets = 1, which cannot become 2"):
-        train(smallest_config(*settings, "training.added_sets=2"), tmp_path / "run", resume=True)
-    folder = train(smallest_config(*settings, "training.added_sets=1"), tmp_path / "run", resume=True)
-    assert folder.config.model.num_sets == 2
-
-
-def test_sets_are_added_only_to_a_bytenet_that_is_a_start(smallest_config, supervised_run, tmp_path):
-    with pytest.raises(ConfigError, match=r"training\.added_sets adds to the model of training\.start"):
-        train(smallest_config("training.added_sets=1"), tmp_path / "run")
-    two = supervised_run("two", "model.num_sets=2")
-    with pytest.raises(ConfigError, match=r"With the 2 of the start, the model would have more than 1,000 sets"):
-        train(smallest_config(f"training.start={two.path}", "training.added_sets=999"), tmp_path / "run")
-    start = supervised_run("start", *RECURRENT)
-    config = smallest_config(f"training.start={start.path}", "training.added_sets=1")
-    with pytest.raises(ConfigError, match="for the family bytenet; the start is a recurrent"):
-        train(config, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_runs_start_from_models_that_ship(
     smallest_config, semi_config, supervised_run, beginnings, tmp_path, monkeypatch, model_weights, assert_equal_weights
 ):
@@ -277,46 +189,3 @@ def test_start_that_does_not_fit_the_run_is_refused(smallest_config, supervised_
     with pytest.raises(InputError, match=message):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-
-
-@pytest.fixture
-def synthetic(tmp_path):
-    """Settings for two synthetic pairs of digits."""
-    settings = []
-    for side, lines in (("source", "one two\nthree\n"), ("target", "12\n3\n")):
-        (tmp_path / side).write_text(lines, encoding="utf-8")
-        settings.append(f"data.synthetic_{side}={tmp_path / side}")
-    return settings
-
-
-def test_synthetic_pairs_and_copies_are_announced(smallest_config, beginnings, tmp_path, capsys, synthetic):
-    folder = train(smallest_config(*synthetic, "data.pair_copies=2"), tmp_path / "run")
-    number = len(load_corpus(smallest_config().data).train)
-    said = capsys.readouterr().err
-    assert f"{number} training pairs words -> digits (0 left out" in said
-    assert f"each of the {number} pairs comes 2 times in an epoch" in said
-    assert "2 synthetic pairs are added, with the tag ⇄ in front of their sources" in said
-    assert "⇄" in RunFolder.open(folder.path).vocabulary.characters
-
-
-def test_copies_do_not_change_the_vocabulary(smallest_config, beginnings, tmp_path, capsys, synthetic):
-    settings = "data.min_character_count=13", *synthetic
-    one = train(smallest_config(*settings), tmp_path / "one")
-    four = train(smallest_config(*settings, "data.pair_copies=4"), tmp_path / "four")
-    assert RunFolder.open(one.path).vocabulary == RunFolder.open(four.path).vocabulary
-    assert "2 synthetic pairs are added, with the unknown symbol as their tag" in capsys.readouterr().err
-
-
-def test_a_start_must_know_the_tag_of_synthetic_pairs(smallest_config, supervised_run, beginnings, tmp_path, synthetic):
-    start = supervised_run("start", "data.unknown=drop")
-    config = smallest_config(f"training.start={start.path}", *synthetic, "data.unknown=drop")
-    with pytest.raises(InputError, match="does not have '⇄', the tag of the synthetic pairs"):
-        train(config, tmp_path / "run")
-    known = start.vocabulary.characters[0]
-    train(replace(config, data=replace(config.data, synthetic_tag=known)), tmp_path / "run")
-    assert len(beginnings) == 1
-
-
-def test_semi_supervised_run_refuses_synthetic_pairs(semi_config, tmp_path, synthetic):
-    with pytest.raises(ConfigError, match="the backward translator would learn to write what a machine"):
-        train(semi_config(*synthetic), tmp_path / "run")
