@@ -58,7 +58,7 @@ class ModelFile:
         try:
             settings = {name: dict(self._settings[name]) for name in ("model", "data", "decoding")}
             name = settings["decoding"].get("rerank_with")
-            if name is not None:  # only a model that ships: a file must not make us open any path
+            if name is not None:  # only a pretrained model: a file must not make us open any path
                 settings["decoding"]["rerank_with"] = os.fspath(pretrained_path(name))
             family = family_configs()[settings["model"]["family"]]
             return Config(
@@ -166,7 +166,7 @@ class ModelFile:
 
 
 def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
-    """Open a run folder, a file whose name ends in `.bytenet`, or a model that ships with the package, by its name.
+    """Open a run folder, a file whose name ends in `.bytenet`, or a pretrained model of the package, by its name.
 
     Raises:
         MissingFileError: there is no such folder, file or name.
@@ -177,9 +177,9 @@ def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:
-    """The path that a name stands for: the name itself, or the file of a model that ships with the package.
+    """The path that a name stands for: the name itself, or the file of a pretrained model of the package.
 
-    A file or the folder of a run comes before a model that ships.
+    A file or the folder of a run comes before a pretrained model.
 
     Raises:
         MissingFileError: it stands for nothing.
@@ -190,7 +190,7 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     if not path.exists() and not is_model_file(path):
         raise MissingFileError(
             f"{path} does not exist; expected the folder of a run, which `bytenet train PRESET --run {path}` makes, or "
-            f"the name of a model that ships with this version of bytenet. {names_hint(path.name)}"
+            f"the name of a pretrained model. {names_hint(path.name)}"
         )
     return path
 

@@ -16,11 +16,12 @@ from bytenet.errors import ConfigError, InputError, shortened
 from bytenet.memory_allocator import keep_freed_memory
 
 _VERBS = {
-    "data": "Look at a corpus before training, or deal a large one into shards.",
+    "data": "Look at a corpus before training, or split a large one into shards.",
+    "settings": "Print all settings of a configuration, with explanations.",
     "train": "Train a model, or go on with a stopped training.",
     "launch": "Train with several workers on this machine.",
     "translate": "Translate lines of text.",
-    "models": "List the models that translate without a training.",
+    "models": "List the pretrained models.",
     "attention": "Draw what each symbol of a translation attends to.",
     "score": "Give the log-probability of translations.",
     "export": "Save a model for other programs, in one folder or file.",

@@ -53,7 +53,7 @@ def evaluate(
 ) -> None:
     """Translate a test set with MODEL and print its scores, one a line.
 
-    MODEL is a run folder, a .bytenet file, or the name of a model that ships. In the folder of a run, or in
+    MODEL is a run folder, a .bytenet file, or the name of a pretrained model. In the folder of a run, or in
     --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, and the first twenty
     beside source and reference as NAME.samples.md. Options of the search that are not given are those of MODEL.
     """

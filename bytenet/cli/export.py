@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--precision", type=click.Choice(["float32", "float16", "int8"]), default="float32", show_default=True,
-    help="Of the weights in a file. float16 halves the file; int8 makes it smaller still, and translations worse.",
+    help="Of the weights in a file. float16 halves the file. int8 is smaller than float16 only with --engine lite, and "
+    "changes more translations.",
 )  # fmt: skip
 @click.option(
     "--engine", "engines", type=click.Choice(["both", "full", "lite"]), default="both", show_default=True,

@@ -1,4 +1,4 @@
-"""`bytenet models`: the models that ship with the package."""
+"""`bytenet models`: the pretrained models of the package."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from bytenet.model_file import ModelFile
 
 
-@click.command(short_help="List the models that translate without a training.")
+@click.command(short_help="List the pretrained models.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def models(name: str | None, as_json: bool) -> None:
-    """List the models that ship with bytenet, with languages, size, scores and licence; or show the card of NAME.
+    """List the pretrained models of bytenet, with languages, size, scores and licence; or show the card of NAME.
 
     NAME is a model of the list, or the path of a .bytenet file. A name works wherever a model is asked for, for example
     in `bytenet translate NAME`, `bytenet serve NAME` and `bytenet train my.yaml --set training.start=NAME`.
@@ -31,7 +31,7 @@ def models(name: str | None, as_json: bool) -> None:
         click.echo(_to_json(described))
     elif not described:
         click.echo(
-            "No model ships with this version of bytenet. Train one, for example with "
+            "This version of bytenet has no pretrained model. Train one, for example with "
             "`bytenet train multi30k-attention --run runs/multi30k`, or use a .bytenet file.",
             err=True,
         )

@@ -71,7 +71,7 @@ def serve(
 ) -> None:
     """Answer requests for translations with the models MODEL, one for each pair of languages.
 
-    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a model that ships (see
+    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
     `bytenet models`).
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
@@ -81,7 +81,7 @@ def serve(
     if len(models) > 1 and options["rerank_with"]:
         raise click.UsageError(
             "--rerank-with is for a server with one model. With several, set decoding.rerank_with in the configuration "
-            "of each run. Models that ship name their own."
+            "of each run. Pretrained models name their own."
         )
     from bytenet.errors import InputError
 

@@ -29,10 +29,10 @@ class ModelConfig:
     THESIS: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 
     family: Name
-    variant: str
+    variant: str  # a configuration of the family; settings that are given here change it
     # "default" is good practice. "thesis" is what the code of Madsen (2017) does.
     settings: Literal["default", "thesis"] = "default"
-    dropout: Share = 0.0
+    dropout: Share = 0.0  # share of the units that are dropped in training
     # Share of the target characters that the decoder does not see in training: it must then read the source.
     character_dropout: Share = 0.0
     # Hides padding from the network, so that a sentence's logits do not depend on its batch.

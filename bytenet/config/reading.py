@@ -25,7 +25,7 @@ from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 from bytenet.presets import preset_files
 
 _START_KEYS = ("training.start", "semi_supervised.start_forward", "semi_supervised.start_backward")
-"""The settings that name a model to start from: the path of a run or model file, or a model that ships."""
+"""The settings that name a model to start from: the path of a run or model file, or a pretrained model."""
 
 PATH_KEYS = (
     *(
@@ -215,7 +215,7 @@ def _build(settings: Iterable[Setting]) -> Config:
 
 
 def _absolute(setting: Setting) -> Any:
-    """The value of a setting. Paths become absolute; the name of a model that ships stays a name."""
+    """The value of a setting. Paths become absolute; the name of a pretrained model stays a name."""
     if setting.key not in PATH_KEYS or not isinstance(setting.value, str) or not setting.value:
         return setting.value
     if setting.key in _START_KEYS:

@@ -33,13 +33,15 @@ class DataConfig:
     source_language: Name = "de"
     target_language: Name = "en"
     reversed: bool = False  # the other direction: sources and targets change places, and so do the languages
+    # Text files, plain or .gz, with one sentence a line. Line i of a source and line i of its target are a pair.
     train_source: Name | None = None
     train_target: Name | None = None
-    train_shards: Name | None = None
+    train_shards: Name | None = None  # a folder that `bytenet data shard` made
     validation_source: Name | None = None
     validation_target: Name | None = None
     test_source: Name | None = None
     test_target: Name | None = None
+    # Text without translations, in the source language and in the target language.
     monolingual_source: Name | None = None
     monolingual_target: Name | None = None
     # Pairs of which a machine wrote one side, as `bytenet data back-translate` makes them. They are added to the
@@ -152,7 +154,7 @@ class SemiSupervisedConfig:
     # Weight of target text, which is translated into the source language and back (the thesis's lambda_1).
     target_weight: Annotated[NonNegativeFloat, Fixed(bool)] = 0.1
     ramp_steps: NonNegative = 0  # steps over which both weights grow from 0
-    beam_size: Positive = 5
+    beam_size: Positive = 5  # hypotheses for each sentence of the text
     # "marginal": the probability of translating forth and back, summed over the beam (thesis). "back_translation": only
     # the probability of translating back, as in training on back-translated text. Text has no label smoothing.
     objective: Annotated[Literal["marginal", "back_translation"], Fixed()] = "marginal"
@@ -200,15 +202,17 @@ class SemiSupervisedConfig:
 class EvaluationConfig:
     """Measurements during training: random batches at intervals, and the validation set after epochs."""
 
+    # Time or steps between two measurements of a random validation batch; null for none.
     continuous_every_seconds: PositiveFloat | None = 60.0
     continuous_every_steps: Positive | None = None
     continuous_batch_size: Positive = 64  # also for the evaluation after epochs
     continuous_train: bool = False  # also random batches of the training pairs, as in the thesis's curves
     smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
-    every_epochs: Positive = 1
-    beam_size: Positive = 1
-    max_sentences: Positive | None = None
-    num_samples: NonNegative = 5
+    every_epochs: Positive = 1  # epochs between two evaluations of the validation set
+    beam_size: Positive = 1  # of the search for translations of the validation set
+    max_sentences: Positive | None = None  # only so many of its first sentences; None is all
+    num_samples: NonNegative = 5  # sample translations in TensorBoard
+    # Batch normalisation in these measurements: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
 
 
@@ -216,7 +220,7 @@ class EvaluationConfig:
 class DecodingConfig:
     """The search for translations after training. Options of the commands override it."""
 
-    beam_size: Positive = 10
+    beam_size: Positive = 10  # hypotheses that are kept; 1 is greedy search
     # Finished hypotheses are ranked by log-probability / divisor^length_penalty. The divisor is (5 + length) / 6
     # ("gnmt") or the length ("length").
     length_penalty: NonNegativeFloat = 0.6
@@ -224,13 +228,13 @@ class DecodingConfig:
     # Added to the scores: coverage_penalty times the sum over the source symbols of log(min(attention, 1)). Needs a
     # model with attention.
     coverage_penalty: NonNegativeFloat = 0.0
-    batch_size: Positive = 32
+    batch_size: Positive = 32  # lines that are translated at once
     # Limits of the number of symbols of a translation, with the end symbol.
     min_length: NonNegative = 0
     max_length: Positive | None = None
     # Replace an unknown symbol by the source character that it attends to most. Needs a model with attention.
     replace_unknown: bool = False
-    # A model of the other direction: run folder, .bytenet file, or name of a model that ships. Added to the scores of
+    # A model of the other direction: run folder, .bytenet file, or name of a pretrained model. Added to the scores of
     # the beam_size hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
     rerank_with: str | None = None
     rerank_weight: NonNegativeFloat = 1.0

@@ -199,3 +199,9 @@ def parse_override(text: str) -> Setting:
 def write_settings(sections: Mapping[str, Mapping[str, Any]]) -> str:
     """Write sections of settings as YAML that `read_settings` reads back to the same values."""
     return yaml.dump(dict(sections), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+def write_value(value: Any) -> str:
+    """Write one value on one line, as `parse_override` reads it back."""
+    flow = yaml.dump([value], Dumper=_Dumper, default_flow_style=True, allow_unicode=True, width=float("inf"))
+    return flow.removeprefix("[").removesuffix("]\n")

@@ -28,13 +28,13 @@ class TrainingConfig:
     `Fixed` marks the settings that must stay the same when a run is resumed.
     """
 
-    # Folder of a finished run, a .bytenet file, or the name of a model that ships (`bytenet models`). The training
+    # Folder of a finished run, a .bytenet file, or the name of a pretrained model (`bytenet models`). The training
     # starts from its model, with its vocabulary and the sizes of its model.
     start: Annotated[Name | None, Fixed(is_set)] = None
     # ByteNet only: sets of residual blocks to add at the end of the encoder and of the decoder of that model. At first,
     # they change nothing.
     added_sets: Annotated[int, Field(ge=0, lt=MOST_LAYERS), Fixed()] = 0
-    epochs: Positive = 20
+    epochs: Positive = 20  # rounds through the training pairs
     max_steps: Positive | None = None  # ends the run earlier than epochs would; a step is a batch
     # "adam", "nag" (Nesterov's accelerated gradient, as in fairseq), or a Keras optimiser in lower case, such
     # as "sgd", "adadelta", "adamw", "rmsprop", "adafactor" or "lion". "keras_adam" is Keras's own Adam, see
@@ -71,13 +71,14 @@ class TrainingConfig:
     ema_momentum: Annotated[Share | None, Fixed(is_set)] = None
     # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
-    label_smoothing: Share = 0.0
+    label_smoothing: Share = 0.0  # share of the probability that the target gives to all symbols alike
     # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"
     early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
     # Fixed, because the checkpoint has its best value so far.
     early_stopping_metric: Annotated[Literal["val_loss", "val_bleu", "val_chrf"], Fixed()] = "val_loss"
-    mixed_precision: bool = False
+    mixed_precision: bool = False  # computes in bfloat16, keeps weights in float32
+    # Compilation of the steps with XLA. "auto": if the run has at least 100 steps for each batch shape.
     jit_compile: bool | Literal["auto"] = "auto"
     devices: Names | None = None  # such as ["GPU:0", "GPU:1"]; None is all GPUs, or the CPU if there is none
     # Only for several devices or workers. true: batch normalisation uses the statistics of the whole batch. false: each
@@ -88,10 +89,11 @@ class TrainingConfig:
     # bfloat16 halves the traffic of "adam", and rounds to 8 bits.
     exchange_dtype: Literal["float32", "bfloat16"] = "float32"
     seed: Annotated[NonNegative, Fixed()] = 1
-    deterministic: bool = False
+    deterministic: bool = False  # the same seed gives the same bits; slower
+    # Checkpoints, from which `--resume` continues: after so many seconds, and after so many steps if that is given.
     checkpoint_every_steps: Positive | None = None
     checkpoint_every_seconds: PositiveFloat = 600.0
-    keep_checkpoints: Positive = 3
+    keep_checkpoints: Positive = 3  # so many of the newest
 
     @model_validator(mode="after")
     def _check_decay(self) -> Self:

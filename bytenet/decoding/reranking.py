@@ -1,4 +1,4 @@
-"""Opening of the model of the other direction that ranks translations again."""
+"""Opening of the model of the other direction that reranks translations."""
 
 import os
 from typing import Any
@@ -21,7 +21,7 @@ def open_reranker(
     """Load the model of the other direction.
 
     Args:
-        path: run folder, `.bytenet` file, or name of a model that ships.
+        path: run folder, `.bytenet` file, or name of a pretrained model.
         languages: that the translator reads and writes.
         weight, length_penalty, length_penalty_rule: as for `Reranker`.
         **options: of the `PairScorer`.

@@ -56,7 +56,7 @@ class Translator:
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
         row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
-        reranker: ranks the `beam_size` hypotheses again, with a model of the other direction.
+        reranker: reranks the `beam_size` hypotheses with a model of the other direction.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
@@ -118,8 +118,8 @@ class Translator:
         """Make a translator from a finished run, or from several runs with the same vocabulary as an `Ensemble`.
 
         Args:
-            *run_dirs: the run folders, `.bytenet` files that `export` wrote, or names of models that ship. Options that
-                are not given come from the first one's configuration.
+            *run_dirs: the run folders, `.bytenet` files that `export` wrote, or names of pretrained models. Options
+                that are not given come from the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
             **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
@@ -160,7 +160,7 @@ class Translator:
 
     @classmethod
     def from_pretrained(cls, name: str, **options: Any) -> Self:
-        """Make a translator with a model that ships with the package, such as "de-en". Options are as for `from_run`.
+        """Make a translator with a pretrained model of the package, such as "de-en". Options are as for `from_run`.
 
         Raises:
             MissingFileError: there is no model of that name.

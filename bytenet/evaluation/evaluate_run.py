@@ -89,7 +89,7 @@ def evaluate_run(
     could be longer than its source. The settings of the evaluation say so.
 
     Args:
-        run_dir: a run folder, a `.bytenet` file, or the name of a model that ships.
+        run_dir: a run folder, a `.bytenet` file, or the name of a pretrained model.
         pairs: sources and references.
         name: of the test set.
         bootstrap: number of resampled corpora for the intervals.

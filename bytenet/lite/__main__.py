@@ -22,14 +22,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument(
         "model", metavar="MODEL", type=Path,
-        help="a .bytenet file that `bytenet export` wrote, or the name of a model that ships, such as de-en",
+        help="a .bytenet file that `bytenet export` wrote, or the name of a pretrained model, such as de-en",
     )  # fmt: skip
     parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text, one sentence a line")
     parser.add_argument("--n-best", type=int, default=1, help="number of translations of each line (default: 1)")
     parser.add_argument("--threads", type=int, default=1, help="processor cores for one line (default: 1)")
     parser.add_argument(
         "--rerank-with", metavar="MODEL", type=Path,
-        help="rank all hypotheses of the beam again with this model of the other direction",
+        help="rerank the hypotheses of the beam with this model of the other direction",
     )  # fmt: skip
     parser.add_argument(
         "--rerank-weight",

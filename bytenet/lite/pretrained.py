@@ -1,4 +1,4 @@
-"""The models that ship with the package, by name, such as "de-en"."""
+"""The pretrained models of the package, by name, such as "de-en"."""
 
 import difflib
 import os
@@ -14,24 +14,24 @@ def _folder() -> Path:
 
 
 def pretrained_names() -> list[str]:
-    """The names of the models that ship, sorted. There may be none."""
+    """The names of the pretrained models, sorted. There may be none."""
     return sorted(path.stem for path in _folder().glob(f"*{SUFFIX}"))
 
 
 def pretrained_path(name: str) -> Path:
-    """The `.bytenet` file of a model that ships.
+    """The `.bytenet` file of a pretrained model.
 
     Raises:
         MissingFileError: there is no model of that name.
     """
     if name not in pretrained_names():
         name = str(name)
-        raise MissingFileError(f"No model named {name[:40]!r} ships with this version of bytenet. {names_hint(name)}")
+        raise MissingFileError(f"There is no pretrained model named {name[:40]!r}. {names_hint(name)}")
     return _folder() / f"{name}{SUFFIX}"
 
 
 def pretrained_name(path: str | os.PathLike[str]) -> str | None:
-    """The name of the model that ships which a name or the path of its file stands for; None for another model."""
+    """The name of the pretrained model which a name or the path of its file stands for; None for another model."""
     if is_pretrained(path):
         return os.fspath(path)
     path = Path(path)
@@ -39,13 +39,13 @@ def pretrained_name(path: str | os.PathLike[str]) -> str | None:
 
 
 def is_pretrained(name: str | os.PathLike[str]) -> bool:
-    """Whether a name stands for a model that ships. A file or the folder of a run with that name comes first."""
+    """Whether a name stands for a pretrained model. A file or the folder of a run with that name comes first."""
     path = Path(name)
     return os.fspath(name) in pretrained_names() and not path.is_file() and not (path / "config.yaml").is_file()
 
 
 def model_path(model: str | os.PathLike[str]) -> Path:
-    """The path that a name stands for: the name itself, or the file of a model that ships with the package.
+    """The path that a name stands for: the name itself, or the file of a pretrained model of the package.
 
     Raises:
         MissingFileError: it is neither a file nor a name.
@@ -56,9 +56,9 @@ def model_path(model: str | os.PathLike[str]) -> Path:
 
 
 def names_hint(name: str) -> str:
-    """What to do instead of a name that no model has: the nearest name, and all names."""
+    """What to do instead of a name that no pretrained model has: the nearest name, and all names."""
     names = pretrained_names()
     if not names:
-        return "It has no models: train one, or give the path of a .bytenet file."
+        return "This version has none: train one, or give the path of a .bytenet file."
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"{f'Did you mean {close[0]}? ' if close else ''}It has {', '.join(names)}."
+    return f"{f'Did you mean {close[0]}? ' if close else ''}The pretrained models are {', '.join(names)}."

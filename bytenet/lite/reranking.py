@@ -1,4 +1,4 @@
-"""Translations ranked again by a model of the other direction."""
+"""Translations reranked by a model of the other direction."""
 
 import math
 import os
@@ -68,7 +68,7 @@ class Reranker(Generic[_ScorerT]):
         self._rule = check_rule(length_penalty_rule)
 
     def __call__(self, lines: Sequence[str], translations: Sequence[Sequence[Translation]]) -> list[list[Translation]]:
-        """Rank the translations of each line again. Those that ended come first.
+        """Rerank the translations of each line. Those that ended come first.
 
         If the line or one of its translations does not fit the model, see `Scorer.fits`, its order and scores stay.
 

@@ -22,7 +22,7 @@ _BEGINNING = 16  # bytes that are looked up
 _FEWEST_BYTES = 256  # of a copy; for a smaller one, its entry in the list would take as much
 _MOST_AXES = 4
 _MOST_TAPS = 64
-_MOST_EXPANSION = 3  # bytes of all copies for each byte of the weights. The models that ship have 1.3.
+_MOST_EXPANSION = 3  # bytes of all copies for each byte of the weights. The pretrained models have 1.3.
 _MOST_BYTES = 2**30  # of the LiteRT model, and so of every number in the list
 
 

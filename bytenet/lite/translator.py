@@ -25,8 +25,8 @@ class Translator:
     Args:
         path: of the file.
         num_threads: processor cores for one line.
-        rerank_with: a `.bytenet` file with a model of the other direction, or the name of a model that ships. All
-            hypotheses of the beam are ranked again with it, see `Reranker`. None takes the one that the file names, if
+        rerank_with: a `.bytenet` file with a model of the other direction, or the name of a pretrained model. All
+            hypotheses of the beam are reranked with it, see `Reranker`. None takes the one that the file names, if
             it names one.
         rerank_weight: weight of that model; 0 turns it off. None takes the weight in the file.
 
@@ -39,7 +39,7 @@ class Translator:
     Attributes:
         beam_size: number of hypotheses that the search keeps.
         longest: largest number of symbols of a line, with the end symbol; None for no limit.
-        reranker: ranks the hypotheses again; None if nothing does.
+        reranker: reranks the hypotheses; None if nothing does.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Translator:
 
     @classmethod
     def from_pretrained(cls, name: str, num_threads: int = 1, **options: Any) -> Self:
-        """A translator with a model that ships with the package, such as "de-en". Options are as for `Translator`.
+        """A translator with a pretrained model of the package, such as "de-en". Options are as for `Translator`.
 
         Raises:
             MissingFileError: there is no model of that name.

@@ -77,7 +77,7 @@ def shipped(model_path, monkeypatch, tmp_path):
 
 @pytest.fixture
 def nothing_shipped(monkeypatch, tmp_path):
-    """A package in which no model ships."""
+    """A package without pretrained models."""
     monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: tmp_path / "pretrained")
 
 

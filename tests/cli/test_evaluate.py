@@ -65,7 +65,7 @@ def test_given_files_are_evaluated_up_to_the_sentence_limit(run, invoke, tmp_pat
     assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
 
 
-def test_a_model_that_ships_is_evaluated_on_files_and_on_a_corpus(shipped, invoke, tmp_path):
+def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, invoke, tmp_path):
     (tmp_path / "some.de").write_text("ein Hund\nein Haus\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\na house\n", encoding="utf-8")
     files = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en"]

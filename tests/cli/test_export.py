@@ -90,7 +90,7 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
     evaluation["settings"]["rerank_with"] = "/home/me/en-de"
     evaluation_path.write_text(json.dumps(evaluation), encoding="utf-8")
-    assert "; 4 sentences, beam of 3 ranked again with en-de\n" in model_card(run)
+    assert "; 4 sentences, beam of 3 reranked with en-de\n" in model_card(run)
 
 
 def replace_corpus(run, name):

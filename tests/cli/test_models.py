@@ -1,4 +1,4 @@
-"""`bytenet models`, and commands that are given the name of a model that ships."""
+"""`bytenet models`, and commands that are given the name of a pretrained model."""
 
 import json
 import shutil
@@ -34,16 +34,21 @@ def test_the_card_of_a_name_or_a_file_is_shown(name, shipped, invoke):
 def test_without_models_the_list_is_empty_and_says_so(nothing_shipped, invoke):
     result = invoke(models)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "No model ships with this version of bytenet." in result.stderr
+    assert "This version of bytenet has no pretrained model." in result.stderr
     assert json.loads(invoke(models, "--json").stdout) == []
-    with pytest.raises(MissingFileError, match=r"'de-en' ships .*It has no models: train one"):
+    with pytest.raises(MissingFileError, match=r"pretrained model named 'de-en'\. .*: train one"):
         invoke(models, "de-en")
 
 
 def test_an_unknown_name_gives_the_names_that_exist(shipped, invoke):
-    with pytest.raises(MissingFileError, match=r"'de-ne' ships .*Did you mean de-en\? It has de-en\."):
+    with pytest.raises(
+        MissingFileError,
+        match=r"pretrained model named 'de-ne'\. .*Did you mean de-en\? The pretrained models are de-en\.",
+    ):
         invoke(models, "de-ne")
-    with pytest.raises(MissingFileError, match=r"xx does not exist; expected the folder of a run.*It has de-en\."):
+    with pytest.raises(
+        MissingFileError, match=r"xx does not exist; expected the folder of a run.*The pretrained models are de-en\."
+    ):
         invoke(translate, "xx", stdin=TEXT)
 
 
@@ -81,7 +86,7 @@ def test_tensorflow_translates_long_files_and_without_litert(shipped, invoke, tm
     assert "(TensorFlow," in invoke(translate, "de-en", tmp_path / "short").stderr
 
 
-def test_the_folder_of_a_run_comes_before_the_model_that_ships(shipped, run_folder, tmp_path):
+def test_the_folder_of_a_run_comes_before_the_pretrained_model(shipped, run_folder, tmp_path):
     (tmp_path / "de-en").mkdir()
     assert find_model("de-en") == shipped  # the folder is no run
     shutil.copytree(run_folder.path, tmp_path / "de-en", dirs_exist_ok=True)

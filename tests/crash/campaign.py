@@ -31,7 +31,7 @@ class Report:
         cases: number of results that were made with kills, and compared with the unbroken one.
         leftovers: number of unfinished files that kills left. The next start removes or continues them.
         unwhole: files that counted as whole after a kill and were not.
-        differing: files that differ from those of the unbroken run, or are too many or too few, by case.
+        differing: files that differ from those of the uninterrupted run, or are too many or too few, by case.
         failed: commands that failed after a kill, with their messages.
         figures: further numbers of the victim.
         seconds: of all.
@@ -49,7 +49,7 @@ class Report:
 
 
 class Campaign:
-    """Kills a victim at random moments, starts it again, and compares its result with that of an unbroken run.
+    """Kills a victim at random moments, starts it again, and compares its result with that of an uninterrupted run.
 
     Args:
         victim: is killed.

@@ -1,4 +1,4 @@
-"""Hypotheses ranked again by a model of the other direction."""
+"""Hypotheses reranked by a model of the other direction."""
 
 from dataclasses import replace
 

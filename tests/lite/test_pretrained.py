@@ -1,4 +1,4 @@
-"""Models that ship are found by name, also without the rest of the package."""
+"""Pretrained models are found by name, also without the rest of the package."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def test_names_are_those_of_the_files(model_path):
     assert pretrained_names() == ["de-en"]
     assert pretrained_path("de-en") == model_path
     for wrong in ("en", "../de-en", "de-en.bytenet", ""):
-        with pytest.raises(MissingFileError, match="It has de-en"):
+        with pytest.raises(MissingFileError, match="The pretrained models are de-en"):
             pretrained_path(wrong)
 
 
@@ -46,4 +46,4 @@ def test_the_command_takes_a_name(tmp_path, lite, capfdbinary):
     assert main(["de-en", "in"]) == 0
     assert capfdbinary.readouterr().out.decode() == f"{next(lite.translate(['ein']))[0].text}\n"
     assert main(["de-xx", "in"]) == 1
-    assert b"It has de-en" in capfdbinary.readouterr().err
+    assert b"The pretrained models are de-en" in capfdbinary.readouterr().err

@@ -64,7 +64,7 @@ def test_rank_and_scores_are_those_of_the_whole_package(model_path, backward_pat
     assert [row[0] for row in actual] == [row[0] for row in lite.translate(lines)]
 
 
-def test_a_file_names_a_model_that_ships(shipped, backward_path, model_path, lines):
+def test_a_file_names_a_pretrained_model(shipped, backward_path, model_path, lines):
     named = Translator.from_pretrained("de-en")
     given = Translator(model_path, rerank_with=backward_path, rerank_weight=0.5)
     assert list(named.translate(lines, 3)) == list(given.translate(lines, 3))
@@ -74,7 +74,7 @@ def test_a_file_names_a_model_that_ships(shipped, backward_path, model_path, lin
     assert decoding.Translator.from_pretrained("de-en", beam_size=1).reranker is None
 
 
-def test_an_export_of_both_names_the_one_that_ships(shipped, tmp_path):
+def test_an_export_of_both_names_the_pretrained_one(shipped, tmp_path):
     decoding.Translator.from_run(shipped).export(tmp_path / "again.bytenet", engines="full", languages=("de", "en"))
     assert Archive(tmp_path / "again.bytenet").read_json("settings.json")["decoding"]["rerank_with"] == "en-de"
 

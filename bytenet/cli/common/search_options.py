@@ -33,8 +33,8 @@ _OPTIONS = (
     click.option(
         "--rerank-with",
         metavar="MODEL",
-        help="Rank all hypotheses of the beam again, with a model of the other direction: also how likely it makes the "
-        "source from a translation counts.",
+        help="Rerank the hypotheses of the beam with a model of the other direction: adds how probable it finds the "
+        "source, given the hypothesis.",
     ),
     click.option(
         "--rerank-weight",

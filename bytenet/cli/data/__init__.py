@@ -1,4 +1,4 @@
-"""`bytenet data`: look at a corpus, back-translate its text, or deal it into shards. Each module is one command.
+"""`bytenet data`: look at a corpus, back-translate its text, or split it into shards. Each module is one command.
 
 `bytenet data PRESET_OR_FILE` is short for `bytenet data report PRESET_OR_FILE`, as looking at a corpus is what most
 users want of this verb.
@@ -11,7 +11,7 @@ from bytenet.cli.common.lazy_group import LazyGroup
 _VERBS = {
     "report": "Show the corpus of PRESET_OR_FILE. This is what `bytenet data PRESET_OR_FILE` does.",
     "back-translate": "Translate monolingual text into training pairs, with a model of the other direction.",
-    "shard": "Deal a corpus that is larger than memory into files to train from.",
+    "shard": "Split a corpus that is larger than memory into files to train from.",
 }
 
 
@@ -28,7 +28,7 @@ class _ReportByDefault(LazyGroup):
     cls=_ReportByDefault,
     package=__name__,
     verbs=_VERBS,
-    short_help="Look at a corpus before training, or deal a large one into shards.",
+    short_help="Look at a corpus before training, or split a large one into shards.",
     subcommand_metavar="PRESET_OR_FILE | COMMAND ...",
 )
 def data() -> None:

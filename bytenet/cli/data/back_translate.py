@@ -36,7 +36,7 @@ def back_translate(
 ) -> None:
     """Translate the monolingual target text of PRESET_OR_FILE with MODEL, and save the pairs in FOLDER.
 
-    MODEL is a run folder, a .bytenet file or the name of a model that ships. It translates from the target language to
+    MODEL is a run folder, a .bytenet file or the name of a pretrained model. It translates from the target language to
     the source language. The text is data.monolingual_target, or that of the corpus (with data.reversed:
     data.monolingual_source), within the limits of data.min_length, max_length and num_monolingual.
 

@@ -1,4 +1,4 @@
-"""`bytenet data shard`: deal a corpus into shards."""
+"""`bytenet data shard`: split a corpus into shards."""
 
 import json
 import math
@@ -11,13 +11,13 @@ import click
 _PAIRS_A_MESSAGE = 1_000_000
 
 
-@click.command(short_help="Deal a corpus that is larger than memory into files to train from.")
+@click.command(short_help="Split a corpus that is larger than memory into files to train from.")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("folder")
 @click.option("--source-language", default="de", show_default=True, help="Language of the sources.")
 @click.option("--target-language", default="en", show_default=True, help="Language of the targets.")
 @click.option("--shards", type=click.IntRange(1, 512), default=64, show_default=True, help="Number of shards.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the dealing.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the order.")
 @click.option(
     "--min-length", type=click.IntRange(min=1), default=1, show_default=True, help="Fewest characters on a side."
 )
@@ -66,7 +66,7 @@ def shard(
     processes: int | None,
     as_json: bool,
 ) -> None:
-    """Deal the pairs of INPUT... at random into the new FOLDER, from which `bytenet train` reads them.
+    """Split the pairs of INPUT... at random into the new FOLDER, from which `bytenet train` reads them.
 
     An INPUT is a .zip as OPUS gives it (Moses format), lines "source TAB target" as .tsv or .tsv.gz, or - for such
     lines on standard input. Other files are text and come in twos, plain or .gz: the sources, then the targets. Several

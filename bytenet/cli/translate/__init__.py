@@ -59,7 +59,7 @@ def translate(
 ) -> None:
     """Translate the lines of FILE (plain or .gz), or of stdin, with MODEL.
 
-    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a model that ships (see
+    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
     `bytenet models`). Several MODEL translate together, as an ensemble: the probabilities of their models are averaged.
     The models may be of different families, but need the same vocabulary.
 

@@ -93,7 +93,7 @@ def lite_engine(
         raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
     if rerank_with is not None and rerank_with.is_dir():
         raise click.UsageError(
-            "--engine lite takes a .bytenet file or the name of a model that ships as --rerank-with."
+            "--engine lite takes a .bytenet file or the name of a pretrained model as --rerank-with."
         )
     translator = Translator(paths[0], rerank_with=rerank_with, rerank_weight=rerank_weight)
     _check_n_best(n_best, translator.beam_size)

@@ -106,7 +106,7 @@ def _shown(score: _SavedScore) -> str:
 def _search(settings: _SavedSearch) -> str:
     beam_size, reranker = settings["beam_size"], settings.get("rerank_with")
     shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
-    return shown if reranker is None else f"{shown} ranked again with {Path(reranker).name}"
+    return shown if reranker is None else f"{shown} reranked with {Path(reranker).name}"
 
 
 def _without_paths(command: str) -> str:

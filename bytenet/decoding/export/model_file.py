@@ -34,7 +34,7 @@ def export_model_file(
     """Save a translator as one file.
 
     Args:
-        translator: with one model. For LiteRT, see `check_exportable`. A reranker must be a model that ships; the file
+        translator: with one model. For LiteRT, see `check_exportable`. A reranker must be a pretrained model; the file
             has its name.
         path: of the file.
         precision: of the weights. With "int8", those for TensorFlow are in float16.

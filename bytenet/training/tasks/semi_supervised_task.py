@@ -159,7 +159,7 @@ class SemiSupervisedTask(Task):
         if self.workers.count > 1:
             raise ConfigError(
                 f"semi_supervised.placement is apart, but {self.workers.count} workers train together. Set it to "
-                "together: each worker then trains both translators on its rows of each batch."
+                "replicated: each worker then trains both translators on its rows of each batch."
             )
         if devices is None or len(devices) != 2:
             raise ConfigError(

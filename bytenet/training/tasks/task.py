@@ -148,7 +148,7 @@ class Task(ABC):
         settings = {key: value for key, value in self.config.settings().items() if not key.startswith(self.untraced)}
         return type(self), repr(settings), self.jit_compile, self.vocabulary.size, self.vocabulary.unknown
 
-    def load_starts(self, model: keras.Model) -> None:  # noqa: B027 - a task may start from nothing
+    def load_starts(self, model: keras.Model) -> None:  # noqa: B027 - a task may start from scratch
         """Give the translators the weights that they start with, if those are not drawn from the seed."""
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:

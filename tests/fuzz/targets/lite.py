@@ -18,7 +18,7 @@ _SENTENCE = "Ja."
 
 
 class LiteModelFiles(Target):
-    """The model that ships, without its weights for TensorFlow.
+    """The pretrained model, without its weights for TensorFlow.
 
     The network itself is damaged only with the wrong checksum: LiteRT reads it in native code.
     """

@@ -1,0 +1,28 @@
+"""`bytenet settings`: all settings of a configuration, with their explanations."""
+
+import click
+
+from bytenet.cli.common.set_option import set_option
+
+
+@click.command(short_help="Print all settings of a configuration, with explanations.")
+@click.argument("preset_or_file", required=False)
+@set_option("model.family=transformer")
+def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
+    """Print all settings of PRESET_OR_FILE as YAML, with explanations. Without it, print the defaults.
+
+    The output is a complete configuration: save it, change it, and give the file to `bytenet train`. The settings of
+    the section `model` depend on the family of the model.
+
+    \b
+    bytenet settings
+    bytenet settings --set model.family=transformer
+    bytenet settings multi30k-attention > my.yaml
+    """
+    from bytenet.config.described_settings import described_yaml
+    from bytenet.presets.by_size import load_sized_config
+
+    config, choice = load_sized_config(preset_or_file, overrides)
+    if choice:
+        click.echo(choice, err=True)
+    click.echo(described_yaml(config), nl=False)
