@@ -13,7 +13,8 @@ from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
 from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
-from bytenet.lite.pretrained import is_pretrained, names_hint, pretrained_path
+from bytenet.lite.pretrained import model_path, named_path, names_hint
+from bytenet.lite.reranking import WITHOUT_RERANKING, chosen_reranker
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -58,15 +59,15 @@ class ModelFile:
         try:
             settings = {name: dict(self._settings[name]) for name in ("model", "data", "decoding")}
             name = settings["decoding"].get("rerank_with")
-            if name is not None:  # only a pretrained model: a file must not make us open any path
-                settings["decoding"]["rerank_with"] = os.fspath(pretrained_path(name))
+            if name is not None:
+                settings["decoding"]["rerank_with"] = os.fspath(named_path(name, self.path))
             family = family_configs()[settings["model"]["family"]]
             return Config(
                 model=family(**settings["model"]),
                 data=DataConfig(**settings["data"]),
                 decoding=DecodingConfig(**settings["decoding"]),
             )
-        except (ValueError, KeyError, TypeError) as error:  # pydantic's errors and MissingFileError are ValueErrors
+        except (ValueError, KeyError, TypeError) as error:  # pydantic's errors and InputError are ValueErrors
             raise self._error(SETTINGS, error) from error
 
     @cached_property
@@ -97,16 +98,25 @@ class ModelFile:
         """Whether TensorFlow can translate with the file."""
         return WEIGHTS in self._archive
 
-    @property
-    def suits_lite(self) -> bool:
+    def suits_lite(self, rerank_with: str | os.PathLike[str] | None = None, rerank_weight: float | None = None) -> bool:
         """Whether LiteRT is installed, and translates with the file nearly as TensorFlow does.
 
         With weights in float32, the translations are the same. In float16, a few differ: TensorFlow's part has rounded
         weights, LiteRT's part has rounded constants of its graph. In int8, LiteRT also rounds the inputs of matrix
-        products, so many differ. A file that names a model to rank with needs one that LiteRT can score with.
+        products, so many differ. LiteRT must also be able to score with the reranker, if there is one.
+
+        Args:
+            rerank_with, rerank_weight: as for `bytenet.lite.Translator`.
+
+        Raises:
+            MissingFileError: there is no such reranker.
+            InputError: the file or the reranker is damaged; or as for `chosen_reranker`.
         """
-        reranker = self.config.decoding.rerank_with
-        return self._is_for_lite and (reranker is None or ModelFile(reranker).scores_with_lite)
+        decoding = self.config.decoding
+        choice = chosen_reranker(
+            (decoding.rerank_with, decoding.rerank_weight), (rerank_with, rerank_weight), decoding.beam_size
+        )
+        return self._is_for_lite and (choice is None or _scores_with_lite(choice[0]))
 
     @property
     def scores_with_lite(self) -> bool:
@@ -165,6 +175,14 @@ class ModelFile:
         )
 
 
+def _scores_with_lite(reranker: str | os.PathLike[str]) -> bool:
+    try:
+        path = model_path(reranker)
+    except MissingFileError as error:
+        raise MissingFileError(f"rerank_with: {error} {WITHOUT_RERANKING}") from error
+    return is_model_file(path) and ModelFile(path).scores_with_lite
+
+
 def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
     """Open a run folder, a file whose name ends in `.bytenet`, or a pretrained model of the package, by its name.
 
@@ -184,15 +202,16 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     Raises:
         MissingFileError: it stands for nothing.
     """
-    if is_pretrained(name):
-        return pretrained_path(os.fspath(name))
-    path = Path(name)
-    if not path.exists() and not is_model_file(path):
+    try:
+        return model_path(name)
+    except MissingFileError as error:
+        path = Path(name)
+        if is_model_file(path):
+            raise
         raise MissingFileError(
             f"{path} does not exist; expected the folder of a run, which `bytenet train PRESET --run {path}` makes, or "
             f"the name of a pretrained model. {names_hint(path.name)}"
-        )
-    return path
+        ) from error
 
 
 def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Mapping[str, Any] | None) -> dict:

@@ -81,7 +81,8 @@ class RunFolder:
         folder = cls(path)
         folder.make()
         if folder.config_path.exists() and resume:
-            folder._check_same_run(config, vocabulary)
+            folder.check_settings(config)
+            folder._check_vocabulary(vocabulary)
             folder._remove_partial_files()
             if not folder.vocabulary_path.exists():
                 vocabulary.save(folder.vocabulary_path)
@@ -230,7 +231,12 @@ class RunFolder:
         for partial in [*self.path.glob(f"{PARTIAL}*"), *self.checkpoints.glob(f"{PARTIAL}*")]:
             partial.unlink()
 
-    def _check_same_run(self, config: Config, vocabulary: "Vocabulary") -> None:
+    def check_settings(self, config: Config) -> None:
+        """Check that the run can go on with a configuration.
+
+        Raises:
+            InputError: a setting differs that must stay the same.
+        """
         changes = [
             f"{key} was {saved!r} and is {requested!r}"
             for key, saved, requested in forbidden_changes(self.config, config)
@@ -241,6 +247,8 @@ class RunFolder:
                 f"The run in {self.path} cannot go on with other settings: {'; '.join(changes)}. Leave these "
                 "as they were, or start a new run in another folder."
             )
+
+    def _check_vocabulary(self, vocabulary: "Vocabulary") -> None:
         if self.vocabulary_path.exists() and self.vocabulary != vocabulary:
             raise InputError(
                 f"The training data has other characters than {self.vocabulary_path}, so that the saved "

@@ -6,7 +6,7 @@ import click
 
 
 @click.command(short_help="Draw what each symbol of a translation attends to.")
-@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("source", required=False, type=click.Path(path_type=Path))
 @click.option("--text", "texts", multiple=True, help="A sentence, instead of a file; may be repeated.")
 @click.option(
@@ -17,18 +17,20 @@ import click
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for the files.  [default: RUN/attention]")
 @click.option("--max-sentences", type=click.IntRange(min=1), default=10, show_default=True, help="Use the first ones.")
 def attention(
-    run_dir: Path,
+    model_path: Path,
     source: Path | None,
     texts: tuple[str, ...],
     target: Path | None,
     output: Path | None,
     max_sentences: int,
 ) -> None:
-    """Draw the attention of the model in the folder RUN on the sentences of SOURCE and their translations.
+    """Draw the attention of MODEL on the sentences of SOURCE and their translations.
+
+    MODEL is a run folder, a .bytenet file, or the name of a pretrained model. For the last two, give --output.
 
     Each sentence gives a picture, N.png, and all weights, N.json. The first panel of a picture is the alignment: the
     mean over the heads of the last layer, or over all layers of ConvS2S. The other panels are the layers. Darkness is
-    the square root of the weight. Blank lines are left out.
+    the square root of the weight. Blank lines are left out, but not with --target.
     """
     if (source is None) == (not texts):
         raise click.UsageError("Give SOURCE or --text, but not both.")
@@ -39,9 +41,14 @@ def attention(
     from bytenet.datasets.text.characters import is_blank
     from bytenet.decoding import Translator
     from bytenet.evaluation.sentence_attention import attention_of_pairs
+    from bytenet.model_file import open_model
     from bytenet.run_folder import RunFolder
 
-    folder = RunFolder.open(run_dir)
+    folder = open_model(model_path)
+    if output is None:
+        if not isinstance(folder, RunFolder):
+            raise click.UsageError(f"{model_path} is no run folder. Say with --output where to write the pictures.")
+        output = folder.path / "attention"
     translator = Translator.from_run(folder, rerank_weight=0.0)
     if source is not None and target is not None:
         pairs = read_parallel(source, target)
@@ -52,7 +59,6 @@ def attention(
             raise click.UsageError("There is no sentence to draw: all lines are blank.")
         pairs = Pairs(lines, [best.text for [best] in translator.translate(lines)])
     pairs = pairs.take(range(min(max_sentences, len(pairs))))
-    output = output or folder.path / "attention"
     attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs)
     for number, sentence in enumerate(attentions, start=1):
         _, picture = sentence.save(output, str(number))

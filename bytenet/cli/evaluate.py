@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     help="Folder of the saved files.  [default: RUN/evaluation for a run; nothing is saved for other models]",
 )
 @click.option(
-    "--name", help="Name of the saved files.  [default: --source's name, or the split, after the name of --corpus]"
+    "--name",
+    help="Name of the saved files, and in --json.  [default: --source's name, or the split, after the name of "
+    "--corpus]",
 )
 @click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
 @search_options
@@ -72,6 +74,10 @@ def evaluate(
     model = open_model(model_path)
     if output_dir is None and isinstance(model, RunFolder):
         output_dir = model.evaluation
+    if name is not None and output_dir is None and not as_json:
+        raise click.UsageError(
+            f"--name names saved files, and nothing is saved for {model_path}. Give --output-dir, too."
+        )
     if source is not None and reference is not None:
         pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
     else:

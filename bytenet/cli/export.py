@@ -66,10 +66,7 @@ def export(
     if form != "saved-model" and jit_compile:
         raise click.UsageError(f"--xla is for a SavedModel; the format of {out} is {form}.")
     translator = Translator.from_run(folder, **options)
-    translator.export(
-        out, form=form, precision=precision, engines=engines, jit_compile=jit_compile,
-        languages=folder.config.data.languages, max_length=folder.config.data.max_length, card=card,
-    )  # fmt: skip
+    translator.export(out, form=form, precision=precision, engines=engines, jit_compile=jit_compile, card=card)
     num_bytes = (
         sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) if out.is_dir() else out.stat().st_size
     )

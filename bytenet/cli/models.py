@@ -18,12 +18,11 @@ def models(name: str | None, as_json: bool) -> None:
     NAME is a model of the list, or the path of a .bytenet file. A name works wherever a model is asked for, for example
     in `bytenet translate NAME`, `bytenet serve NAME` and `bytenet train my.yaml --set training.start=NAME`.
     """
-    from bytenet.lite.archive import is_model_file
-    from bytenet.lite.pretrained import pretrained_names, pretrained_path
+    from bytenet.lite.pretrained import model_path, pretrained_names, pretrained_path
     from bytenet.model_file import ModelFile
 
     if name is not None:
-        model = ModelFile(name if is_model_file(name) else pretrained_path(name))
+        model = ModelFile(model_path(name))
         click.echo(_to_json(_described(name, model) | {"card": model.card}) if as_json else model.card.rstrip("\n"))
         return
     described = [_described(each, ModelFile(pretrained_path(each))) for each in pretrained_names()]

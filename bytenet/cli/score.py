@@ -7,21 +7,22 @@ import click
 
 
 @click.command(short_help="Give the log-probability of translations.")
-@click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
 @click.option("--batch-size", type=click.IntRange(min=1), help="Number of pairs that are scored at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print all scores as one JSON object.")
-def score(run_dir: Path, source: Path, target: Path, batch_size: int | None, as_json: bool) -> None:
-    """Score the lines of TARGET as translations of the lines of SOURCE, with the model in the folder RUN.
+def score(model_path: Path, source: Path, target: Path, batch_size: int | None, as_json: bool) -> None:
+    """Score the lines of TARGET as translations of the lines of SOURCE, with MODEL: a run folder, a .bytenet file, or
+    the name of a pretrained model.
 
     Each pair gives one line: log-probability in nats, number of characters with the end symbol, and bits per
     character, separated by tabs. The bits per character of all pairs together go to stderr.
     """
     from bytenet.datasets import read_parallel
-    from bytenet.run_folder import RunFolder
+    from bytenet.model_file import open_model
 
-    folder = RunFolder.open(run_dir)
+    folder = open_model(model_path)
     pairs = read_parallel(source, target)
     model = folder.load_model()
 

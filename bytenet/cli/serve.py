@@ -76,7 +76,8 @@ def serve(
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
     the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
-    they are those of the export. --rerank-with is for a single model; with several, set decoding.rerank_with of each.
+    they are those of the export, except --rerank-with and --rerank-weight. --rerank-with is for a single model; with
+    several, set decoding.rerank_with of each.
     """
     if len(models) > 1 and options["rerank_with"]:
         raise click.UsageError(
@@ -126,9 +127,13 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine
         return RunEngine(path, **options)
     if path.is_dir():
         raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
-    if has_options:
-        raise click.UsageError("With --engine lite, the options of the search are those of the export.")
-    return LiteEngine(path)
+    reranking = {key: options.pop(key) for key in ("rerank_with", "rerank_weight")}
+    if any(value is not None for value in options.values()):
+        raise click.UsageError(
+            "With --engine lite, the options of the search are those of the export, except --rerank-with and "
+            "--rerank-weight."
+        )
+    return LiteEngine(path, **reranking)
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

@@ -24,8 +24,10 @@ from bytenet.errors import ConfigError, MissingFileError, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 from bytenet.presets import preset_files
 
-_START_KEYS = ("training.start", "semi_supervised.start_forward", "semi_supervised.start_backward")
-"""The settings that name a model to start from: the path of a run or model file, or a pretrained model."""
+_MODEL_KEYS = (
+    "training.start", "semi_supervised.start_forward", "semi_supervised.start_backward", "decoding.rerank_with",
+)  # fmt: skip
+"""The settings that name another model: the path of a run or model file, or a pretrained model."""
 
 PATH_KEYS = (
     *(
@@ -34,7 +36,7 @@ PATH_KEYS = (
         for side in ("source", "target")
     ),
     "data.train_shards",
-    *_START_KEYS,
+    *_MODEL_KEYS,
 )
 """The settings that are paths."""
 
@@ -218,7 +220,7 @@ def _absolute(setting: Setting) -> Any:
     """The value of a setting. Paths become absolute; the name of a pretrained model stays a name."""
     if setting.key not in PATH_KEYS or not isinstance(setting.value, str) or not setting.value:
         return setting.value
-    if setting.key in _START_KEYS:
+    if setting.key in _MODEL_KEYS:
         from bytenet.lite.pretrained import is_pretrained  # imports NumPy, which few configurations need
 
         if is_pretrained(setting.value):

@@ -236,5 +236,11 @@ class DecodingConfig:
     replace_unknown: bool = False
     # A model of the other direction: run folder, .bytenet file, or name of a pretrained model. Added to the scores of
     # the beam_size hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
-    rerank_with: str | None = None
+    rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        if self.max_length is not None and self.min_length > self.max_length:
+            raise ValueError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        return self

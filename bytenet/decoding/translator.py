@@ -2,19 +2,19 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import islice
 from typing import Any, Literal, Self
 
 import numpy as np
 
+from bytenet.config import DataConfig, DecodingConfig
 from bytenet.datasets import EOS_ID, Vocabulary
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
-from bytenet.decoding.reranking import open_reranker
+from bytenet.decoding.opening import translator_arguments
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
@@ -22,8 +22,6 @@ from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import Reranker
 from bytenet.lite.translation import BLANK, Translation
-from bytenet.model_file import open_model
-from bytenet.models import Ensemble
 from bytenet.models.translation_model import TranslationModel
 
 _BATCHES_IN_WINDOW = 16
@@ -57,6 +55,7 @@ class Translator:
             padding; None for a model that does not.
         row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
         reranker: reranks the `beam_size` hypotheses with a model of the other direction.
+        data: settings of the training data: `export` takes languages and the length of sentences from them.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
@@ -81,6 +80,7 @@ class Translator:
         trained_lengths: Sequence[int] | None = None,
         row_factor: int = 2,
         reranker: Reranker[PairScorer] | None = None,
+        data: DataConfig | None = None,
     ):
         if reranker is not None and beam_size == 1:
             raise InputError(
@@ -100,6 +100,7 @@ class Translator:
         self.trained_lengths = trained_lengths
         self.row_factor = row_factor
         self.reranker = reranker
+        self.data = data
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -113,6 +114,7 @@ class Translator:
         *run_dirs: str | os.PathLike[str],
         dictionary: Mapping[str, str] | None = None,
         jit_compile: bool | Literal["auto"] | None = None,
+        row_factor: int = 2,
         **options: Any,
     ) -> Self:
         """Make a translator from a finished run, or from several runs with the same vocabulary as an `Ensemble`.
@@ -122,41 +124,19 @@ class Translator:
                 that are not given come from the first one's configuration.
             dictionary: as for `Translator`.
             jit_compile: as for `Translator`; None is "auto".
-            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. Also
-                `row_factor`, as for `Translator`. A `rerank_weight` of 0 turns `rerank_with` off.
+            row_factor: as for `Translator`.
+            **options: fields of `bytenet.config.DecodingConfig`; None takes the value of the run's configuration. A
+                `rerank_weight` of 0 turns `rerank_with` off.
 
         Raises:
-            InputError: a folder is not a run folder, or a file not a model; its model cannot be loaded, or its
-                vocabulary is another one; or `rerank_with` is not a model of the other direction.
+            ConfigError: an option has a value that it cannot have.
+            InputError: a folder is not a run folder, or a file not a model; its model cannot be loaded; several have
+                different vocabularies or directions, or one of several reads padding; or `rerank_with` is not a model
+                of the other direction.
             TypeError: there is no such option.
         """
-        folders = [open_model(run_dir) for run_dir in run_dirs]
-        folder = folders[0]
-        for other in folders[1:]:
-            if other.vocabulary != folder.vocabulary:
-                raise InputError(
-                    f"The runs {folder.path} and {other.path} have different vocabularies, so they cannot translate "
-                    "together. Train them on the same corpus."
-                )
-        models = [run.load_model() for run in folders]
-        decoding = asdict(folder.config.decoding) | {key: value for key, value in options.items() if value is not None}
-        name, weight = decoding.pop("rerank_with"), decoding.pop("rerank_weight")
-        common = ("length_penalty", "length_penalty_rule", "batch_size", "row_factor")
-        reranker = None
-        # The configuration may name a reranker, and the options ask for greedy search.
-        if name is not None and weight and (decoding["beam_size"] > 1 or options.get("rerank_with") is not None):
-            shared = {key: decoding[key] for key in common if key in decoding}
-            reranker = open_reranker(name, folder.config.data.languages, weight, **shared)
-        return cls(
-            models[0] if len(models) == 1 else Ensemble(models),
-            folder.vocabulary,
-            **decoding,
-            dictionary=dictionary,
-            forbidden_ids=forbidden_symbols(folder.config.model, folder.vocabulary, decoding["replace_unknown"]),
-            jit_compile="auto" if jit_compile is None else jit_compile,
-            trained_lengths=folder.trained_lengths,
-            reranker=reranker,
-        )
+        arguments = translator_arguments(run_dirs, options, row_factor)
+        return cls(**arguments, dictionary=dictionary, jit_compile="auto" if jit_compile is None else jit_compile)
 
     @classmethod
     def from_pretrained(cls, name: str, **options: Any) -> Self:
@@ -172,6 +152,23 @@ class Translator:
         from bytenet.decoding.export import export
 
         export(self, path, **options)
+
+    @property
+    def decoding(self) -> DecodingConfig:
+        """The options of the search as settings."""
+        reranker = self.reranker
+        return DecodingConfig(
+            beam_size=self.beam_size,
+            length_penalty=self.length_penalty,
+            length_penalty_rule=self.length_penalty_rule,
+            coverage_penalty=self.coverage_penalty,
+            batch_size=self.batch_size,
+            min_length=self.min_length,
+            max_length=self.max_length,
+            replace_unknown=self.replace_unknown,
+            rerank_with=None if reranker is None else reranker.name,
+            rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
+        )
 
     def translate(
         self,

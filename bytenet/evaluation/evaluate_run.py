@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.config import DataConfig
@@ -126,15 +127,7 @@ def evaluate_run(
             bits_per_character(likelihoods.log_probabilities, likelihoods.num_characters, bootstrap),
         ],
         settings={
-            "beam_size": translator.beam_size,
-            "length_penalty": translator.length_penalty,
-            "length_penalty_rule": translator.length_penalty_rule,
-            "coverage_penalty": translator.coverage_penalty,
-            "batch_size": translator.batch_size,
-            "min_length": translator.min_length,
-            "max_length": translator.max_length,
-            "replace_unknown": translator.replace_unknown,
-            **_reranking(translator),
+            **_search_settings(translator),
             "jit_compile": translator.jit_compile,
             "reference_lengths_known": uses_reference_lengths,
         },
@@ -176,7 +169,9 @@ def _translate(
     return best
 
 
-def _reranking(translator: "Translator") -> dict[str, Any]:
-    """The settings of the reranker; none without one."""
-    reranker = translator.reranker
-    return {} if reranker is None else {"rerank_with": reranker.name, "rerank_weight": reranker.weight}
+def _search_settings(translator: "Translator") -> dict[str, Any]:
+    """The options of the search; those of the reranker only if there is one."""
+    settings = asdict(translator.decoding)
+    if translator.reranker is None:
+        del settings["rerank_with"], settings["rerank_weight"]
+    return settings

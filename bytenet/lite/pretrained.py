@@ -2,11 +2,14 @@
 
 import difflib
 import os
+import re
 from importlib import resources
 from pathlib import Path
 
-from bytenet.errors import MissingFileError
+from bytenet.errors import InputError, MissingFileError, shown
 from bytenet.lite.archive import SUFFIX, is_model_file
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def _folder() -> Path:
@@ -51,8 +54,27 @@ def model_path(model: str | os.PathLike[str]) -> Path:
         MissingFileError: it is neither a file nor a name.
     """
     path = Path(model)
+    if path.parent == _folder():
+        return pretrained_path(path.stem)
     is_path = is_model_file(path) or (path.exists() and not is_pretrained(path))
     return path if is_path else pretrained_path(os.fspath(model))
+
+
+def named_path(name: object, where: str | os.PathLike[str]) -> Path:
+    """The path of the pretrained model that another file names. There may be no such model.
+
+    A file can name nothing else: otherwise it could make us open any path.
+
+    Args:
+        name: what the file has as a name.
+        where: the file, for the message.
+
+    Raises:
+        InputError: it is not the name of a model.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(f"{where} names {shown(name)} to rerank with; expected the name of a pretrained model.")
+    return _folder() / f"{name}{SUFFIX}"
 
 
 def names_hint(name: str) -> str:

@@ -11,6 +11,8 @@ from bytenet.errors import InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_penalty_divisor
 from bytenet.lite.translation import Translation, best_first
 
+WITHOUT_RERANKING = "To translate without reranking, give --rerank-weight 0."
+
 
 class Scorer(Protocol):
     """A model that gives the probability of a text."""
@@ -102,20 +104,28 @@ def check_weight(weight: float) -> float:
     return weight
 
 
-def check_other_direction(path: str | os.PathLike[str], languages: tuple[str, str], other: tuple[str, str]) -> None:
-    """Check that a reranker translates back.
+def chosen_reranker(
+    configured: tuple[str | os.PathLike[str] | None, float],
+    given: tuple[str | os.PathLike[str] | None, float | None],
+    beam_size: int,
+) -> tuple[str | os.PathLike[str], float] | None:
+    """The model that reranks, and its weight; None if nothing does.
 
     Args:
-        path: of the reranker, for the message.
-        languages: that the translator reads and writes.
-        other: that the reranker reads and writes.
+        configured: model and weight of the configuration. None is no model.
+        given: what the user asks for instead. None takes the configuration's.
+        beam_size: number of hypotheses. A configured model is not used with only one.
 
     Raises:
-        InputError: it has another direction.
+        InputError: a weight is given and no model is there; a model is given and there is one hypothesis; or the
+            weight is negative or not finite.
     """
-    source, target = languages
-    if other != (target, source):
-        raise InputError(
-            f"rerank_with: {path} translates {' to '.join(other)}; expected a model from {target} to {source}, the "
-            "other direction."
-        )
+    model = configured[0] if given[0] is None else given[0]
+    weight = check_weight(configured[1] if given[1] is None else given[1])
+    if model is None:
+        if given[1]:
+            raise InputError(f"rerank_weight is {given[1]}, but no model is named. Set rerank_with, too.")
+        return None
+    if beam_size == 1 and given[0] is not None and weight:
+        raise InputError("rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more.")
+    return (model, weight) if weight and beam_size > 1 else None

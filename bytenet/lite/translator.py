@@ -6,13 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.archive import SETTINGS
 from bytenet.lite.characters import is_blank
+from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.model import LiteModel
-from bytenet.lite.pretrained import model_path, pretrained_path
-from bytenet.lite.reranking import Reranker, check_other_direction
+from bytenet.lite.pretrained import model_path, named_path, pretrained_path
+from bytenet.lite.reranking import WITHOUT_RERANKING, Reranker, chosen_reranker
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.translation import BLANK, Translation
 
@@ -120,23 +121,24 @@ def _reranker(
     """
     decoding = _section(model.settings, "decoding")
     name = decoding.get("rerank_with")
-    if rerank_with is None and name is None:
+    if rerank_with is None and name is None and weight is None:
         return None
     try:
-        weight = float(decoding.get("rerank_weight", 1.0) if weight is None else weight)
+        configured_weight = float(decoding.get("rerank_weight", 1.0))
         penalty, rule = float(decoding["length_penalty"]), check_rule(decoding["length_penalty_rule"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {SETTINGS} cannot be used ({error}). Export the model again.") from error
-    if weight == 0:
+    choice = chosen_reranker((name, configured_weight), (rerank_with, weight), model.beam_size)
+    if choice is None:
         return None
-    if model.beam_size == 1:
-        if rerank_with is None:
-            return None
-        raise InputError(f"{path} was exported with a beam of 1, so there is nothing to rank with rerank_with.")
-    other_path = pretrained_path(str(name)) if rerank_with is None else model_path(rerank_with)
+    try:
+        other_path = model_path(named_path(name, path) if rerank_with is None else rerank_with)
+    except MissingFileError as error:
+        raise MissingFileError(f"rerank_with: {error} {WITHOUT_RERANKING}") from error
     scorer = LitePairScorer(other_path, num_threads)
-    check_other_direction(other_path, _languages(model.settings), _languages(scorer.model.settings))
-    return Reranker(scorer, weight, penalty, rule, os.fspath(other_path))
+    source, target = _languages(model.settings)
+    check_direction(other_path, _languages(scorer.model.settings), (target, source), "rerank_with")
+    return Reranker(scorer, choice[1], penalty, rule, os.fspath(other_path))
 
 
 def _section(settings: dict[str, Any], name: str) -> dict[str, Any]:

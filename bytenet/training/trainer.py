@@ -96,6 +96,8 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
     if not resume:
         RunFolder(run_dir).check_free()
     config, vocabulary = take_over_start(config, run_dir, resume)
+    if resume and not RunFolder(run_dir).missing:
+        RunFolder(run_dir).check_settings(config)  # before the corpus is read
     task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)
     return task

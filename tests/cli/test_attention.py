@@ -7,6 +7,7 @@ import pytest
 from click import UsageError
 
 from bytenet.cli.attention import attention
+from bytenet.decoding import Translator
 from bytenet.errors import InputError
 
 
@@ -37,6 +38,16 @@ def test_own_translations_in_the_run_folder(attentive_run_folder, invoke):
 def test_model_without_attention_is_refused(run_folder, invoke):
     with pytest.raises(InputError, match="has no attention to draw"):
         invoke(attention, run_folder.path, "--text", "ein Haus")
+
+
+def test_a_model_file_needs_a_folder_for_the_pictures(attentive_run_folder, invoke, tmp_path):
+    path = tmp_path / "de-en.bytenet"
+    Translator.from_run(attentive_run_folder).export(path, engines="full")
+    result = invoke(attention, path, "--text", "ein Haus")
+    assert result.exit_code == UsageError.exit_code
+    assert "--output" in result.stderr
+    assert invoke(attention, path, "--text", "ein Haus", "--output", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out" / "1.png").exists()
 
 
 @pytest.mark.parametrize("arguments", [[], ["file", "--text", "a"], ["--text", "a", "--target", "file"]])

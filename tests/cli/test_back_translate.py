@@ -91,7 +91,9 @@ def test_translations_without_end_and_of_odd_length_are_left_out(
 
 def test_model_of_the_same_direction_and_missing_text_are_refused(run_folder, settings, invoke, tmp_path):
     same = ("--set", "data.source_language=de", "--set", "data.target_language=en")
-    with pytest.raises(InputError, match=r"translates de to en. .* needs a model from en to de"):
+    with pytest.raises(
+        InputError, match=r"^Back-translation of text in en: .* translates de to en; expected a model from en to de"
+    ):
         invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *same)
     with pytest.raises(InputError, match=r"no monolingual text in de. Set data.monolingual_target"):
         invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", "--set", "data.monolingual_target=")

@@ -164,3 +164,9 @@ def test_model_with_pair_length_rule_gets_the_reference_lengths(run_folder, invo
     assert saved["num_unended"] == 2
     # Each is as long as the longer side of its pair, with the end symbol: first the reference, then the source.
     assert [len(line) for line in (run.evaluation / "limits.hypotheses.txt").read_text().split("\n")] == [8, 9, 0]
+
+
+def test_a_name_without_a_folder_is_refused_for_a_model_file(shipped, invoke):
+    result = invoke(evaluate, "de-en", "--corpus", "numbers", "--name", "mine")
+    assert result.exit_code == 2
+    assert "Give --output-dir, too." in result.stderr

@@ -45,6 +45,10 @@ def test_score_equals_the_log_probability_from_the_search(run_folder, invoke, tm
     assert float(result.stdout.split("\t")[0]) == pytest.approx(ended.log_probability, abs=1e-3)
 
 
+def test_the_name_of_a_model_scores_as_its_run(run_folder, shipped, invoke, files):
+    assert invoke(score, "de-en", *files).stdout == invoke(score, run_folder.path, *files).stdout
+
+
 def test_unequal_line_counts_are_refused(run_folder, invoke, files):
     files[1].write_text("a dog\n")
     with pytest.raises(InputError, match=r"2 lines but .* 1"):

@@ -11,6 +11,7 @@ from bytenet.config import (
     PATH_KEYS,
     Config,
     DataConfig,
+    DecodingConfig,
     SemiSupervisedConfig,
     TrainingConfig,
     load_config,
@@ -122,6 +123,7 @@ def test_every_path_key_is_a_setting():
     keys = {f"data.{key.name}" for key in dataclasses.fields(DataConfig)}
     keys |= {f"semi_supervised.{key.name}" for key in dataclasses.fields(SemiSupervisedConfig)}
     keys |= {f"training.{key.name}" for key in dataclasses.fields(TrainingConfig)}
+    keys |= {f"decoding.{key.name}" for key in dataclasses.fields(DecodingConfig)}
     assert set(PATH_KEYS) <= keys
     assert len(PATH_KEYS) == 14
 

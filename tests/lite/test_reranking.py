@@ -79,14 +79,30 @@ def test_an_export_of_both_names_the_pretrained_one(shipped, tmp_path):
     assert Archive(tmp_path / "again.bytenet").read_json("settings.json")["decoding"]["rerank_with"] == "en-de"
 
 
-@pytest.mark.parametrize("name", ["fr-en", "../en-de", "/etc/passwd", 3, ["en-de"]])
+@pytest.mark.parametrize("name", ["../en-de", "/etc/passwd", "", 3, ["en-de"]])
 def test_other_names_in_a_file_are_refused(name, shipped, model_path, tmp_path):
     path = tmp_path / "other.bytenet"
     path.write_bytes(with_settings(model_path, "decoding", rerank_with=name))
-    with pytest.raises(MissingFileError, match="No model named"):
-        Translator(path)
-    with pytest.raises(InputError, match="No model named"):
-        _ = ModelFile(path).config
+    for opened in (lambda: Translator(path), lambda: ModelFile(path).config):
+        with pytest.raises(InputError, match="to rerank with; expected the name of a pretrained model"):
+            opened()
+
+
+@pytest.mark.parametrize("kind", [Translator, decoding.Translator.from_run])
+def test_a_file_that_names_a_missing_model_can_do_without(kind, shipped, model_path, lines, tmp_path):
+    path = tmp_path / "other.bytenet"
+    path.write_bytes(with_settings(model_path, "decoding", rerank_with="fr-en"))
+    with pytest.raises(MissingFileError, match=r"named 'fr-en'.*The pretrained models are.* give --rerank-weight 0"):
+        kind(path)
+    assert list(kind(path, rerank_weight=0).translate(lines)) == list(kind(model_path).translate(lines))
+    assert ModelFile(path).suits_lite(rerank_weight=0)
+
+
+@pytest.mark.parametrize("kind", [Translator, decoding.Translator.from_run])
+def test_a_weight_without_a_model_is_refused(kind, model_path):
+    with pytest.raises(InputError, match=r"rerank_weight is 0\.5, but no model is named"):
+        kind(model_path, rerank_weight=0.5)
+    assert kind(model_path, rerank_weight=0).reranker is None
 
 
 def test_a_model_of_the_same_direction_is_refused(model_path):
@@ -108,7 +124,7 @@ def test_a_search_with_one_hypothesis_has_nothing_to_rank(backward_path, model_p
     translator.export(greedy, engines="lite", languages=("de", "en"))
     greedy.write_bytes(with_settings(greedy, "decoding", rerank_with="en-de"))
     assert Translator(greedy).reranker is None
-    with pytest.raises(InputError, match="exported with a beam of 1"):
+    with pytest.raises(InputError, match="rerank_with needs several hypotheses"):
         Translator(greedy, rerank_with=backward_path)
 
 
@@ -123,10 +139,11 @@ def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsy
 
 
 def test_litert_needs_a_reranker_that_it_can_score_with(shipped):
-    assert ModelFile(shipped).suits_lite
+    assert ModelFile(shipped).suits_lite()
     other = shipped.with_name("en-de.bytenet")
     other.write_bytes(with_settings(other, "lite", scores=False))
-    assert not ModelFile(shipped).suits_lite
+    assert not ModelFile(shipped).suits_lite()
+    assert ModelFile(shipped).suits_lite(rerank_weight=0)
     translator = decoding.Translator.from_run(shipped)
     with pytest.raises(InputError, match="LiteRT cannot rank with en-de"):
         translator.export(shipped.with_name("new.bytenet"), languages=("de", "en"))

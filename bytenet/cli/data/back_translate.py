@@ -88,13 +88,12 @@ def _select_texts(data: "DataConfig", backward: "RunFolder | ModelFile") -> "Sel
     """
     from bytenet.datasets import read_corpus, select_monolingual
     from bytenet.errors import InputError
+    from bytenet.lite.languages import check_direction
 
     languages = data.languages[::-1]
-    if backward.config.data.languages != languages:
-        raise InputError(
-            f"{backward.path} translates {' to '.join(backward.config.data.languages)}. The text is in {languages[0]}, "
-            f"so its back-translation needs a model from {' to '.join(languages)}."
-        )
+    check_direction(
+        backward.path, backward.config.data.languages, languages, f"Back-translation of text in {languages[0]}"
+    )
     corpus = read_corpus(data)
     side = "source" if data.reversed else "target"
     if not corpus.monolingual_target:

@@ -68,7 +68,7 @@ def translate(
     above 1, each line gives up to that many lines of number, score and translation, separated by tabs.
 
     Options that are not given come from the section `decoding` of the configuration of the first MODEL. With --engine
-    lite, they are those of the export.
+    lite, they are those of the export, except --rerank-with and --rerank-weight.
     """
     if split is None:
         split = n_best == 1
@@ -128,9 +128,9 @@ def _engine(
             "--rerank-weight."
         )
     reranker = find_model(options["rerank_with"]) if options["rerank_with"] else None
-    rerankers = [] if reranker is None else [reranker]
-    if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, rerankers)):
-        return lite_engine(paths, n_best, reranker, options["rerank_weight"])
+    weight = options["rerank_weight"]
+    if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):
+        return lite_engine(paths, n_best, reranker, weight)
     return full_engine(paths, n_best, dictionary, window, options)
 
 

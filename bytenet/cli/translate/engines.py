@@ -35,22 +35,23 @@ class Engine(NamedTuple):
     longest: int | None
 
 
-def suits_lite(paths: Sequence[Path], lines: Iterable[str], rerankers: Sequence[Path] = ()) -> bool:
+def suits_lite(
+    paths: Sequence[Path], lines: Iterable[str], rerank_with: Path | None = None, rerank_weight: float | None = None
+) -> bool:
     """Whether LiteRT translates as TensorFlow does, and is likely to be faster; or only LiteRT can translate.
 
     Args:
         paths: of run folders and model files.
         lines: a list if their number is known.
-        rerankers: the model of `--rerank-with`, if it is given.
+        rerank_with, rerank_weight: as for `bytenet.lite.Translator`.
     """
     from bytenet.model_file import ModelFile
 
-    if len(paths) > 1 or not all(map(is_model_file, (*paths, *rerankers))):
+    if len(paths) > 1 or not is_model_file(paths[0]):
         return False
     model = ModelFile(paths[0])
     is_long = isinstance(lines, list) and len(lines) > MOST_LINES_FOR_LITE
-    suits = model.suits_lite and all(ModelFile(path).scores_with_lite for path in rerankers)
-    return not model.has_weights or (suits and not is_long)
+    return not model.has_weights or (not is_long and model.suits_lite(rerank_with, rerank_weight))
 
 
 def full_engine(

@@ -24,8 +24,8 @@ def export(
     precision: Precision = "float32",
     engines: Engines = "both",
     jit_compile: bool = False,
-    languages: tuple[str, str] = ("source", "target"),
-    max_length: int = DataConfig.max_length,
+    languages: tuple[str, str] | None = None,
+    max_length: int | None = None,
     card: str | None = None,
 ) -> None:
     """Save a translator for other programs.
@@ -40,7 +40,9 @@ def export(
         precision: of the weights in the two kinds of files.
         engines: for "bytenet".
         jit_compile: for "saved-model": compile the search with XLA when it runs.
-        languages, max_length, card: for "bytenet".
+        languages, max_length: for "bytenet". None is what the translator knows of its training data, and without it
+            ("source", "target") and the default of `DataConfig`.
+        card: for "bytenet".
 
     Raises:
         InputError: the translator cannot be exported, or `path` cannot be written.
@@ -64,7 +66,10 @@ def export(
     if form == "litert":
         export_litert(translator, path, precision)
     else:
-        export_model_file(translator, path, precision, engines, languages, max_length, card)
+        data = translator.data or DataConfig(source_language="source", target_language="target")
+        export_model_file(
+            translator, path, precision, engines, languages or data.languages, max_length or data.max_length, card
+        )
 
 
 def form_of(path: str | os.PathLike[str]) -> Format:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from keras.ops import convert_to_numpy
 
-from bytenet.config import Config, DataConfig, DecodingConfig
+from bytenet.config import Config, DataConfig
 from bytenet.decoding.export.litert import Precision, litert_model_with_score
 from bytenet.decoding.export.preparation import check_no_reranker
 from bytenet.decoding.translator import Translator
@@ -51,20 +51,8 @@ def export_model_file(
         _check_reranker(translator, reranker.name, engines)
     if isinstance(model, Ensemble):
         raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
-    decoding = DecodingConfig(
-        beam_size=translator.beam_size,
-        length_penalty=translator.length_penalty,
-        length_penalty_rule=translator.length_penalty_rule,
-        coverage_penalty=translator.coverage_penalty,
-        batch_size=translator.batch_size,
-        min_length=translator.min_length,
-        max_length=translator.max_length,
-        replace_unknown=translator.replace_unknown,
-        rerank_with=None if reranker is None else reranker.name,
-        rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
-    )
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
-    config = Config(model=model.config, data=data, decoding=decoding)
+    config = Config(model=model.config, data=data, decoding=translator.decoding)
     lite_model, can_score = (b"", False) if engines == "full" else litert_model_with_score(translator, precision)
     lite = {
         "beam_size": translator.beam_size,

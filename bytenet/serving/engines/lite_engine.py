@@ -16,18 +16,24 @@ class LiteEngine(TranslatorEngine):
 
     Args:
         path: of the file.
+        rerank_with, rerank_weight: as for `bytenet.lite.Translator`.
 
     Raises:
-        InputError: the file is damaged or has no LiteRT model, or the package `ai-edge-litert` is missing.
+        InputError: as for `bytenet.lite.Translator`.
     """
 
     batch_sizes = (1,)
     has_attention = False
 
-    def __init__(self, path: str | os.PathLike[str]):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        rerank_with: str | os.PathLike[str] | None = None,
+        rerank_weight: float | None = None,
+    ):
         from bytenet.lite import Translator
 
-        model, translator = ModelFile(path), Translator(path)
+        model, translator = ModelFile(path), Translator(path, 1, rerank_with, rerank_weight)
         super().__init__(model, translator, translator.longest)
 
     def draft(self, sentence: str) -> Iterator[str]:

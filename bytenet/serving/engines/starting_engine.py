@@ -47,7 +47,7 @@ class StartingEngine:
             InputError: it is damaged or something else.
         """
         model = ModelFile(path)
-        return model.has_weights and model.suits_lite
+        return model.has_weights and model.suits_lite()
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import keras
 from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError
+from bytenet.lite.languages import check_direction
 from bytenet.model_file import ModelFile, open_model
 from bytenet.run_folder import RunFolder
 
@@ -48,13 +49,8 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
         )
     own = RunFolder(run_dir)
     resumes = resume and not own.missing
-    if resumes and (saved := own.config.training.added_sets) != config.training.added_sets:
-        raise ConfigError(
-            f"{own.path} has training.added_sets = {saved}, which cannot become {config.training.added_sets}. Resume "
-            "it with its own value, or make another run."
-        )
     source = own if resumes else open_model(start)
-    _check_direction(source, "new", config.data.languages)
+    _check_direction(source, "training.start", config.data.languages)
     model = source.config.model if resumes else source.config.model.with_added_sets(config.training.added_sets)
     rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
     return replace(config, model=replace(model, **rates)), source.vocabulary
@@ -92,20 +88,18 @@ def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: 
     for translator, (direction, start) in zip(translators, config.semi_supervised.starts.items(), strict=True):
         if start is not None:
             source = open_model(start)
-            _check_direction(source, direction, languages if direction == "forward" else languages[::-1])
+            expected = languages if direction == "forward" else languages[::-1]
+            _check_direction(source, f"semi_supervised.start_{direction}", expected)
             _load_start(translator, source, vocabulary)
 
 
-def _check_direction(source: RunFolder | ModelFile, direction: str, languages: tuple[str, str]) -> None:
+def _check_direction(source: RunFolder | ModelFile, setting: str, expected: tuple[str, str]) -> None:
     """Raise an InputError if a start translates between other languages. Models of both directions have one shape."""
-    languages_of_start = source.config.data.languages
-    if languages_of_start != languages:
-        raise InputError(
-            f"The start {source.path} translates {' to '.join(languages_of_start)}, but the {direction} translator "
-            f"must translate {' to '.join(languages)}. Train a run of the other direction with "
-            "--set data.reversed=true. If only the names of the languages are wrong, correct them in the config.yaml "
-            "of that run."
-        )
+    check_direction(
+        source.path, source.config.data.languages, expected, setting,
+        " Train a run of the other direction with --set data.reversed=true. If only the names of the languages are "
+        "wrong, correct them in the config.yaml of that run.",
+    )  # fmt: skip
 
 
 def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int = 0) -> None:

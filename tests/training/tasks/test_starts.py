@@ -101,7 +101,9 @@ def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised
 
 def test_a_start_of_the_other_direction_is_refused(semi_config, supervised_run, tmp_path):
     start = supervised_run("start")
-    with pytest.raises(InputError, match=r"translates de to en, but the backward .* must translate en to de\."):
+    with pytest.raises(
+        InputError, match=r"^semi_supervised\.start_backward: .* translates de to en; expected a model from en to de\."
+    ):
         train(semi_config(f"semi_supervised.start_backward={start.path}"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
@@ -179,7 +181,7 @@ def test_runs_start_from_models_that_ship(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["data.reversed=true"], "translates de to en, but the new translator must translate en to de"),
+        (["data.reversed=true"], "^training.start: .* translates de to en; expected a model from en to de"),
         (["semi_supervised.enabled=true"], "training.start is for training on pairs alone"),
     ],
 )

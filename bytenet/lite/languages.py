@@ -1,0 +1,27 @@
+"""The languages that a model reads and writes."""
+
+import os
+
+from bytenet.errors import InputError
+
+
+def check_direction(
+    path: str | os.PathLike[str], languages: tuple[str, str], expected: tuple[str, str], role: str, advice: str = ""
+) -> None:
+    """Check that a model translates in a direction.
+
+    Args:
+        path: of the model, for the message.
+        languages: that it reads and writes.
+        expected: that it should read and write.
+        role: what the model is for, for the message.
+        advice: a sentence at the end of the message, with a blank before it.
+
+    Raises:
+        InputError: it has another direction.
+    """
+    if languages != expected:
+        raise InputError(
+            f"{role}: {path} translates {' to '.join(languages)}; expected a model from {' to '.join(expected)}."
+            f"{advice}"
+        )

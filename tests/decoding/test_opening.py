@@ -1,0 +1,87 @@
+"""Opening of models that translate together, and of the options of their search."""
+
+import math
+
+import pytest
+
+from bytenet.config import DecodingConfig, load_config
+from bytenet.datasets import Vocabulary
+from bytenet.decoding import Translator
+from bytenet.decoding.opening import decoding_with
+from bytenet.errors import ConfigError, InputError
+from bytenet.model_file import ModelFile
+from bytenet.models import build_model
+from bytenet.run_folder import RunFolder
+from bytenet.training.checkpoints import save_model
+
+VOCABULARY = Vocabulary("abcd e")
+SMALL = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]")
+
+
+@pytest.fixture(scope="module")
+def make_run(tmp_path_factory):
+    """Makes a run whose model is not trained, with other settings than those of a small ByteNet."""
+
+    def make(*overrides):
+        config = load_config("numbers", [*SMALL, *overrides])
+        run = RunFolder.create(tmp_path_factory.mktemp("runs") / "run", config, VOCABULARY)
+        save_model(build_model(config.model, VOCABULARY.size), run.model_path)
+        return run.path
+
+    return make
+
+
+def test_models_of_two_directions_do_not_translate_together(make_run):
+    forward, backward = make_run(), make_run("data.reversed=true")
+    with pytest.raises(InputError, match=r"^Together with .*: .* translates en to de; expected a model from de to en"):
+        Translator.from_run(forward, backward)
+
+
+def test_a_model_that_reads_padding_translates_alone(make_run):
+    plain, padded = make_run(), make_run("model.mask_padding=false")
+    with pytest.raises(InputError, match=rf"^{padded} reads padding .* Translate with it alone"):
+        Translator.from_run(plain, padded)
+
+
+def test_without_a_model_nothing_is_opened():
+    with pytest.raises(InputError, match="Give at least one"):
+        Translator.from_run()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"length_penalty": math.nan}, "length_penalty is nan, but should be a finite number"),
+        ({"coverage_penalty": math.inf}, "coverage_penalty is inf, but should be a finite number"),
+        ({"beam_size": 0}, "beam_size is 0, but should be greater than or equal to 1"),
+        ({"min_length": 9, "max_length": 8}, "min_length 9 is more than max_length 8"),
+        ({"length_penalty_rule": "x"}, "length_penalty_rule is 'x', but should be 'gnmt' or 'length'"),
+    ],
+)
+def test_options_have_the_limits_of_settings(options, message, make_run):
+    with pytest.raises(ConfigError, match=message):
+        Translator.from_run(make_run(), **options)
+
+
+def test_unknown_options_are_refused(make_run):
+    with pytest.raises(TypeError, match="no option beams"):
+        Translator.from_run(make_run(), beams=3)
+
+
+def test_options_that_are_not_given_are_those_of_the_configuration():
+    decoding = DecodingConfig(beam_size=3, min_length=2)
+    assert decoding_with(decoding, {"beam_size": None, "length_penalty": 1.0}) == DecodingConfig(
+        beam_size=3, min_length=2, length_penalty=1.0
+    )
+
+
+def test_a_translator_says_what_its_search_is(make_run):
+    path = make_run("decoding.beam_size=3", "decoding.coverage_penalty=0.0", "decoding.min_length=2")
+    assert Translator.from_run(path).decoding == RunFolder.open(path).config.decoding
+
+
+def test_an_export_has_the_languages_and_lengths_of_the_run(make_run, tmp_path):
+    path = make_run("data.source_language=da", "data.max_length=77")
+    Translator.from_run(path).export(tmp_path / "da-en.bytenet", engines="full")
+    data = ModelFile(tmp_path / "da-en.bytenet").config.data
+    assert (data.languages, data.max_length) == (("da", "en"), 77)
