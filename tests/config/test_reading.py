@@ -125,7 +125,7 @@ def test_every_path_key_is_a_setting():
     keys |= {f"training.{key.name}" for key in dataclasses.fields(TrainingConfig)}
     keys |= {f"decoding.{key.name}" for key in dataclasses.fields(DecodingConfig)}
     assert set(PATH_KEYS) <= keys
-    assert len(PATH_KEYS) == 14
+    assert len(PATH_KEYS) == 15
 
 
 def test_values_from_python_are_converted_or_refused():
