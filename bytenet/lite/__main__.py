@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,8 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
         help="a .bytenet file that `bytenet export` wrote, or the name of a pretrained model, such as de-en",
     )  # fmt: skip
     parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text, one sentence a line")
-    parser.add_argument("--n-best", type=int, default=1, help="number of translations of each line (default: 1)")
-    parser.add_argument("--threads", type=int, default=1, help="processor cores for one line (default: 1)")
+    parser.add_argument("--n-best", type=_number, default=1, help="number of translations of each line (default: 1)")
+    parser.add_argument("--threads", type=_number, default=1, help="processor cores for one line (default: 1)")
     parser.add_argument(
         "--rerank-with", metavar="MODEL", type=Path,
         help="rerank the hypotheses of the beam with this model of the other direction",
@@ -40,8 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         path, reranker, weight = model_path(options.model), options.rerank_with, options.rerank_weight
         translator = Translator(path, options.threads, reranker, weight)
-        if options.threads < 1 or not 1 <= options.n_best <= translator.beam_size:
-            parser.error(f"--threads is at least 1, and --n-best from 1 to {translator.beam_size}, the beam size.")
+        if options.n_best > translator.beam_size:
+            parser.error(f"argument --n-best: at most {translator.beam_size}, the beam size of the model")
         with ExitStack() as files:
             stream: BinaryIO = files.enter_context(open(options.file, "rb")) if options.file else sys.stdin.buffer
             lines = decoded_lines(stream, str(options.file or "stdin"))
@@ -57,6 +58,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _number(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
 
 
 def _weight(text: str) -> float:

@@ -48,4 +48,12 @@ def test_mistakes_are_messages(run, model_path, tmp_path):
     assert "stdin:2: byte 2 of the line is 0xe4" in err
     code, out, err = run(model_path, "--n-best", 4)
     assert (code, out) == (2, "")
-    assert "--n-best from 1 to 3" in err
+    assert "--n-best: at most 3, the beam size" in err
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "a", "1.5", "\u00b2"])
+@pytest.mark.parametrize("option", ["--threads", "--n-best"])
+def test_numbers_are_checked_before_the_model_is_read(run, tmp_path, option, number):
+    code, out, err = run(tmp_path / "nothing.bytenet", f"{option}={number}")
+    assert (code, out) == (2, "")
+    assert f"argument {option}: {number!r} is not a whole number of at least 1" in err
