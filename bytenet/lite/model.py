@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, shown
 from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters
 from bytenet.lite.shared_weights import read_lite_model
@@ -30,7 +30,7 @@ class LiteModel:
 
     Attributes:
         beam_size: number of hypotheses that the search keeps.
-        longest: largest number of symbols of a line, with the end symbol; None for no limit.
+        longest: largest number of symbols of a line, with the end symbol, at least 2; None for no limit.
         settings: the content of `settings.json`. Only what is listed here has been checked.
         characters: those that the model knows.
     """
@@ -47,7 +47,7 @@ class LiteModel:
         lite = self.settings.get("lite")
         lite = lite if isinstance(lite, dict) else {}
         self.beam_size = self._number(lite, "beam_size")
-        self.longest = None if lite.get("longest") is None else self._number(lite, "longest")
+        self.longest = None if lite.get("longest") is None else self._number(lite, "longest", least=2)
         self.characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
         symbols = len(self.characters.symbols)
         if lite.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
@@ -72,11 +72,12 @@ class LiteModel:
                 f"{self._path}: LiteRT cannot translate with {LITE_MODEL} ({error}). Export the model again."
             ) from error
 
-    def _number(self, lite: dict[str, Any], name: str) -> int:
+    def _number(self, lite: dict[str, Any], name: str, least: int = 1) -> int:
         value = lite.get(name)
-        if type(value) is not int or not 1 <= value <= _LARGEST_NUMBER:
+        if type(value) is not int or not least <= value <= _LARGEST_NUMBER:
             raise InputError(
-                f"{self._path}: {SETTINGS} has lite.{name} = {value!r}; expected a number. Export the model again."
+                f"{self._path}: {SETTINGS} has lite.{name} = {shown(value)}; expected a number from {least} to "
+                f"{_LARGEST_NUMBER:,}. Export the model again."
             )
         return value
 

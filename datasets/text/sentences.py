@@ -30,13 +30,13 @@ class Piece(NamedTuple):
 
 
 def max_sentence_chars(data: "DataConfig", longest: int | None) -> int:
-    """Most characters of a sentence that a model translates well: the training had no longer ones.
+    """Most characters of a sentence that a model translates well, at least 1: the training had no longer ones.
 
     Args:
         data: of the model's training.
         longest: largest number of symbols that the model reads, with the end symbol; None for no limit.
     """
-    return data.max_length if longest is None else min(data.max_length, longest - 1)
+    return data.max_length if longest is None else max(min(data.max_length, longest - 1), 1)
 
 
 def split_text(text: str, language: str, max_chars: int | None = None, into_sentences: bool = True) -> list[Piece]:
@@ -49,7 +49,7 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
         text: any text. The texts of the pieces, one after the other, are this text.
         language: code of the language, such as "de". A language that sentencex does not know is split by the rules of
             English.
-        max_chars: largest number of characters of a sentence; None for no limit.
+        max_chars: largest number of characters of a sentence, at least 1; None for no limit.
         into_sentences: False leaves each line whole, up to `max_chars`.
     """
     pieces = []

@@ -69,7 +69,8 @@ def test_line_that_is_too_long_is_refused(model_path, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lite_settings", [None, {}, {"beam_size": 0}, {"beam_size": 3, "longest": "a"}, {"beam_size": 1e9}]
+    "lite_settings",
+    [None, {}, {"beam_size": 0}, {"beam_size": 3, "longest": "a"}, {"beam_size": 3, "longest": 1}, {"beam_size": 1e9}],
 )
 def test_wrong_settings_are_refused(lite_settings, model_path, tmp_path):
     settings = Archive(model_path).read_json("settings.json") | {"lite": lite_settings}

@@ -104,3 +104,8 @@ def test_every_line_has_an_answer_however_many_sentences_are_read_ahead(lines, m
 def test_the_longest_sentence_is_that_of_the_training_or_of_the_model():
     data = DataConfig(max_length=40)
     assert [max_sentence_chars(data, longest) for longest in (None, 100, 30)] == [40, 40, 29]
+
+
+def test_a_sentence_has_at_least_one_character_for_a_model_that_reads_only_the_end_symbol():
+    """Without any, no text would ever be split up."""
+    assert max_sentence_chars(DataConfig(max_length=40), 1) == 1
