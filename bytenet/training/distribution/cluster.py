@@ -1,6 +1,7 @@
 """Which processes train together, and which of them this one is."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Self
@@ -14,9 +15,12 @@ from bytenet.limits import parse_json
 from bytenet.training.distribution.watchdog import unreachable
 
 _ROLES = ("chief", "worker")
+_SLURM_ADVICE = "Start the command with srun, or set TF_CONFIG for each task, see docs/several-machines.md."
 _EXAMPLE = '{"cluster": {"worker": ["host1:5000", "host2:5000"]}, "task": {"type": "worker", "index": 0}}'
 # Two jobs of Slurm may share a machine, so their ports depend on the number of the job.
 _FIRST_PORT, _PORTS = 12_000, 18_000
+_LAST_PORT = 2**16 - 1
+_ADDRESS = re.compile(r"\S+:([0-9]{1,5})")
 
 
 class _TaskOfConfig(TypedDict):
@@ -55,7 +59,7 @@ class Cluster:
         """
         if "TF_CONFIG" in environment:
             return cls._from_tf_config(environment["TF_CONFIG"])
-        if int(environment.get("SLURM_STEP_NUM_TASKS", 1)) > 1:
+        if _slurm_number(environment, "SLURM_STEP_NUM_TASKS", 1) > 1:
             return cls._from_slurm(environment)
         return None
 
@@ -77,17 +81,28 @@ class Cluster:
                 f"jobs chief and worker, and a task of them: {_EXAMPLE}. Parameter servers and evaluators have nothing "
                 "to do here: the chief evaluates."
             )
-        return cls(tuple(jobs[role][index] for role, index in places), places.index(own))
+        addresses = tuple(jobs[role][index] for role, index in places)
+        for address in addresses:
+            match = _ADDRESS.fullmatch(address)
+            if match is None or not 1 <= int(match[1]) <= _LAST_PORT:
+                raise ConfigError(
+                    f"TF_CONFIG has the address {shown(address)}. Expected host:port, with a port from 1 to "
+                    f"{_LAST_PORT}: {_EXAMPLE}. Correct the environment variable, or unset it to train alone."
+                )
+        return cls(addresses, places.index(own))
 
     @classmethod
     def _from_slurm(cls, environment: Mapping[str, str]) -> Self:
-        tasks = int(environment["SLURM_STEP_NUM_TASKS"])
-        port = _FIRST_PORT + int(environment.get("SLURM_JOB_ID", 0)) % _PORTS
-        # The resolver fails without GPUs. Slurm has given each task its GPUs; here, it only needs enough of them.
-        resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
-            port_base=port, gpus_per_node=tasks, gpus_per_task=1, auto_set_gpu=False
-        )
-        addresses = tuple(resolver.cluster_spec().as_dict()["worker"])
+        tasks = _slurm_number(environment, "SLURM_STEP_NUM_TASKS", 1)
+        port = _FIRST_PORT + _slurm_number(environment, "SLURM_JOB_ID", 0) % _PORTS
+        try:
+            # The resolver fails without GPUs. Slurm has given each task its GPUs; here, it only needs enough of them.
+            resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(
+                port_base=port, gpus_per_node=tasks, gpus_per_task=1, auto_set_gpu=False
+            )
+            addresses = tuple(resolver.cluster_spec().as_dict()["worker"])
+        except (RuntimeError, ValueError) as error:
+            raise ConfigError(f"Slurm's variables cannot be used ({error}). {_SLURM_ADVICE}") from error
         index = resolver.task_id
         node, host = environment.get("SLURMD_NODENAME"), addresses[index].rpartition(":")[0]
         if node not in (None, host):
@@ -127,3 +142,10 @@ class Cluster:
             tf.train.ClusterSpec({"worker": list(self.addresses)}),
             task_type="worker", task_id=self.index, num_accelerators={"GPU": gpus}, rpc_layer="grpc",
         )  # fmt: skip
+
+
+def _slurm_number(environment: Mapping[str, str], name: str, default: int) -> int:
+    text = environment.get(name, str(default))
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise ConfigError(f"{name} is {shown(text)}; expected a number, as Slurm sets it. {_SLURM_ADVICE}")
+    return int(text)

@@ -1,6 +1,7 @@
 """Which workers there are, from the environment variables of those who start them."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -79,6 +80,23 @@ def test_wrong_variables_are_explained(variables, message):
         Cluster.from_environment(variables)
 
 
+@pytest.mark.parametrize(
+    "address", ["two", "two:", ":5000", "two:http", "two:0", "two:65536", "two:-1", "two:\u00b2", ""]
+)
+@pytest.mark.parametrize("index", [0, 1])
+def test_an_address_without_a_usable_port_is_refused_by_every_worker(address, index):
+    variables = tf_config({"worker": ["one:65535", address]}, {"type": "worker", "index": index})
+    message = re.escape(f"TF_CONFIG has the address {address!r}. Expected host:port, with a port from 1 to 65535: {{")
+    with pytest.raises(ConfigError, match=message):
+        Cluster.from_environment(variables)
+
+
+def test_an_address_may_be_one_of_ipv6():
+    workers = ["[::1]:5000", "[fe80::1]:5000"]
+    cluster = Cluster.from_environment(tf_config({"worker": workers}, {"type": "worker", "index": 1}))
+    assert cluster.addresses == tuple(workers)
+
+
 SLURM = {
     "SLURM_STEP_NUM_TASKS": "3", "SLURM_STEP_NODELIST": "node[1-2]", "SLURM_STEP_TASKS_PER_NODE": "2,1",
     "SLURM_JOB_ID": "18042",
@@ -104,3 +122,19 @@ def test_slurm_tasks_on_other_machines_than_the_resolver_thinks_are_refused(monk
     nodes = {"SLURM_STEP_NODELIST": "node[9-10]", "SLURM_STEP_TASKS_PER_NODE": "1(x2)", "SLURM_STEP_NUM_TASKS": "2"}
     with pytest.raises(ConfigError, match=r"task 0 on node9, but .* expects it on node10"):
         slurm(monkeypatch, **nodes, SLURM_PROCID="0", SLURMD_NODENAME="node9")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_TASKS is 'many'; expected a number"),
+        ("SLURM_JOB_ID", "SLURM_JOB_ID is 'many'; expected a number"),
+        ("SLURM_PROCID", r"Slurm's variables cannot be used \(.*'many'"),
+        ("SLURM_STEP_TASKS_PER_NODE", r"Slurm's variables cannot be used \(.*\"many\""),
+    ],
+)
+def test_wrong_variables_of_slurm_are_explained(monkeypatch, name, message):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    with pytest.raises(ConfigError, match=message) as raised:
+        slurm(monkeypatch, **{"SLURM_PROCID": "0", name: "many"})
+    assert "set TF_CONFIG for each task" in str(raised.value)
