@@ -38,18 +38,19 @@ def serving(
     Server and clients share this machine. Each answer is compared with the translation that `bytenet translate` writes.
     At the end, the server is killed and started again.
 
-    MODEL is the folder of a run, or a .bytenet file. A file needs --texts.
+    MODEL is the folder of a run, a .bytenet file, or the name of a pretrained model (see `bytenet models`). Only the
+    folder of a run works without --texts.
     """
     from bytenet.datasets import load_corpus, read_lines
-    from bytenet.lite.archive import is_model_file
-    from bytenet.model_file import open_model
+    from bytenet.model_file import ModelFile, open_model
     from bytenet.profiling.benchmarks.serving import measure_serving
 
-    config = open_model(model).config
+    opened = open_model(model)
+    config = opened.config
     if texts_path is not None:
         lines = read_lines(texts_path)
-    elif is_model_file(model):
-        raise click.UsageError("A .bytenet file does not say what it was trained on. Give texts with --texts FILE.")
+    elif isinstance(opened, ModelFile):
+        raise click.UsageError(f"{model} does not say what it was trained on. Give texts with --texts FILE.")
     else:
         lines = load_corpus(config.data).train.source
     texts = list(dict.fromkeys(line for line in lines if line.strip()))[:max_texts]
