@@ -24,7 +24,7 @@ from bytenet.config import TrainingConfig
 from bytenet.config.keys import nearest
 from bytenet.errors import ConfigError
 from bytenet.training.optimizers.flat_adam import FlatAdam
-from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
+from bytenet.training.optimizers.keras_optimizer import KerasOptimizer, scope_of
 from bytenet.training.optimizers.nag import Nag
 from bytenet.training.optimizers.schedules import make_schedule
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
@@ -82,10 +82,10 @@ def make_optimizer(training: TrainingConfig, total_steps: int) -> TrainingOptimi
 
 def check_optimizer(training: TrainingConfig) -> None:
     """Raise a ConfigError if there is no such optimiser, or if it has no arguments of these names."""
-    names = ["adam", *_classes()]
+    names = optimizer_names()
     if training.optimizer not in names:
         raise ConfigError(
-            f"training.optimizer is {training.optimizer!r}, but should be one of {', '.join(sorted(names))}."
+            f"training.optimizer is {training.optimizer!r}, but should be one of {', '.join(names)}."
             f"{nearest(training.optimizer, names)}"
         )
     known = [] if training.optimizer == "adam" else _arguments(_classes()[training.optimizer])
@@ -99,6 +99,16 @@ def check_optimizer(training: TrainingConfig) -> None:
             f"training.optimizer_arguments has {name!r}, but {training.optimizer} takes "
             f"{', '.join(offered) or 'no arguments'}.{nearest(name, offered)}"
         )
+
+
+def optimizer_names() -> list[str]:
+    """The names that `training.optimizer` may have, in alphabetical order."""
+    return sorted(["adam", *_classes()])
+
+
+def optimizer_scopes() -> frozenset[str]:
+    """The names of all optimisers in the graph of a training step."""
+    return frozenset(map(scope_of, _classes().values()))
 
 
 @cache

@@ -32,8 +32,7 @@ class KerasOptimizer(TrainingOptimizer):
         exchange_dtype: str = "float32",
         **arguments: Any,
     ):
-        # By default, Keras adds a number that counts through the whole process. Checkpoints contain the name.
-        name = kind.__name__.lower()
+        name = scope_of(kind)
         super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, exchange_dtype, name)
         self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
         self._averages: list[keras.Variable] | None = None
@@ -87,3 +86,11 @@ class KerasOptimizer(TrainingOptimizer):
         if not self._averages or int(keras.ops.convert_to_numpy(self.iterations)) == 0:
             return None
         return [keras.ops.convert_to_numpy(average) for average in self._averages]
+
+
+def scope_of(kind: type[keras.optimizers.Optimizer]) -> str:
+    """The name of an optimiser of a class, in graphs and checkpoints.
+
+    By default, Keras adds a number that counts through the whole process.
+    """
+    return kind.__name__.lower()

@@ -1,6 +1,6 @@
 """The place of an operation: its group at each of the four levels."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from bytenet.profiling.traces.grouping.layer_parts import parts_of_layers
@@ -18,7 +18,8 @@ not record them. No `ProfilerOptions` of TensorFlow 2.21 change that: `host_trac
 INPUT = "input"
 """Type of the time in which a thread of the input pipeline works."""
 
-_OPTIMISERS = {"adam", "adamw", "sgd", "rmsprop", "momentum", "optimizer", "optimiser", "Adam", "SGD", "RMSprop"}
+# Names of optimisers in traces of other programs.
+_OTHER_OPTIMISERS = {"momentum", "optimizer", "optimiser", "Adam", "SGD", "RMSprop"}
 
 
 class Place(NamedTuple):
@@ -50,7 +51,7 @@ def place_of(path: str, kind: str) -> Place:
     # Gradients that are written out by hand, as those of normalisation, have tapes with numbers.
     is_backward = "gradient_tape" in scopes or path.partition("/")[0] == "gradients"
     scopes = [scope for scope in scopes if scope != "gradient_tape"]
-    if any(scope in _OPTIMISERS for scope in scopes):
+    if not _optimisers().isdisjoint(scopes):
         return Place("optimiser", "other", "other", "communication" if is_communication(kind) else "optimiser")
     parts = parts_of_layers()
     part = next((parts[scope].part for scope in reversed(scopes) if scope in parts), "other")
@@ -61,3 +62,11 @@ def place_of(path: str, kind: str) -> Place:
         return Place("backward", "other", "other", "sum of gradients")
     pass_ = "backward" if is_backward else "forward" if len(scopes) > 1 else "other"
     return Place(pass_, half, part, "communication" if is_communication(kind) else kind_of(scopes, kind))
+
+
+@cache
+def _optimisers() -> frozenset[str]:
+    # Imported here, since it imports TensorFlow, and a profile can be drawn from a table without it.
+    from bytenet.training.optimizers.choice import optimizer_scopes
+
+    return optimizer_scopes() | _OTHER_OPTIMISERS

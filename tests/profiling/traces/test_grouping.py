@@ -1,8 +1,10 @@
 """Names of operations in TensorFlow, and their groups."""
 
+import keras
 import pytest
 import tensorflow as tf
 
+from bytenet.config import TrainingConfig
 from bytenet.config.families import family_configs
 from bytenet.models import build_model
 from bytenet.models.registry import profile_parts
@@ -16,6 +18,7 @@ from bytenet.profiling.traces.grouping import (
     update_of,
 )
 from bytenet.profiling.traces.plots.style import colour_of
+from bytenet.training.optimizers.choice import make_optimizer, optimizer_names
 
 from ...contract.cases import CASES, VARIANT_CASES, VOCAB_SIZE, parametrize
 
@@ -88,6 +91,17 @@ def test_operation_has_the_expected_pass_half_part_and_kind(path, kind, place):
 )
 def test_replica_is_read_from_the_name(path, replica):
     assert replica_of(path) == replica
+
+
+@pytest.mark.parametrize("name", optimizer_names())
+def test_every_optimiser_is_found(name):
+    optimizer = make_optimizer(TrainingConfig(optimizer=name), 10)
+    weights = [keras.Variable([[1.0, 2.0], [3.0, 4.0]])]
+    optimizer.build(weights)
+    step = tf.function(lambda gradient: optimizer.apply([gradient], weights))
+    operations = step.get_concrete_function(tf.TensorSpec((2, 2))).graph.get_operations()
+    passes = [place_of(operation.name, operation.type).pass_ for operation in operations]
+    assert passes.count("optimiser") > 0.5 * len(passes)  # the others bring the gradient into its form, and count
 
 
 def test_number_of_an_update_is_read_from_its_name():
