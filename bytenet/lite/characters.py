@@ -84,7 +84,7 @@ class Characters:
             content.get("format") != VOCABULARY_FORMAT
             or unknown not in get_args(UnknownRule)
             or not isinstance(characters, list)
-            or not all(isinstance(character, str) and len(character) == 1 for character in characters)
+            or not all(map(_is_character, characters))
             or len(set(characters)) < len(characters)
         ):
             raise InputError(f"{where} is not a vocabulary written by bytenet. Export the model again.")
@@ -113,3 +113,8 @@ class Characters:
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids up to the first end symbol."""
         return decoded(ids, self.symbols)
+
+
+def _is_character(value: Any) -> bool:
+    """Whether a value is a character that a line of UTF-8 can have. Only "\\n" ends a line, so "\\r" is one."""
+    return isinstance(value, str) and len(value) == 1 and value != "\n" and not "\ud800" <= value <= "\udfff"

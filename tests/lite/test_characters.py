@@ -1,5 +1,6 @@
 """The lite translator encodes and decodes as the vocabulary of the training does."""
 
+import json
 import unicodedata
 
 import numpy as np
@@ -62,6 +63,8 @@ def test_python_normalises_the_characters_it_knows_as_training_does(frame):
         {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": [1]},
         {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": "ab"},
         {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": ["a", "b", "a"]},
+        {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": ["a", "\n"]},
+        {"format": "bytenet-vocabulary-1", "unknown": "symbol", "characters": ["a", "\ud800"]},
         {"format": "bytenet-vocabulary-1", "unknown": ["symbol"], "characters": ["a"]},
         {"format": "bytenet-vocabulary-2", "unknown": "symbol", "characters": ["a"]},
     ],
@@ -69,6 +72,13 @@ def test_python_normalises_the_characters_it_knows_as_training_does(frame):
 def test_content_that_is_no_vocabulary_is_refused(content):
     with pytest.raises(InputError, match="model is not a vocabulary written by bytenet"):
         Characters.from_content(content, "model")
+
+
+def test_every_character_of_a_line_may_be_in_a_vocabulary():
+    """Lines of training files may have them: only "\\n" ends a line, and only "\\r" at the ends of all lines goes."""
+    letters = ["\0", "\t", "\r", "\x85", "\u2028", "\ud7ff", "\ue000", "\U0010ffff"]
+    content = json.loads(Vocabulary(letters).to_json())
+    assert Characters.from_content(content, "model").symbols[3:] == letters
 
 
 def test_text_ends_at_the_first_end_symbol():
