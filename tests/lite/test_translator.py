@@ -10,6 +10,7 @@ from bytenet.errors import InputError
 from bytenet.lite import Translator
 from bytenet.lite.archive import Archive, packed
 from bytenet.lite.model import LiteModel
+from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.translation import BLANK
 
 
@@ -107,8 +108,11 @@ def test_file_without_a_lite_model_says_what_to_do(model_path, tmp_path):
 
 
 def test_damaged_lite_model_is_refused(model_path, tmp_path):
-    with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite"):
-        Translator(with_changes(model_path, tmp_path, model_tflite=b"no model", copies_json=None))
+    damaged = with_changes(model_path, tmp_path, model_tflite=b"no model", copies_json=None)
+    with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite .*\)\. Export the model again\.$"):
+        Translator(damaged)
+    with pytest.raises(InputError, match=r"LiteRT cannot read model\.tflite .*most recurrent models have no 'score'"):
+        LitePairScorer(damaged)
 
 
 def test_copies_that_do_not_fit_are_refused(model_path, tmp_path):
