@@ -48,6 +48,10 @@ class ConfigError(InputError):
     """A configuration key that does not exist, or a value that it does not allow. The command exits with 2."""
 
 
+class ModelError(InputError):
+    """A model was read, but fails when it computes. A server is at fault then, and not the request."""
+
+
 class MissingFileError(InputError, FileNotFoundError):
     """A file or folder that should exist and does not."""
 

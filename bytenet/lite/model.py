@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.errors import InputError, shown
+from bytenet.errors import InputError, ModelError, shown
 from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters
 from bytenet.lite.shared_weights import read_lite_model
@@ -62,13 +62,13 @@ class LiteModel:
         """Call the function.
 
         Raises:
-            InputError: the file is damaged.
+            ModelError: LiteRT fails; the file is damaged.
         """
         try:
             with self._turn:
                 return self._run(**inputs)
         except (RuntimeError, ValueError) as error:  # such as an id that the network does not have
-            raise InputError(
+            raise ModelError(
                 f"{self._path}: LiteRT cannot translate with {LITE_MODEL} ({error}). Export the model again."
             ) from error
 

@@ -78,7 +78,8 @@ class Translator:
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line is too long
-                for the model; or the file is damaged.
+                for the model.
+            ModelError: LiteRT fails; the file is damaged.
         """
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")

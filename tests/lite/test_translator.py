@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.lite import Translator
 from bytenet.lite.archive import Archive, packed
 from bytenet.lite.model import LiteModel
@@ -98,7 +98,7 @@ def test_id_that_the_network_does_not_have_is_refused(model_path, tmp_path):
     changes = {"settings_json": json.dumps(settings).encode(), "vocabulary_json": with_more_characters(model_path)}
     earlier = Translator(with_changes(model_path, tmp_path, **changes))
     assert len(list(earlier.translate(["ein"]))) == 1
-    with pytest.raises(InputError, match=r"LiteRT cannot translate with model\.tflite .*out of bounds"):
+    with pytest.raises(ModelError, match=r"LiteRT cannot translate with model\.tflite .*out of bounds"):
         list(earlier.translate(["ein \u4e01"]))
 
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.engines.engine import Alignment, Candidate
 from bytenet.serving.http.settings import ServerSettings
@@ -44,6 +44,8 @@ class ReversingEngine:
                 raise InputError("The sentence has a skull. Remove it.")
             if "💥" in sentence:
                 raise RuntimeError(f"a secret of {__file__}")
+            if "💔" in sentence:
+                raise ModelError(f"{__file__}: a secret of the model")
         return [
             [Candidate(sentence[::-1] + "'" * rank, -float(rank)) for rank in range(num_candidates)]
             for sentence in sentences

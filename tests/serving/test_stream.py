@@ -56,7 +56,7 @@ def test_refusals_come_before_the_events(serving, reversing_engine, change, stat
         assert stream(address, **change).status_code == status
 
 
-@pytest.mark.parametrize(("text", "status", "part"), [("☠", 400, "skull"), ("💥", 500, "log")])
+@pytest.mark.parametrize(("text", "status", "part"), [("☠", 400, "skull"), ("💥", 500, "log"), ("💔", 500, "log")])
 def test_a_failure_is_the_last_event(serving, reversing_engine, text, status, part):
     with serving(reversing_engine()) as address:
         name, content = events(stream(address, q=f"abc. {text} Nie."))[-1]

@@ -99,6 +99,7 @@ def test_confidence_is_low_for_a_language_that_is_not_served(server):
         ({"q": "a" * 100_000}, 413, "bytes"),
         ({"q": "☠"}, 400, "skull"),
         ({"q": "💥"}, 500, "log"),
+        ({"q": "💔"}, 500, "log"),
     ],
 )
 def test_refusals_say_what_is_wrong(server, change, status, part):

@@ -84,6 +84,14 @@ def test_a_bad_sentence_fails_alone(held_up, thread):
     assert texts(thread.translate(held_up, ["later"])) == ["retal"]
 
 
+@pytest.mark.parametrize(("sentence", "is_logged"), [("☠", False), ("💥", True), ("💔", True)])
+def test_the_log_has_failures_of_the_server_alone(reversing_engine, thread, caplog, sentence, is_logged):
+    engine = reversing_engine()
+    for future in (thread.translate(engine, [sentence]), thread.call(lambda: engine.translate([sentence], 1))):
+        assert future.exception(PATIENCE_SECONDS) is not None
+    assert len(caplog.records) == (2 if is_logged else 0)
+
+
 def test_a_wrong_engine_does_not_end_the_thread(reversing_engine, thread):
     wrong = reversing_engine()
     wrong.translate = lambda sentences, num_candidates: []

@@ -69,6 +69,7 @@ class Engine(Protocol):
 
         Raises:
             InputError: a sentence cannot be translated. The message is for the person who wrote it.
+            ModelError: the model fails. The message is for the log.
         """
 
     def draft(self, sentence: str) -> Iterator[str]:
@@ -82,7 +83,7 @@ class Engine(Protocol):
             comes from an engine that cannot write in parts.
 
         Raises:
-            InputError: as for `translate`.
+            InputError, ModelError: as for `translate`.
         """
 
     def align(self, sentence: str, translation: str) -> Alignment:

@@ -5,10 +5,11 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.serving.work.translating_threads import QueueFullError
 
 _MOST_CHARS = 300
+_FAILED = "The server failed. Its log says why."
 _TEXTS = {
     404: "There is nothing at this address. See /openapi.json for the addresses.",
     405: "This address does not take this method. See /openapi.json for the methods.",
@@ -24,6 +25,8 @@ def error_answer(status: int, text: str, headers: dict[str, str] | None = None) 
 def failure(error: Exception) -> tuple[int, str]:
     """Status and text for an error of the work behind a request."""
     match error:
+        case ModelError():  # its text has the path of a file
+            return 500, _FAILED
         case InputError():
             return 400, str(error)
         case QueueFullError():
@@ -33,7 +36,7 @@ def failure(error: Exception) -> tuple[int, str]:
         case TimeoutError():
             return 504, "The translation took too long. Send a shorter text, or try again later."
         case _:
-            return 500, "The server failed. Its log says why."
+            return 500, _FAILED
 
 
 def add_error_answers(app: FastAPI) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.serving.engines.engine import Candidate, Engine
 from bytenet.serving.work.waiting import Batch, Job, WaitingJobs
 
@@ -138,7 +138,7 @@ class TranslatingThreads:
             finished = list(zip(batch.members, translated, strict=True))
         except Exception as error:
             if len(batch.members) == 1:
-                if not isinstance(error, InputError):
+                if _is_own_fault(error):
                     _log.exception("A sentence could not be translated.")
                 _set_exception(batch.members[0][0].future, error)
                 return
@@ -158,7 +158,7 @@ def _settle(future: Future, function: Callable[[], Any]) -> None:
     try:
         _set_result(future, function())
     except Exception as error:
-        if not isinstance(error, InputError):
+        if _is_own_fault(error):
             _log.exception("A call on a translating thread failed.")
         _set_exception(future, error)
 
@@ -171,3 +171,8 @@ def _set_result(future: Future, result: Any) -> None:
 def _set_exception(future: Future, error: Exception) -> None:
     with suppress(InvalidStateError):
         future.set_exception(error)
+
+
+def _is_own_fault(error: Exception) -> bool:
+    """Whether the server failed, so that the log must say why; otherwise the text of a request was wrong."""
+    return not isinstance(error, InputError) or isinstance(error, ModelError)
