@@ -1,5 +1,6 @@
 """`bytenet serve`: a translation server."""
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
 
 _KEYS_VARIABLE = "BYTENET_API_KEYS"
 _MOST_THREADS = 4
+_MOST_SECONDS = 24 * 60 * 60
 _POSITIVE = click.IntRange(min=1)
+
+
+class _Seconds(click.FloatRange):
+    """A range that nan is not in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
+        return seconds
 
 
 @click.command(short_help="Translate for programs and browsers, over HTTP.")
@@ -31,7 +43,7 @@ _POSITIVE = click.IntRange(min=1)
     help="Most requests that wait. Others are refused with status 429.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=30, show_default=True,
+    "--timeout", type=_Seconds(min=0, min_open=True, max=_MOST_SECONDS), default=30, show_default=True,
     help="Seconds after which a request is given up with status 504.",
 )  # fmt: skip
 @click.option(

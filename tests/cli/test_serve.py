@@ -159,6 +159,13 @@ def test_options_become_settings(run_folder, invoke, started, tmp_path):
     assert "geheim" not in repr(settings)
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "86401", "a"])
+def test_a_time_limit_is_a_number_of_seconds_up_to_a_day(invoke, seconds):
+    result = invoke(serve, "nothing", f"--timeout={seconds}")
+    assert result.exit_code == 2
+    assert "Invalid value for '--timeout'" in result.stderr
+
+
 def test_the_server_is_private_unless_told_otherwise_and_keys_come_from_the_environment(
     run_folder, invoke, started, monkeypatch
 ):
