@@ -50,6 +50,10 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
     pairs = getattr(corpus, split)
     if not pairs:
         splits = [name for name in ("train", "validation", "test") if getattr(corpus, name)]
+        if not splits:
+            raise InputError(
+                f"The corpus {corpus.name!r} has no pairs to evaluate with. Give files with --source and --reference."
+            )
         raise InputError(
             f"The corpus {corpus.name!r} has no {split} pairs; it has {', '.join(splits)}. Choose one of these, or "
             "give files with --source and --reference."

@@ -214,3 +214,7 @@ def test_the_text_of_shards_is_only_for_training(config, tmp_path):
     assert len(pairs_of_split(folder, "validation")) == 8
     with pytest.raises(InputError, match="has no train pairs; it has validation"):
         pairs_of_split(folder, "train")
+
+    folder.config = config("data.validation_source=null", "data.validation_target=null")
+    with pytest.raises(InputError, match=r"'shards' has no pairs to evaluate with\. Give files with --source and"):
+        pairs_of_split(folder, "test")
