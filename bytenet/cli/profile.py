@@ -1,5 +1,6 @@
 """`bytenet profile`: where the time of a training step or of a search goes."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from bytenet.config import Config
 
 
+_NUMBER = re.compile("[0-9]{1,18}")
+
+
 class _Steps(click.ParamType):
     """Two step numbers, such as 10:14."""
 
@@ -21,7 +25,7 @@ class _Steps(click.ParamType):
         if isinstance(value, tuple):
             return value
         first, _, last = value.partition(":")
-        if not (first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+        if not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(last) and 1 <= int(first) <= int(last)):
             self.fail(
                 f"{value!r} is not two step numbers such as 10:14. They must be in order, and at least 1.", param, ctx
             )

@@ -100,6 +100,8 @@ def test_tensorboard_logdir_comes_from_the_trace_path_and_is_quoted(tmp_path):
         (["digits", "--out", "x", "--steps", "5"], "two step numbers such as 10:14"),
         (["digits", "--out", "x", "--steps", "5:4"], "two step numbers"),
         (["digits", "--out", "x", "--steps", "0:4"], "two step numbers"),
+        (["digits", "--out", "x", "--steps", "1:\u00b2"], "two step numbers"),
+        (["digits", "--out", "x", "--steps", f"1:{'9' * 5000}"], "two step numbers"),
         (["digits", "--out", "x", "--decode", "--steps", "1:2"], "--steps is for training"),
         (["--trace", "x", "--xla"], "--trace captures nothing"),
         (["--trace", "x", "--length", "100"], "are for decoding"),
