@@ -116,6 +116,11 @@ def test_a_line_without_end_is_not_read_for_ever():
     assert endless.bytes_read < 5 * MOST_LINE_CHARS
 
 
+def test_a_compressed_stream_is_to_be_decompressed_and_not_converted():
+    with pytest.raises(InputError, match=r"^lines\.gz is compressed with gzip; .* Decompress it first"):
+        next(decoded_lines(io.BytesIO(gzip.compress(b"ein Hund\n")), "lines.gz"))
+
+
 def test_a_line_of_the_longest_length_is_read_whatever_its_characters():
     longest = "\U0001f600" * MOST_LINE_CHARS
     stream = io.BytesIO(f"\ufeff{longest[:-1]}\n{longest}\r\nnext".encode())

@@ -9,6 +9,7 @@ from bytenet.lite.translation import Translation
 
 # A character has at most four bytes; the end of the line has two.
 _MOST_LINE_BYTES = 4 * MOST_LINE_CHARS + 2
+_GZIP = b"\x1f\x8b"
 
 
 def decoded_lines(stream: BinaryIO, name: str = "stdin") -> Iterator[str]:
@@ -17,12 +18,14 @@ def decoded_lines(stream: BinaryIO, name: str = "stdin") -> Iterator[str]:
     In a file, "\\r" is removed only if all lines end with it. In a stream the later lines are not known yet.
 
     Raises:
-        InputError: a line is not UTF-8, has a NUL, or is longer than `MOST_LINE_CHARS`; `name` is the stream's name in
-            the message.
+        InputError: the stream is compressed with gzip; or a line is not UTF-8, has a NUL, or is longer than
+            `MOST_LINE_CHARS`. `name` is the stream's name in the message.
     """
     # A line without an end is not read as a whole.
     read_line = partial(stream.readline, _MOST_LINE_BYTES + 1)
     for number, line in enumerate(iter(read_line, b""), start=1):
+        if number == 1 and line.startswith(_GZIP):
+            raise InputError(f"{name} is compressed with gzip; expected text. Decompress it first, with gzip -d.")
         if b"\0" in line:
             raise InputError(f"{name}:{number}: found a NUL character; expected text. Convert it to UTF-8 first.")
         if len(line) > _MOST_LINE_BYTES:
