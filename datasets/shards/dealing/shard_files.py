@@ -4,6 +4,7 @@ import hashlib
 import json
 import zlib
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,12 @@ class ShardFiles:
         }
         write_text_atomic(self._paths.side, json.dumps(content, ensure_ascii=False))
         return len(lengths)
+
+    def release(self) -> None:
+        """Close the files as they are; what is not yet on the disk may be lost. Does nothing after `close`."""
+        for file in (self._records, self._lengths):
+            with suppress(OSError):  # the disk may be full
+                file.close()
 
     def _write(self, compressed: bytes) -> None:
         self._records.write(compressed)

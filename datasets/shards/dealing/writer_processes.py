@@ -50,6 +50,8 @@ class ShardWriters:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for files in self._own.values():
+            files.release()
         for link in self._links:
             link.close()
         for process in self._processes:

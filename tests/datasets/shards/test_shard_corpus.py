@@ -188,3 +188,12 @@ def test_a_process_that_is_killed_is_explained(tmp_path):
         process.join()
         with pytest.raises(InputError, match="A process that writes shards was killed"):
             writers.close()
+
+
+def test_no_file_stays_open_after_an_error(tmp_path):
+    dealt = Dealt(0, [b"ja\nyes"], np.array([[2, 3]], np.uint16))
+    with pytest.raises(KeyError), ShardWriters(tmp_path, shards=2, processes=0) as writers:
+        writers.write([dealt, Dealt(2, [], dealt.lengths)])
+    opened = {os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")}
+    assert opened.isdisjoint(str(path.resolve()) for path in tmp_path.iterdir())
+    assert len([*tmp_path.iterdir()]) == 4
