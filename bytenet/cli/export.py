@@ -10,6 +10,8 @@ from bytenet.cli.common.search_options import search_options
 if TYPE_CHECKING:
     from bytenet.decoding.export import Precision
 
+_MOST_CARD_BYTES = 1 << 20
+
 
 @click.command(short_help="Save a model for other programs, in one folder or file.")
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
@@ -75,10 +77,11 @@ def export(
 
 def _read_card(path: Path) -> str:
     from bytenet.errors import InputError, MissingFileError
+    from bytenet.limits import read_limited
 
     try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return read_limited(path, _MOST_CARD_BYTES, "the text of a card").decode("utf-8")
+    except MissingFileError:
         raise MissingFileError(f"There is no file {path}. Give --card the path of a Markdown text.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 at byte {error.start}. Save the card as UTF-8.") from None

@@ -53,6 +53,11 @@ def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, t
     assert ModelFile(tmp_path / "own.bytenet").card == "# Mine: ü\n"
     with pytest.raises(MissingFileError, match="Give --card the path"):
         invoke(export, model_path, tmp_path / "no.bytenet", "--card", tmp_path / "none.md")
+    (tmp_path / "card.md").write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not UTF-8 at byte 0"):
+        invoke(export, model_path, tmp_path / "no.bytenet", "--card", tmp_path / "card.md")
+    with pytest.raises(InputError, match=r"/dev/zero is larger than .* bytes, so it is not the text of a card"):
+        invoke(export, model_path, tmp_path / "no.bytenet", "--card", "/dev/zero")
 
 
 def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path):
