@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.dealing.filters import too_uneven
+from bytenet.datasets.shards.dealing.filters import MAX_RATIO, too_uneven
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.translator import Translator
 
@@ -27,7 +27,7 @@ class BackTranslation:
 def back_translate(
     translator: Translator,
     texts: Sequence[str],
-    max_ratio: float = 3.0,
+    max_ratio: float = MAX_RATIO,
     progress: Callable[[int], None] | None = None,
 ) -> BackTranslation:
     """Translate text of the target language, for the training of a model that writes it (Sennrich et al., 2016).

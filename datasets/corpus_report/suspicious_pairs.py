@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 from bytenet.datasets.parallel import Pairs
+from bytenet.datasets.shards.dealing.filters import MAX_RATIO, too_uneven
 from bytenet.datasets.text.characters import is_blank
 
-# A pair is suspicious if its longer side has at least this many characters and is this many times as long as the other.
-RATIO_MIN_CHARS = 20
-RATIO_LIMIT = 3.0
 _SHOWN_PAIRS = 5
 
 
@@ -29,12 +27,13 @@ class SuspiciousPairs:
 def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
     """Find the pairs with an empty side, with equal sides, and with sides of very different lengths.
 
-    A pair counts only for the first of these reasons that applies. A side without a visible character is empty.
+    Lengths are very different if `bytenet data shard` would leave the pair out. A pair counts only for the first of
+    these reasons that applies. A side without a visible character is empty.
 
     Returns:
         One entry for each reason, also if its count is 0.
     """
-    ratio_reason = f"one side {RATIO_LIMIT:g} times as long as the other, or more"
+    ratio_reason = f"one side more than {MAX_RATIO:g} times as long as the other"
     by_reason: dict[str, list[int]] = {"a side is empty": [], "both sides are equal": [], ratio_reason: []}
     for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True)):
         shorter, longer = sorted((len(source.strip()), len(target.strip())))
@@ -42,7 +41,7 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
             by_reason["a side is empty"].append(index)
         elif source == target:
             by_reason["both sides are equal"].append(index)
-        elif longer >= RATIO_MIN_CHARS and longer >= RATIO_LIMIT * shorter:
+        elif too_uneven(shorter, longer):
             by_reason[ratio_reason].append(index)
     return tuple(
         SuspiciousPairs(

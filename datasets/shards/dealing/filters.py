@@ -10,6 +10,8 @@ from bytenet.datasets.shards.dealing.text_block import ODD, UNASSIGNED, VISIBLE,
 from bytenet.errors import InputError
 
 CAME_BEFORE = "the pair came before"
+MAX_RATIO = 3.0
+"""Most characters of the longer side of a pair for one of the shorter side, unless told otherwise."""
 
 _SHOWN_PAIRS = 3
 _SHOWN_BYTES = 200
@@ -34,7 +36,7 @@ class FilterSettings:
 
     min_length: int = 1
     max_length: int = 500
-    max_ratio: float | None = 3.0
+    max_ratio: float | None = MAX_RATIO
     ratio_min_chars: int = 20
     min_letters: float | None = None
     odd_characters: bool = True
@@ -88,7 +90,7 @@ class FilterSettings:
 
 
 def too_uneven(
-    shorter: Any, longer: Any, max_ratio: float, ratio_min_chars: int = FilterSettings.ratio_min_chars
+    shorter: Any, longer: Any, max_ratio: float = MAX_RATIO, ratio_min_chars: int = FilterSettings.ratio_min_chars
 ) -> Any:
     """Whether the sides of pairs differ too much in length.
 
