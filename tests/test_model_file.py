@@ -15,6 +15,8 @@ from bytenet.model_file import ModelFile, open_model
 from bytenet.models import Ensemble, build_model
 from bytenet.run_folder import RunFolder
 
+from .archive_entries import entries_of
+
 
 @pytest.fixture(scope="module")
 def model_path(tmp_path_factory):
@@ -31,7 +33,7 @@ def changed(model_path, tmp_path):
     """A function that makes a copy of the file with other settings or entries."""
 
     def change(settings=None, **entries):
-        contents = Archive(model_path).entries()
+        contents = entries_of(model_path)
         if settings is not None:
             contents["settings.json"] = json.dumps(json.loads(contents["settings.json"]) | settings).encode()
         contents |= {name.replace("_", "."): content for name, content in entries.items()}

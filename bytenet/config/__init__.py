@@ -1,7 +1,6 @@
 """The configuration of a run: its sections, and the reading of presets, YAML files and --set."""
 
 from bytenet.config.config import Config
-from bytenet.config.keys import setting_keys
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
 from bytenet.config.reading import PATH_KEYS, leaves_model_open, load_config, preset_names
@@ -23,5 +22,4 @@ __all__ = [
     "leaves_model_open",
     "load_config",
     "preset_names",
-    "setting_keys",
 ]

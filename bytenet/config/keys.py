@@ -67,11 +67,6 @@ class Keys:
         return nearest(wrong_key, [*self.all, *self.sections]) or f" The sections are: {', '.join(self.sections)}."
 
 
-def setting_keys() -> set[str]:
-    """The dotted keys of all settings, for all families of models."""
-    return {key for family in family_configs().values() for key in Keys(family).all}
-
-
 def owners(key: str) -> dict[str, type[ModelConfig]]:
     """The families whose models have the setting `model.KEY`."""
     section, _, name = key.partition(".")

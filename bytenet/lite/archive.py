@@ -69,14 +69,6 @@ class Archive:
             raise self._error(f"{name} has another checksum than {_MANIFEST} says")
         return content
 
-    def entries(self) -> dict[str, bytes]:
-        """The contents of all entries, without the manifest, for `packed`.
-
-        Raises:
-            InputError: as for `read`.
-        """
-        return {name: self.read(name) for name in self._entries}
-
     def read_text(self, name: str) -> bytes:
         """The content of an entry that is text, as `read`.
 

@@ -13,10 +13,12 @@ from bytenet.lite.__main__ import main
 from bytenet.lite.archive import Archive, packed
 from bytenet.model_file import ModelFile
 
+from ..archive_entries import entries_of
+
 
 def with_settings(path, section, **changes) -> bytes:
     """The content of a model file with other settings in a section."""
-    entries = Archive(path).entries()
+    entries = entries_of(path)
     settings = json.loads(entries["settings.json"])
     settings[section] |= changes
     return packed(entries | {"settings.json": json.dumps(settings).encode()})

@@ -13,10 +13,12 @@ from bytenet.lite.model import LiteModel
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.translation import BLANK
 
+from ..archive_entries import entries_of
+
 
 def with_changes(model_path, tmp_path, **changes):
     """A copy of the model file with other entries; an entry that is None is left out."""
-    entries = Archive(model_path).entries() | {name.replace("_", ".", 1): content for name, content in changes.items()}
+    entries = entries_of(model_path) | {name.replace("_", ".", 1): content for name, content in changes.items()}
     path = tmp_path / "changed.bytenet"
     path.write_bytes(packed({name: content for name, content in entries.items() if content is not None}))
     return path

@@ -11,6 +11,7 @@ from bytenet.lite import Translator
 from bytenet.lite.archive import COPIES, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, packed
 from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.shared_weights import entries_with_shared_weights, read_lite_model
+from tests.archive_entries import entries_of
 from tests.fuzz.mutations import mutate, mutate_zip
 from tests.fuzz.targets.target import Target
 
@@ -32,7 +33,7 @@ class LiteModelFiles(Target):
     def make_seeds(self) -> list[bytes]:
         path = pretrained_path("de-en")
         archive = Archive(path)
-        entries = archive.entries() | {LITE_MODEL: read_lite_model(archive)}
+        entries = entries_of(path) | {LITE_MODEL: read_lite_model(archive)}
         self._entries = {name: content for name, content in entries.items() if name not in (WEIGHTS, COPIES)}
         self._expected = [*Translator(path).translate([_SENTENCE])]
         return [packed(self._entries)]

@@ -6,9 +6,10 @@ from pathlib import Path
 import yaml
 from hypothesis import strategies as st
 
-from bytenet.config import Config, load_config, setting_keys
+from bytenet.config import Config, load_config
 from bytenet.config.families import family_configs
 from tests.fuzz.targets.target import Target
+from tests.setting_keys import setting_keys
 
 _KEYS = sorted(setting_keys())
 _WORDS = sorted(

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bytenet.config import preset_names, setting_keys
+from bytenet.config import preset_names
 from bytenet.reproduction.pages.differences import differences, differences_page, parse_differences
+
+from ...setting_keys import setting_keys
 
 ROOT = Path(__file__).parents[3]
 ROWS = differences().rows
