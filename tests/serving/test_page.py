@@ -96,6 +96,9 @@ def test_pictures_of_the_page(serving, pictured_engine, open_page, tmp_path):
         page.click("words")
         page.click("theme")
         page.save_picture("server-page-dark", tmp_path)
+    folder = Path(os.environ.get("BYTENET_SCREENSHOTS", tmp_path))
+    light, dark = ((folder / f"{name}.png").read_bytes() for name in ("server-page", "server-page-dark"))
+    assert light != dark
 
 
 def test_the_document_asks_for_nothing_from_elsewhere():

@@ -37,8 +37,6 @@ def test_a_corpus_without_sentences_is_refused(tmp_path):
 def test_training_from_shards_is_compared_with_training_from_memory(tmp_path):
     settings = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]", "training.jit_compile=false")
     config = load_config("numbers", [*settings, "data.batch_size=4", "data.bucketing=none"])
-    data = config.data
-    assert data.batch_chars is None or data.batch_size == 4
     memory, shards = compare_training(PAIRS, config, tmp_path, steps=3, repeats=2)
     assert (memory.pairs_from, shards.pairs_from) == ("memory", "shards")
     assert memory.ratio.median == 1
