@@ -16,12 +16,12 @@ class BackTranslation:
     Attributes:
         pairs: sources that a model wrote, and targets that are real.
         num_unended: number of texts that are left out because their translation reached the length limit or is blank.
-        num_odd: number of texts that are left out because the lengths of the two sides differ too much.
+        num_uneven: number of texts that are left out because the lengths of the two sides differ too much.
     """
 
     pairs: Pairs
     num_unended: int
-    num_odd: int
+    num_uneven: int
 
 
 def back_translate(
@@ -42,17 +42,17 @@ def back_translate(
     Raises:
         InputError: see `Translator.translate`.
     """
-    sources, targets, num_unended, num_odd = [], [], 0, 0
+    sources, targets, num_unended, num_uneven = [], [], 0, 0
     for number, (text, hypotheses) in enumerate(zip(texts, translator.translate(texts), strict=True), start=1):
         best = hypotheses[0]
         shorter, longer = sorted((len(best.text), len(text)))
         if not best.ended or is_blank(best.text):
             num_unended += 1
         elif too_uneven(shorter, longer, max_ratio):
-            num_odd += 1
+            num_uneven += 1
         else:
             sources.append(best.text)
             targets.append(text)
         if progress is not None:
             progress(number)
-    return BackTranslation(Pairs(sources, targets), num_unended, num_odd)
+    return BackTranslation(Pairs(sources, targets), num_unended, num_uneven)

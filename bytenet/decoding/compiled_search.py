@@ -31,8 +31,8 @@ class CompiledSearch:
         forbidden_ids: symbols that no hypothesis contains.
         jit_compile: compile with XLA. On two CPU cores, a step of ByteNet is then 1.5 to 3 times as fast, but the first
             result of each shape takes about two seconds longer. `CompilationChoice` decides when that pays off.
-        length_penalty_rule: as for `beam_search`. The same holds for `min_length`.
-        min_length: see `length_penalty_rule`.
+        length_penalty_rule: as for `beam_search`.
+        min_length: no hypothesis ends before it has this many symbols.
 
     Raises:
         ValueError: a number is out of its range (when called).

@@ -75,16 +75,17 @@ def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tm
 
 
 @pytest.mark.parametrize("ended", [True, False])
-def test_translations_without_end_and_of_odd_length_are_left_out(
+def test_translations_without_end_and_of_uneven_length_are_left_out(
     run_folder, settings, invoke, tmp_path, translations, ended
 ):
     translations("a long dog, a very long dog", "two", ended=ended)
     if ended:
         result = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs")
-        assert "0 whose translation has no end, 1 with odd lengths" in result.stderr
+        assert "0 whose translation has no end, 1 with uneven lengths" in result.stderr
         assert pairs_in(tmp_path / "pairs") == (["two"], ["zwei"])
     else:
-        with pytest.raises(InputError, match="No pair is left"):
+        message = r"of 2 translations, 2 have no end or are blank, and 0 are .* or raise --max-ratio or --max-length\.$"
+        with pytest.raises(InputError, match=message):
             invoke(back_translate, run_folder.path, settings, tmp_path / "pairs")
         assert not (tmp_path / "pairs" / "source.en").exists()
 

@@ -69,11 +69,15 @@ def back_translate(
     click.echo(
         f"Pairs: {len(result.pairs):,}. Left out: {selected.outside_limits:,} sentences because of their length, "
         f"{selected.unknown_characters:,} with characters that {backward.path.name} does not know, "
-        f"{result.num_unended:,} whose translation has no end, {result.num_odd:,} with odd lengths.",
+        f"{result.num_unended:,} whose translation has no end, {result.num_uneven:,} with uneven lengths.",
         err=True,
     )
     if not len(result.pairs):
-        raise InputError(f"No pair is left. Is {backward.path} trained?")
+        raise InputError(
+            f"No pair is left: of {len(selected.texts):,} translations, {result.num_unended:,} have no end or are "
+            f"blank, and {result.num_uneven:,} are much longer or shorter than the text. Use a better trained model "
+            f"than {backward.path}, or raise --max-ratio or --max-length."
+        )
     pairs = result.pairs.reversed() if data.reversed else result.pairs
     for side, path in paths.items():
         write_text_atomic(path, "".join(f"{line}\n" for line in getattr(pairs, side)))
