@@ -46,6 +46,8 @@ def test_experiment_writes_data_picture_and_verdicts(experiment, folders, monkey
     # Again, from the data alone.
     again = ResultFiles(tmp_path, experiment.name, "smoke")
     shutil.copy(files.data, again.data)
+    if experiment.judges_settings:
+        shutil.copy(files.record, again.record)
     assert redraw(experiment, "smoke", tmp_path) == verdicts
     if experiment.plot is not None:
         assert again.picture.read_bytes() == files.picture.read_bytes()

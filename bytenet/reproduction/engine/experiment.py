@@ -116,6 +116,8 @@ class Experiment:
             a part of the trainings.
         one_seed: whether it shows a single training, even if the user asks for more seeds.
         is_thesis: whether the thesis has this experiment. Otherwise there are no differences from the thesis.
+        judges_settings: whether `verdicts` also gets, as `settings`, the settings that differ from the thesis's. They
+            come from the record of the data; None if there is none.
         differs: for an experiment without trainings, the differences from the thesis's, by scale.
     """
 
@@ -133,6 +135,7 @@ class Experiment:
     labels: Callable[[Scale], list[Row]] | None = None
     one_seed: bool = False
     is_thesis: bool = True
+    judges_settings: bool = False
     differs: Mapping[Scale, tuple[str, ...]] = field(default_factory=dict)
 
     def basis_at(self, scale: Scale) -> Basis:

@@ -200,7 +200,15 @@ def judge(experiment: Experiment, table: Table, files: ResultFiles) -> list[Verd
         table: its data.
         files: paths of its results. The data of the experiments in `Experiment.beside` lie in the same folder.
     """
-    return experiment.verdicts(table, files.scale, *_tables_beside(experiment, files))
+    return experiment.verdicts(table, files.scale, *_tables_beside(experiment, files), **_settings(experiment, files))
+
+
+def _settings(experiment: Experiment, files: ResultFiles) -> dict[str, Sequence[str] | None]:
+    """The settings of the data, for experiments that judge by them. New data may have other settings than the code."""
+    if not experiment.judges_settings:
+        return {}
+    record = read_record(files)
+    return {"settings": record[1].get("differs_from_the_thesis") if record else None}
 
 
 def _tables_beside(experiment: Experiment, files: ResultFiles) -> list[dict[str, Table]]:

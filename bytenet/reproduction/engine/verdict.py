@@ -33,6 +33,8 @@ Evidence = Literal[
 and layers without training."""
 FEWEST_FOR_SPREAD = 5
 """With fewer trainings it is too uncertain where one more training could lie."""
+FEWEST_TO_COMPARE = 3
+"""With fewer trainings of each, two models are not compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,3 +204,40 @@ def difference(
         interval=interval, seeds=min(len(values), len(others)), outcome=outcome,
         note=f"{means}; {note}" if note else means, source=source,
     )  # fmt: skip
+
+
+def comparison(
+    quantity: str,
+    printed: str,
+    differences: Sequence[float],
+    claim: Literal["lower", "higher"],
+    measured: float | str | None = None,
+    note: str = "",
+    contradicts: bool = False,
+    source: str = "",
+) -> Verdict:
+    """Judge a statement on two models, A and B, by the differences of trainings with the same seed.
+
+    With fewer than `FEWEST_TO_COMPARE` trainings of each there is no claim. Otherwise the statement is shown only if
+    the whole 95 % interval of the mean difference agrees.
+
+    Args:
+        quantity: the compared quantity, "A minus B".
+        printed: the statement.
+        differences: A minus B, one for each seed.
+        claim: what the statement says of A.
+        measured: our value in words. None: the mean difference. The interval then stands in the note.
+        note: note of the verdict.
+        contradicts: whether an interval that wholly says the opposite contradicts the thesis.
+        source: place in the thesis's LaTeX.
+    """
+    interval = student_t(differences)
+    verdict = Verdict(
+        quantity=quantity, printed=printed, measured=statistics.fmean(differences) if measured is None else measured,
+        interval=interval if measured is None else None, seeds=len(differences), note=note, source=source,
+    )  # fmt: skip
+    if interval is None or len(differences) < FEWEST_TO_COMPARE:
+        number = "one training" if len(differences) == 1 else f"{len(differences)} trainings"
+        return verdict.unjudged(f"{number} of each model, and a comparison needs at least {FEWEST_TO_COMPARE}")
+    low, high = interval if claim == "higher" else (-interval[1], -interval[0])
+    return replace(verdict, outcome="shown" if low > 0 else "not shown", contradicts=contradicts and high < 0)

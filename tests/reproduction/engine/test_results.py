@@ -1,13 +1,16 @@
 """Result files return what was written to them."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bytenet.errors import InputError, MissingFileError
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
+from bytenet.reproduction.engine.runner import judge
 from bytenet.reproduction.engine.verdict import Verdict
 
 
@@ -95,3 +98,23 @@ def test_verdicts_and_facts_are_read_back(tmp_path):
     ]
     write_record(files, verdicts, {"scale": "cpu", "seeds": 5})
     assert read_record(files) == (verdicts, {"scale": "cpu", "seeds": 5})
+
+
+@pytest.mark.parametrize("settings", [["model.dim 64 (200)"], None])
+def test_verdicts_get_the_settings_of_the_data_if_they_judge_by_them(tmp_path, settings):
+    seen = []
+
+    def verdicts(table, scale, **others):
+        seen.append(others)
+        return []
+
+    experiment = Experiment(
+        name="one", title="", thesis="", needs=Needs(), basis=Basis("counted"), measure=lambda work: [],
+        verdicts=verdicts, judges_settings=True,
+    )  # fmt: skip
+    files = ResultFiles(tmp_path, "one", "cpu")
+    if settings:
+        write_record(files, [], {"differs_from_the_thesis": settings})
+    judge(experiment, [], files)
+    judge(replace(experiment, judges_settings=False), [], files)
+    assert seen == [{"settings": settings}, {}]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, difference_of_means, holm, next_value, student_t
-from bytenet.reproduction.engine.verdict import compare, difference, statement
+from bytenet.reproduction.engine.verdict import compare, comparison, difference, statement
 
 # Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
@@ -111,6 +111,30 @@ def test_two_sets_of_trainings_are_compared_by_welch_interval(shift, claim, outc
     assert (verdict.outcome, verdict.measured, verdict.seeds) == (outcome, shift, 5)
     assert verdict.interval == difference_of_means([value + shift for value in _FIVE], _FIVE)
     assert difference("A minus B", "A is other", [1.0], _FIVE, claim).outcome == "no claim"
+
+
+@pytest.mark.parametrize(
+    ("differences", "claim", "outcome", "contradicts"),
+    [
+        ([2.0, 2.1, 2.2], "higher", "shown", False), ([2.0, 2.1, 2.2], "lower", "not shown", True),
+        ([-2.0, -2.1, -2.2], "lower", "shown", False), ([-2.0, -2.1, -2.2], "higher", "not shown", True),
+        ([0.1, 2.0, 4.0], "higher", "not shown", False),  # the mean alone would show it
+        ([0.1, 2.0, 4.0], "lower", "not shown", False),
+        # One training of each never compares two models, nor do two, however far apart they are.
+        ([99.0], "higher", "no claim", False), ([99.0], "lower", "no claim", False),
+        ([99.0, 99.0], "higher", "no claim", False),
+    ],
+)  # fmt: skip
+def test_two_models_are_compared_by_at_least_three_trainings_of_each(differences, claim, outcome, contradicts):
+    verdict = comparison("A minus B", "A is other", differences, claim, contradicts=True, source="a.tex:1")
+    assert (verdict.outcome, verdict.contradicts, verdict.seeds) == (outcome, contradicts, len(differences))
+    assert verdict.interval == student_t(differences)
+    assert ("needs at least 3" in verdict.note) == (outcome == "no claim")
+
+
+def test_comparison_in_words_has_no_interval_of_other_numbers():
+    verdict = comparison("A, B", "A is faster", [-2.0, -2.1, -2.2], "lower", measured="epoch 2, epoch 4")
+    assert (verdict.measured, verdict.interval, verdict.outcome) == ("epoch 2, epoch 4", None, "shown")
 
 
 def test_holm_correction_matches_hand_calculation():

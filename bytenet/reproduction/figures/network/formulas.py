@@ -11,6 +11,17 @@ FORMULAS = {
 }
 
 
+def weights_of_blocks(variant: str, width: float) -> float:
+    """Kernel weights of an encoder block and a decoder block with k = 5, by the thesis's formulas for ByteNet.
+
+    Simplified ByteNet has only the dilated convolution, which works on the whole width. The decoder is twice as wide.
+    """
+    if variant == "simplified":
+        return 5 * width**2 + 3 * (2 * width) ** 2
+    (_, encoder), (_, decoder) = FORMULAS.values()
+    return encoder(width) + decoder(2 * width)
+
+
 def ratio_text(table: Table) -> str:
     """Two lines with the kernel weights of all blocks of Simplified ByteNet over those of ByteNet."""
     sums = {

@@ -9,19 +9,19 @@ from bytenet.errors import InputError
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Needs, Scale
 from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, shuffled, within
-from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS
+from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS, width_settings
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 FULL_SHUFFLE = "bytenet, whole corpus shuffled"
 # The validation set is the thesis's test set. The last model is kept, so the set selects nothing.
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": (
-        "model.dim=8", "model.num_sets=1", "data.batch_size=8", "data.shuffle_buffer=8", "training.epochs=2",
+        "model.num_sets=1", "data.batch_size=8", "data.shuffle_buffer=8", "training.epochs=2",
         "training.jit_compile=false", "training.devices=[CPU:0, CPU:1]", "evaluation.continuous_every_steps=2",
         "evaluation.continuous_batch_size=8",
     ),
     "cpu": (
-        "model.dim=64", "data.batch_size=16", "data.num_buckets=4", "data.shuffle_buffer=64",
+        "data.batch_size=16", "data.num_buckets=4", "data.shuffle_buffer=64",
         "training.learning_rate=1e-3", "evaluation.every_epochs=13", "evaluation.max_sentences=500",
         "evaluation.continuous_every_steps=20",
     ),
@@ -39,7 +39,7 @@ _PAIRS_OF_EUROPARL: int = thesis_numbers("corpora")["europarl_pairs"]
 _CPU_LENGTHS = (0, 79)
 _CPU_PAIRS = 4000  # upper limit
 _CPU_YEARS = (2011, 2012, 2013)
-BASIS = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, d = 64")
+BASIS = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, ByteNet of d = 64")
 NEEDS = Needs(
     corpus="Europarl v7 (downloaded at thesis scale), NewsTest 2011 to 2013 (cpu), 2015",
     time={
@@ -81,7 +81,10 @@ def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> Trai
     name = f"europarl-{variant}" + ("-full-shuffle" if full_shuffle else "")
     # "buffer" keeps the order of the files, as in the thesis.
     weights = (SELU_WEIGHTS,) if variant == "selu" else ()
-    settings = [f"model.variant={variant}", *AS_THESIS, *weights, "data.shuffle=buffer", *_SCALES[scale]]
+    settings = [
+        f"model.variant={variant}", *AS_THESIS, *weights, "data.shuffle=buffer", *width_settings(variant, scale),
+        *_SCALES[scale],
+    ]  # fmt: skip
     if full_shuffle:
         settings.append("data.shuffle=corpus")
     prepare = _whole_corpus if scale == "thesis" else _files(scale)

@@ -7,6 +7,20 @@ from bytenet.config import load_config
 from bytenet.datasets import Pairs, read_corpus
 from bytenet.reproduction.figures.news import europarl, memorise_verdicts
 from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, within
+from bytenet.reproduction.registry import find_experiment
+
+HALF_AS_WIDE = ["model.dim 64 (400): {0}-bytenet", "model.dim 32 (200): {0}-simplified"]
+AS_WIDE = ["model.dim 64 (400): {0}-bytenet", "model.dim 64 (200): {0}-simplified"]
+
+
+def in_seeds(number=1, **runs):
+    """A table of the curves of several runs. Seeds differ by 1 % from one to the next."""
+    return [
+        {**row, "run": run, "seed": seed, **{name: row[name] * (1 + (seed - 1) / 100) for name in columns}}
+        for run, columns in runs.items()
+        for row in curves(**columns)
+        for seed in range(1, 1 + number)
+    ]
 
 
 def curves(**columns):
@@ -68,3 +82,85 @@ def test_swing_with_the_epochs_is_distinguished_from_noise():
     share, chance = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
     assert share < 0.25
     assert chance > 0.05
+
+
+def bleu(jump, end=100.0, length=100):
+    """A training BLEU that jumps at an epoch, with the cross entropies of a model that learns."""
+    values = np.where(np.arange(length) < jump, 0.0, end)
+    return {"train_bleu": values, "train_sentence_cross_entropy": 100.0 - values}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "settings", "jump", "outcome"),
+    [
+        (3, HALF_AS_WIDE, 30, "shown"),
+        (3, HALF_AS_WIDE, 80, "not shown"),
+        (3, HALF_AS_WIDE, 1000, "not shown"),  # it never learns
+        (1, HALF_AS_WIDE, 30, "no claim"),  # one training of each
+        (3, AS_WIDE, 30, "no claim"),  # 1.84 times ByteNet's weights
+        (3, None, 30, "no claim"),
+    ],
+)
+def test_fewer_iterations_need_three_trainings_and_the_ratio_of_widths(seeds, settings, jump, outcome):
+    table = in_seeds(seeds, bytenet=bleu(56), simplified=bleu(jump))
+    settings = settings and [text.format("memorise") for text in settings]
+    _, passes = find_experiment("fig-d.2.2").verdicts(table, "cpu", {}, settings=settings)
+    assert passes.outcome == outcome
+    assert ("ByteNet's width here" in passes.note) == (settings is not None and "64 (200)" in settings[1])
+
+
+def europarl_curves(test, train=60.0):
+    columns = {"test_sentence_cross_entropy": [test] * 10, "train_sentence_cross_entropy": [train] * 10}
+    return columns | {"test_bleu": [0.0] * 10, "train_bleu": [0.0] * 10}
+
+
+@pytest.mark.parametrize(
+    ("seeds", "settings", "test", "outcome"),
+    [
+        (3, HALF_AS_WIDE, 110.0, "shown"), (3, HALF_AS_WIDE, 80.0, "not shown"),
+        (1, HALF_AS_WIDE, 110.0, "no claim"), (3, AS_WIDE, 110.0, "no claim"),
+    ],
+)  # fmt: skip
+def test_more_overfitting_needs_three_trainings_and_the_ratio_of_widths(seeds, settings, test, outcome):
+    table = in_seeds(seeds, bytenet=europarl_curves(94.0), simplified=europarl_curves(test))
+    settings = [text.format("europarl") for text in settings]
+    higher, wider, *_ = find_experiment("fig-3.4.4").verdicts(table, "cpu", settings=settings)
+    assert (higher.outcome, wider.outcome) == (outcome, outcome)
+
+
+@pytest.mark.parametrize(("scale", "seeds"), [("cpu", 1), ("cpu", 5), ("thesis", 1)])
+def test_never_is_not_shown_by_fewer_steps_nor_by_one_training(scale, seeds):
+    table = in_seeds(seeds, bytenet=bleu(56), no_norm=bleu(60, end=38.0))
+    _, never, _ = find_experiment("fig-3.5.1").verdicts(table, scale, {})
+    assert never.outcome == "no claim"
+    assert ("3,200 steps here, about 14,100 in the thesis" in never.note) == (scale == "cpu")
+
+
+def test_three_trainings_of_the_thesis_size_decide_whether_it_never_learns():
+    never, learns = (
+        find_experiment("fig-3.5.1").verdicts(in_seeds(3, bytenet=bleu(56), no_norm=bleu(60, end)), "thesis", {})[1]
+        for end in (80.0, 120.0)
+    )
+    assert (never.outcome, never.contradicts) == ("shown", False)
+    assert (learns.outcome, learns.contradicts) == ("not shown", True)
+
+
+def test_values_of_one_training_are_not_judged_at_any_scale():
+    table = in_seeds(1, bytenet=bleu(56), no_norm=bleu(60, end=80.0))
+    for scale in ("cpu", "thesis"):
+        assert find_experiment("fig-3.5.1").verdicts(table, scale, {})[0].outcome == "no claim"
+    samples = [{"target": "a", "translation": "b", "BLEU": 0.0, "length_ratio_of_all": 1.2}]
+    outcomes = [verdict.outcome for verdict in find_experiment("tab-3.3.2").verdicts(samples, "cpu")]
+    assert outcomes == ["no claim", "no claim"]
+
+
+def test_another_training_of_bytenet_than_that_of_its_own_figure_is_named():
+    table = in_seeds(1, bytenet=bleu(56), no_norm=bleu(60))
+    same = [row for row in table if row["run"] == "bytenet"]
+    other = in_seeds(1, bytenet=bleu(58))
+    words = "another training of ByteNet than figure 3.3.2's"
+    notes = [
+        find_experiment("fig-3.5.1").verdicts(table, "cpu", {"fig-3.3.2": beside})[1].note
+        for beside in (same, other, [])
+    ]
+    assert [words in note for note in notes] == [False, True, False]
