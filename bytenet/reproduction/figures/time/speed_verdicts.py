@@ -65,24 +65,35 @@ def efficiency_verdict(table: Table, model: str) -> Verdict:
     """Parallel efficiency: the speed of several devices over that many times the speed of one."""
     single_device, several = device_counts(table)
     single, together = THESIS_RATES[model]
+    cards = THESIS_CARDS[1]
     measured = list(rates(table, model, several) / (several * rates(table, model, single_device)))
     quantity = f"{LABELS[model]}, speed of {several} devices over {several} times that of one"
-    printed = together / (THESIS_CARDS[1] * single)
+    printed = together / (cards * single)
+    of_thesis = "" if several == cards else f"the thesis's: {cards} cards over {cards} times one"
     if table[0]["kind"] != "CPU":
-        return _compare_mean(quantity, printed, measured)
+        verdict = _compare_mean(quantity, printed, measured)
+        return verdict.unjudged(of_thesis) if of_thesis else verdict
     note = f"{several} logical CPUs share the same cores, so more than about 1/{several} is not possible"
+    note = f"{of_thesis}; {note}" if of_thesis else note
     return of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note), measured)
 
 
 def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
     """The rate of a model over the rate of ByteNet, turn by turn, on one device and on several."""
     verdicts = []
-    for devices, printed, base in zip(device_counts(table), THESIS_RATES[model], THESIS_RATES["bytenet"], strict=True):
+    rows = zip(device_counts(table), THESIS_CARDS, THESIS_RATES[model], THESIS_RATES["bytenet"], strict=True)
+    for devices, cards, printed, base in rows:
         measured = list(rates(table, model, devices) / rates(table, "bytenet", devices))
         quantity = f"{LABELS[model]}'s rate over ByteNet's, {devices_text(table, devices)}"
         more = "; devices exchange the statistics of a batch here, and the thesis's did not" if devices > 1 else ""
-        verdicts.append(_judged(table, _compare_mean(quantity, printed / base, measured, note + more)))
+        verdict = _compare_mean(quantity, printed / base, measured, note + more)
+        verdicts.append(_judged(table, _of_cards(verdict, devices, cards)))
     return verdicts
+
+
+def _of_cards(verdict: Verdict, devices: int, cards: int) -> Verdict:
+    """The verdict; no claim if the thesis's value is of another number of devices."""
+    return verdict if devices == cards else verdict.unjudged(f"the thesis's: {cards} cards")
 
 
 def devices_text(table: Table, devices: int) -> str:
@@ -127,7 +138,7 @@ _ARTEFACT = (
 def selu_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """Verdicts of figure 3.5.4."""
     verdicts = []
-    for devices in device_counts(table):
+    for devices, cards in zip(device_counts(table), THESIS_CARDS, strict=True):
         measured = list(rates(table, "selu", devices) / rates(table, "bytenet", devices))
         holds = fmean(measured) >= 2
         verdict = statement(
@@ -136,5 +147,5 @@ def selu_verdicts(table: Table, scale: Scale) -> list[Verdict]:
             contradicts=table[0]["kind"] != "CPU" and scale != "smoke" and not holds,
             source="result-selu-bytenet.tex:64",
         )  # fmt: skip
-        verdicts.append(_judged(table, of_turns(verdict, measured)))
+        verdicts.append(_judged(table, _of_cards(of_turns(verdict, measured), devices, cards)))
     return [*verdicts, *ratio_verdicts(table, "selu", _ARTEFACT), efficiency_verdict(table, "selu")]

@@ -43,13 +43,13 @@ def test_turn_that_is_slow_for_all_models_does_not_change_ratios():
 def test_small_advantage_of_selu_on_gpus_contradicts_the_thesis(scale, contradicts):
     cpu, *_ = selu_verdicts(table(bytenet=(10, 10), selu=(12, 21)), scale)
     assert not cpu.contradicts  # the thesis measured graphics cards
-    one, several, *_ = selu_verdicts(table(kind="GPU", bytenet=(10, 10), selu=(12, 21)), scale)
+    one, several, *_ = selu_verdicts(table("GPU", (1, 4), bytenet=(10, 10), selu=(12, 21)), scale)
     assert (one.outcome, one.contradicts, "test batch" in one.note) == ("not shown", contradicts, True)
     assert (several.outcome, several.contradicts, "test batch" in several.note) == ("shown", False, False)
 
 
 def test_simplified_is_compared_with_thesis_text_and_both_rates():
-    on_gpu = table("GPU", bytenet=(10, 10), simplified=(11.5, 21))
+    on_gpu = table("GPU", (1, 4), bytenet=(10, 10), simplified=(11.5, 21))
     faster, one, several, _ = simplified_verdicts(on_gpu, "thesis")
     assert (faster.measured, faster.outcome) == (pytest.approx(0.15), "shown")
     assert (one.printed, one.outcome) == (pytest.approx(23.9 / 18.5), "not reproduced")
@@ -73,6 +73,20 @@ def test_scaling_is_judged_on_gpus_but_not_on_logical_cpus():
     *_, efficiency = bytenet_verdicts(table("GPU", (1, 4), bytenet=(10, 39)), "thesis")
     assert (efficiency.measured, efficiency.outcome) == (pytest.approx(0.975), "not reproduced")
     assert efficiency.printed == pytest.approx(55.7 / (4 * 18.5))
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+def test_two_devices_beside_four_cards_say_so_and_allow_no_claim(kind):
+    rows = table(kind, bytenet=(10, 10), simplified=(11.5, 21), selu=(12, 21))
+    for found in (bytenet_verdicts(rows, "cpu"), simplified_verdicts(rows, "cpu"), selu_verdicts(rows, "cpu")):
+        of_two = [one for one in found if f"2 logical {kind}" in one.quantity or f"2 {kind}" in one.quantity]
+        assert of_two
+        assert all("4 cards" in one.note and one.outcome == "no claim" for one in of_two)
+        assert "the thesis's: 4 cards over 4 times one" in found[-1].note
+        assert found[-1].outcome == "no claim"
+        assert not any("cards" in one.note for one in found if "1 " in one.quantity.partition(", ")[2])
+    four = table("GPU", (1, 4), bytenet=(10, 10), selu=(12, 21))
+    assert not any("cards" in one.note for one in selu_verdicts(four, "cpu"))
 
 
 def test_picture_and_verdicts_follow_from_the_csv_alone(tmp_path):
