@@ -43,7 +43,11 @@ FORMS = {
 
 # Seeds of two test sets: of the thesis's semi-supervised grid, and of its script for the baseline.
 TEST_SEEDS = (2, 12)
-EPOCHS = {"bytenet": 301, "baseline": 1001}
+EPOCHS = {"bytenet": 301, "baseline": 1001, "other version": 2001}
+"""Epochs of ByteNet and of the baseline here, and of the baseline in another version of the author's script.
+
+The author scored the folder that this other version writes (commit 21b8aa4). The version with 1,001 writes another one.
+"""
 _SETTINGS = (
     f"data.validation_seed={TEST_SEEDS[0]}", "data.num_validation=1024", "evaluation.continuous_every_seconds=null",
 )  # fmt: skip

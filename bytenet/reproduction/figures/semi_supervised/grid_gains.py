@@ -126,8 +126,9 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
             if form != "thesis":
                 early = _num_below(rows, cells, _attention_means(attention, form, "misclassification_301"))
                 note = (
-                    f"not the thesis's baseline; like it, trained for {EPOCHS['baseline']:,} epochs, and the cells for "
-                    f"{EPOCHS['bytenet']}; {early} are below it if it has {EPOCHS['bytenet']}, too"
+                    f"not the thesis's baseline; trained for {EPOCHS['baseline']:,} epochs, as in the later version of "
+                    f"the author's script, and the cells for {EPOCHS['bytenet']}; {early} are below it if it has "
+                    f"{EPOCHS['bytenet']}, too"
                 )
             baselines.append((f"ours, {trained.words}", _attention_means(attention, form), note))
     verdicts = []
