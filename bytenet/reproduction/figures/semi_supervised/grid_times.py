@@ -55,14 +55,30 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
     published = _ratios_by_size(thesis_rows(), "seconds", UNLABELLED[1:], 0)
     mean = fmean(fmean(published[labelled].values()) for labelled in ratios)
     by_size = ", ".join(f"{size}: {fmean(of_trials.values()):.2f}" for size, of_trials in ratios.items())
+    interval = student_t(values)
+    longest = max(value for of_size in published.values() for value in of_size.values())
+    expectation = []
+    if interval is not None:
+        expectation = [
+            Verdict(
+                quantity=f"the same beside the {_EXPECTED} times that were expected, {words}",
+                printed="not as bad as one would theoretically expect", measured=fmean(values), interval=interval,
+                seeds=len(values), evidence="measured, other hardware", source=_TIME_SOURCE,
+                outcome="shown" if interval[1] < _EXPECTED and longest < _EXPECTED else "not shown",
+                note=f"the test: the whole interval lies below {_EXPECTED}, and so do the author's trials, on GPUs (at "
+                f"most {longest:.2f})",
+            )
+        ]  # fmt: skip
     return [
         Verdict(
             quantity=f"time of a step with unlabelled text over one without, {words}",
             printed="10 times expected, in practice closer to 3 (last LaTeX that we could read)",
-            measured=fmean(values), interval=student_t(values), seeds=len(values),
+            measured=fmean(values), interval=interval, seeds=len(values),
             evidence="measured, other hardware", source=_TIME_SOURCE,
-            note=f"the author's data: {mean:.2f}, of whole trainings; by number of pairs here {by_size}",
-        )
+            note=f"the thesis's is on GPUs; the author's data: {mean:.2f}, of whole trainings; "
+            f"by number of pairs here {by_size}",
+        ),
+        *expectation,
     ]  # fmt: skip
 
 
@@ -73,7 +89,7 @@ def _cost_of_more_texts(rows: Table, words: str) -> list[Verdict]:
     interval = student_t(values)
     if interval is None:
         return []
-    published = fmean(_trial_means(_ratios_by_size(thesis_rows(), "seconds", [many], few)))
+    published = [fmean(ratios.values()) for ratios in _ratios_by_size(thesis_rows(), "seconds", [many], few).values()]
     return [
         Verdict(
             quantity=f"time of a step with {many:,} unlabelled texts over one with {few}, {words}",
@@ -81,12 +97,13 @@ def _cost_of_more_texts(rows: Table, words: str) -> list[Verdict]:
             measured=fmean(values), interval=interval, seeds=len(values), evidence="measured, other hardware",
             outcome="shown" if max(abs(end - 1) for end in interval) < _SAME_TIME else "not shown",
             source=_TIME_SOURCE,
-            note=f"the test: the whole interval lies within 1 ± {_SAME_TIME}; the author's data: {published:.2f}, of "
-            "whole trainings",
+            note=f"the test: the whole interval lies within 1 ± {_SAME_TIME}; the author's data, whole trainings by "
+            f"number of pairs: {min(published):.2f} to {max(published):.2f}",
         )
     ]  # fmt: skip
 
 
+_EXPECTED = 10
 _TIME_SOURCE = "result-semi-supervised-bytenet.tex:44"
 
 

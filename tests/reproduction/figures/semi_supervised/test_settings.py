@@ -61,6 +61,23 @@ def test_differences_are_paired_over_trials():
     assert beam.outcome == "no claim"
 
 
+@pytest.mark.parametrize(
+    ("errors", "outcome"),
+    [
+        ((0.3, 0.31, 0.32), "shown"),
+        ((0.2, 0.3, 0.4), "not shown"),
+        ((0.3, 0.31), "no claim"),
+        ((0.1,) * 3, "not shown"),
+    ],
+)
+def test_wide_beam_contributes_only_if_the_whole_interval_shows_it(errors, outcome):
+    table = [row("plain", trial, 0.2) for trial in (1, 2, 3)]
+    table += [row("beam 1", trial, error) for trial, error in enumerate(errors, start=1)]
+    (beam,) = EXPERIMENT.verdicts(table, "cpu")
+    assert beam.outcome == outcome
+    assert "with our settings" in beam.note
+
+
 def test_continued_training_is_compared_with_one_of_equal_length():
     table = [row(label, 1, 0.2) for label in ("602 epochs", STARTED, f"{STARTED}, only forward trained further")]
     found = [verdict.quantity.partition(", ")[2] for verdict in EXPERIMENT.verdicts(table, "cpu")]
