@@ -186,13 +186,13 @@ def difference(
         others: the values of B.
         claim: what the statement says of A. "lower" and "higher" are shown only if the whole interval agrees.
             "similar" is not shown if 0 lies outside the interval. Otherwise there is no claim, because no difference
-            was found.
+            was found. Nor is there one with fewer than `FEWEST_TO_COMPARE` trainings of each.
         note: note of the verdict. Both means stand before it.
         source: place in the thesis's LaTeX.
     """
     interval = difference_of_means(values, others)
     outcome: Outcome = "no claim"
-    if interval is not None:
+    if interval is not None and min(len(values), len(others)) >= FEWEST_TO_COMPARE:
         low, high = interval
         if claim == "similar":
             outcome = "not shown" if low > 0 or high < 0 else "no claim"

@@ -110,7 +110,8 @@ def test_two_sets_of_trainings_are_compared_by_welch_interval(shift, claim, outc
     verdict = difference("A minus B", "A is other", [value + shift for value in _FIVE], _FIVE, claim)
     assert (verdict.outcome, verdict.measured, verdict.seeds) == (outcome, shift, 5)
     assert verdict.interval == difference_of_means([value + shift for value in _FIVE], _FIVE)
-    assert difference("A minus B", "A is other", [1.0], _FIVE, claim).outcome == "no claim"
+    for few in ([99.0], [99.0, 99.0], [-99.0, -99.0]):
+        assert difference("A minus B", "A is other", few, _FIVE, claim).outcome == "no claim"
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,8 @@ def test_ablation_confirms_the_paper_only_if_the_interval_leaves_out_zero():
     assert experiment.verdicts(rows(better), "cpu")[1].outcome == "not shown"
     wide = {"the whole model": (20.0, 15.0), "no positions": (17.0, 19.0)}
     assert experiment.verdicts(rows(wide), "cpu")[1].outcome == "no claim"
+    few = {"the whole model": (20.0, 20.01), "no positions": (17.0, 17.01)}
+    assert experiment.verdicts(rows(few), "cpu")[1].outcome == "no claim"
 
 
 def test_attention_is_counted_by_its_offset():

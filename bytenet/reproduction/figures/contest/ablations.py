@@ -11,7 +11,7 @@ from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, difference_of_means, student_t
-from bytenet.reproduction.engine.verdict import Outcome, Verdict
+from bytenet.reproduction.engine.verdict import FEWEST_TO_COMPARE, Outcome, Verdict
 from bytenet.reproduction.figures.contest.systems import CHOSEN, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
@@ -100,7 +100,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         paper = _ABLATIONS[name].paper
         change, interval = fmean(values) - fmean(full), difference_of_means(values, full)
         outcome: Outcome = "no claim"
-        if paper is not None and interval is not None and (interval[0] > 0 or interval[1] < 0):
+        enough = min(len(values), len(full)) >= FEWEST_TO_COMPARE
+        if paper is not None and enough and interval is not None and (interval[0] > 0 or interval[1] < 0):
             outcome = "shown" if (change > 0) == (paper[0] > paper[1]) else "not shown"
         verdicts.append(
             Verdict(

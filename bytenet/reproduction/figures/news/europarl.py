@@ -10,7 +10,14 @@ import numpy as np
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import RATE, clip, student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
-from bytenet.reproduction.figures.news.europarl_runs import BASIS, FULL_SHUFFLE, NEEDS, beside_bytenet, bytenet_runs
+from bytenet.reproduction.figures.news.europarl_runs import (
+    BASIS,
+    BASIS_BESIDE_SIMPLIFIED,
+    FULL_SHUFFLE,
+    NEEDS,
+    beside_bytenet,
+    bytenet_runs,
+)
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import (
@@ -41,9 +48,11 @@ def _figure(
         published = [value for run in texts_in(table, "run") for value in EUROPARL.get(run, ())]
         plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True, published=published)
 
+    beside_simplified = verdicts is _simplified
     return Experiment(
-        name=name, title=title, thesis=thesis, needs=NEEDS, basis=BASIS, measure=measure, verdicts=verdicts,
-        plot=plot, runs=lambda scale: list(runs_of(scale).values()), judges_settings=verdicts is _simplified,
+        name=name, title=title, thesis=thesis, needs=NEEDS,
+        basis=BASIS_BESIDE_SIMPLIFIED if beside_simplified else BASIS, measure=measure, verdicts=verdicts,
+        plot=plot, runs=lambda scale: list(runs_of(scale).values()), judges_settings=beside_simplified,
     )  # fmt: skip
 
 

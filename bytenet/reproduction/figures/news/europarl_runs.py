@@ -39,7 +39,8 @@ _PAIRS_OF_EUROPARL: int = thesis_numbers("corpora")["europarl_pairs"]
 _CPU_LENGTHS = (0, 79)
 _CPU_PAIRS = 4000  # upper limit
 _CPU_YEARS = (2011, 2012, 2013)
-BASIS = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, ByteNet of d = 64")
+BASIS = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, d = 64")
+BASIS_BESIDE_SIMPLIFIED = Basis("trained, smaller", f"{_CPU_PAIRS:,} pairs, ByteNet of d = 64")
 NEEDS = Needs(
     corpus="Europarl v7 (downloaded at thesis scale), NewsTest 2011 to 2013 (cpu), 2015",
     time={

@@ -8,7 +8,13 @@ import numpy as np
 from bytenet.evaluation.evaluate_run import Split
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
-from bytenet.reproduction.figures.news.memorise_runs import BASIS, CPU_LENGTHS, NEEDS, memorise_run
+from bytenet.reproduction.figures.news.memorise_runs import (
+    BASIS,
+    BASIS_BESIDE_SIMPLIFIED,
+    CPU_LENGTHS,
+    NEEDS,
+    memorise_run,
+)
 from bytenet.reproduction.figures.news.memorise_verdicts import (
     BLEU,
     BYTENET_FIGURE,
@@ -54,7 +60,7 @@ def _figure(
         title=title,
         thesis=thesis,
         needs=NEEDS,
-        basis=BASIS,
+        basis=BASIS_BESIDE_SIMPLIFIED if "simplified" in variants else BASIS,
         runs=runs,
         measure=measure,
         verdicts=verdicts,

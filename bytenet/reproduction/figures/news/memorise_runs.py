@@ -35,7 +35,8 @@ _TEXTS = {
     "cpu": f"the first {CPU_PAIRS} pairs of {CPU_LENGTHS[0]} to {CPU_LENGTHS[1]} characters of NewsTest 2014, as many "
     "of 2015 (all 3,003 and 2,169)",
 }
-BASIS = Basis("trained, smaller", f"{CPU_PAIRS} pairs, ByteNet of d = 64")
+BASIS = Basis("trained, smaller", f"{CPU_PAIRS} pairs, d = 64")
+BASIS_BESIDE_SIMPLIFIED = Basis("trained, smaller", f"{CPU_PAIRS} pairs, ByteNet of d = 64")
 NEEDS = Needs(
     corpus="NewsTest 2014, 2015",
     time={
