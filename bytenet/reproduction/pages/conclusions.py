@@ -10,7 +10,7 @@ from functools import cache
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bytenet.errors import InputError
 from bytenet.markdown import cell, table
@@ -34,6 +34,8 @@ class Conclusion(BaseModel):
         stands: whether it stands in this reproduction.
         because: the reason, in a sentence or two. `{0}` is the measured value of the first verdict in `rests_on`, `{1}`
             of the second.
+        remark: what the top of the page adds to the claim. A conclusion that stands in part needs one: it says which
+            part, so that nobody takes the claim for a result.
         rests_on: the verdicts that the judgement rests on: their outcomes, by experiment and quantity.
         evidence: the kind of evidence. "": the evidence of the experiments.
     """
@@ -44,8 +46,15 @@ class Conclusion(BaseModel):
     source: Annotated[str, Field(pattern=r"^[\w-]+\.tex:\d+(, [\w-]+\.tex:\d+)*$")]
     stands: Literal["yes", "in part", "no", "open"]
     because: str
+    remark: str = ""
     rests_on: dict[str, dict[str, Outcome]] = {}
     evidence: str = ""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Conclusion":
+        if self.stands == "in part" and not self.remark:
+            raise ValueError(f"remark is missing: which part of {self.claim!r} stands?")
+        return self
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,7 @@ def conclusions_summary(judgements: Sequence[Judgement]) -> str:
         NOT_JUDGED: NOT_JUDGED,
     }
     claims = {
-        stands: [judgement.conclusion.claim for judgement in judgements if judgement.stands == stands]
+        stands: [_with_remark(judgement.conclusion) for judgement in judgements if judgement.stands == stands]
         for stands in labels
     }
     counts = ", ".join(f"{len(claims[stands])} {label}" for stands, label in labels.items() if claims[stands])
@@ -135,8 +144,13 @@ def conclusions_summary(judgements: Sequence[Judgement]) -> str:
     ]
     for stands, title in (("yes", "These stand:"), ("in part", "These stand in part:"), ("no", "These do not stand:")):
         if claims[stands]:
-            parts += [title, "\n".join(f"- {cell(claim)}" for claim in claims[stands])]
+            parts += [title, "\n".join(f"- {claim}" for claim in claims[stands])]
     return "\n\n".join(parts)
+
+
+def _with_remark(conclusion: Conclusion) -> str:
+    """The claim of the thesis and our remark on it, as Markdown."""
+    return cell(conclusion.claim) + (f" *Here:* {cell(conclusion.remark)}" if conclusion.remark else "")
 
 
 def conclusions_table(judgements: Sequence[Judgement], links: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 from bytenet.markdown import anchor, cell, table
 from bytenet.reproduction.engine.experiment import Experiment
 from bytenet.reproduction.engine.number_format import interval_text, number_text
+from bytenet.reproduction.engine.verdict import FEWEST_TO_COMPARE
 from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
 from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
 from bytenet.reproduction.pages.differences import source_links
@@ -76,7 +77,7 @@ bytenet reproduce fig-3.3.1 --scale cpu       # trains, then saves data, picture
 
 `--out docs/reproduction --page docs/reproduction.md` replaces the published results and writes these pages again."""
 _NONE = "None so far."
-_EXPLANATION = """- **Size** and **evidence** say what a number rests on.
+_EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   - "trained, same size": the thesis's data, width and epochs.
   - "trained, smaller": fewer pairs and a narrower model. Its values cannot equal the thesis's, so only effects are
     judged.
@@ -94,6 +95,11 @@ _EXPLANATION = """- **Size** and **evidence** say what a number rests on.
   the verdict is "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or
   "no difference".
 - **Verdict** on a statement: "shown" or "not shown".
+- **One training** can show that something happens, in a smaller model, too: that this model learns its pairs by heart,
+  or that its test loss rises again. It decides no comparison of two models, no value, no "never" and no "in general".
+  These are "no claim". Two models are compared only with at least {FEWEST_TO_COMPARE} trainings of each, and a
+  difference is shown only if its whole 95 % interval agrees. Scores of the author's own translations need no training.
+- **A smaller or shorter training** does not show what the thesis's training never does, nor where its values end.
 - "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
   with.
 - **Commit** is the version that measured the results. "commits of the trainings" are the versions that trained. Results

@@ -1,9 +1,12 @@
 """Judgements on the conclusions of the thesis are checked against their verdicts."""
 
 import re
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
+from bytenet.reproduction.engine.results import ResultFiles, read_record
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.pages import conclusions
 from bytenet.reproduction.pages.conclusions import (
@@ -17,9 +20,10 @@ from bytenet.reproduction.pages.conclusions import (
 from bytenet.reproduction.pages.differences import source_links
 from bytenet.reproduction.registry import all_experiments
 
+RESULTS = Path(__file__).parents[3] / "docs" / "reproduction"
 CONCLUSION = Conclusion(
     claim="It learns.", source="conclusion.tex:12, bytenet.tex:53", stands="in part",
-    because="The error is {0}, then {1}.",
+    because="The error is {0}, then {1}.", remark="Only at first.",
     rests_on={"fig-3.3.1": {"first": "agrees", "second": "not shown"}},
 )  # fmt: skip
 VERDICTS = [
@@ -70,16 +74,53 @@ def test_summary_counts_judgements_and_lists_all_that_are_not_open(monkeypatch):
         for stands, count in (("yes", 4), ("no", 2), ("open", 3))
         for number in range(count)
     ]
-    conclusions_ = [one.model_copy(update={"because": "So it is."}) for one in conclusions_] + [CONCLUSION]
+    conclusions_ = [one.model_copy(update={"because": "So it is.", "remark": ""}) for one in conclusions_]
+    conclusions_.append(CONCLUSION)
     monkeypatch.setattr(conclusions, "read_conclusions", lambda: conclusions_)
     summary = conclusions_summary(judge_conclusions({"fig-3.3.1": VERDICTS}))
     first, *rest = summary.split("\n\n")
     assert re.findall(r"\d+", first) == ["10", "4", "1", "2", "3"]  # all, yes, in part, no, open
     listed = [line.removeprefix("- ") for part in rest for line in part.split("\n") if line.startswith("- ")]
     assert listed == [
-        *(f"Claim of yes {number}." for number in range(4)), "It learns.",
+        *(f"Claim of yes {number}." for number in range(4)), "It learns. *Here:* Only at first.",
         *(f"Claim of no {number}." for number in range(2)),
     ]  # fmt: skip
+
+
+def test_conclusion_that_stands_in_part_must_say_which_part():
+    values = CONCLUSION.model_dump() | {"remark": ""}
+    with pytest.raises(ValidationError, match=r"which part of 'It learns\.' stands"):
+        Conclusion(**values)
+    assert Conclusion(**values | {"stands": "open"}).remark == ""
+
+
+def test_conclusions_on_europarl_say_that_nothing_was_trained():
+    for conclusion in read_conclusions():
+        if conclusion.claim.startswith("Trained on Europarl") and conclusion.stands != "open":
+            assert conclusion.remark.startswith("We did not train this.")
+
+
+def test_contradicted_claims_do_not_stand_even_in_part():
+    """A finding that contradicts the thesis is not hidden in a conclusion that stands."""
+    verdicts = {
+        (experiment.name, verdict.quantity)
+        for experiment in all_experiments()
+        if (record := read_record(ResultFiles(RESULTS, experiment.name, "cpu")))
+        for verdict in record[0]
+        if verdict.contradicts
+    }
+    assert verdicts
+    for conclusion in read_conclusions():
+        named = {(name, quantity) for name, quantities in conclusion.rests_on.items() for quantity in quantities}
+        if named & verdicts:
+            assert conclusion.stands == "no", conclusion.claim
+
+
+def test_conclusion_that_stands_does_not_rest_on_no_claim_alone():
+    for conclusion in read_conclusions():
+        outcomes = [outcome for of_figure in conclusion.rests_on.values() for outcome in of_figure.values()]
+        if conclusion.stands in ("yes", "in part"):
+            assert {"agrees", "shown", "same score"} & set(outcomes), conclusion.claim
 
 
 def test_nothing_is_judged_without_results():
