@@ -9,7 +9,7 @@ import pytest
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
 from bytenet.reproduction.engine.runner import judge
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
-from bytenet.reproduction.pages.conclusions import NOT_JUDGED
+from bytenet.reproduction.pages.conclusions import NOT_JUDGED, read_conclusions
 from bytenet.reproduction.pages.differences import source_links
 from bytenet.reproduction.pages.write_pages import write_pages
 from bytenet.reproduction.registry import all_experiments
@@ -64,3 +64,13 @@ def test_published_pages_are_up_to_date(tmp_path, page_facts):
 
 def test_every_conclusion_is_judged_in_the_published_results():
     assert NOT_JUDGED not in (DOCS / "reproduction.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TO_REPEAT)
+def test_conclusions_name_the_widths_of_the_published_trainings(name):
+    _, facts = read_record(ResultFiles(DOCS / "reproduction", name, "cpu"))
+    as_wide = any(text.startswith("model.dim 64 (200)") for text in facts["differs_from_the_thesis"])
+    of_figure = [conclusion for conclusion in read_conclusions() if name in conclusion.rests_on]
+    assert of_figure
+    for conclusion in of_figure:
+        assert ("1.84 times" in conclusion.because) == as_wide, f"Write it again: {conclusion.claim}"
