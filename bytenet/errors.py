@@ -1,5 +1,8 @@
 """Errors that users can correct: the commands print them without a traceback."""
 
+import difflib
+from collections.abc import Iterable
+
 MOST_MESSAGE_CHARS = 2000
 """Longest message. A longer one, such as an error with a whole file in it, would hide what it says."""
 
@@ -23,6 +26,12 @@ def shortened(text: str, most: int = MOST_MESSAGE_CHARS) -> str:
 def shown(value: object) -> str:
     """`repr(value)` for a message, at most `MOST_SHOWN_CHARS` long."""
     return shortened(repr(value), MOST_SHOWN_CHARS)
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """A space and the question "Did you mean ...?" with the nearest of `words`; an empty text if none is similar."""
+    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def last_lines(output: str) -> str:

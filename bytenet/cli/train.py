@@ -60,8 +60,8 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
     """Train a model with the settings of PRESET_OR_FILE, and save it in the folder given as --run.
 
     PRESET_OR_FILE is the name of a preset or the path of a YAML file. If it names a corpus, but no preset and no model,
-    a preset is chosen by the number of pairs. It may be left out with --set data.corpus=NAME, and with --resume; then
-    the run keeps its settings.
+    a preset is chosen by the number of pairs. Leave it out with --set data.corpus=NAME (a preset is chosen), or with
+    --resume (the run keeps its settings). `bytenet settings` prints all settings with explanations.
 
     With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """

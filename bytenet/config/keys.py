@@ -1,7 +1,6 @@
 """The names of all settings, which depend on the family of the model, and suggestions for wrong names."""
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
@@ -9,13 +8,7 @@ from bytenet.config.config import Config
 from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.model import ModelConfig
 from bytenet.config.settings_text import Setting
-from bytenet.errors import ConfigError, shown
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """A space and the question "Did you mean ...?" with the nearest of `words`; an empty text if none is similar."""
-    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
-    return f" Did you mean {close[0]}?" if close else ""
+from bytenet.errors import ConfigError, nearest, shown
 
 
 class Keys:

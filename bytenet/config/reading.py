@@ -17,10 +17,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from bytenet.config.config import Config
-from bytenet.config.keys import Keys, family_of, nearest, owners
+from bytenet.config.keys import Keys, family_of, owners
 from bytenet.config.old_names import with_present_names
 from bytenet.config.settings_text import Setting, parse_override, read_settings
-from bytenet.errors import ConfigError, MissingFileError, shown
+from bytenet.errors import ConfigError, MissingFileError, nearest, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 from bytenet.presets import preset_files
 

@@ -1,12 +1,11 @@
 """The pretrained models of the package, by name, such as "de-en"."""
 
-import difflib
 import os
 import re
 from importlib import resources
 from pathlib import Path
 
-from bytenet.errors import InputError, MissingFileError, shown
+from bytenet.errors import InputError, MissingFileError, nearest, shown
 from bytenet.lite.archive import SUFFIX, is_model_file
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
@@ -82,5 +81,4 @@ def names_hint(name: str) -> str:
     names = pretrained_names()
     if not names:
         return "This version has none: train one, or give the path of a .bytenet file."
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"{f'Did you mean {close[0]}? ' if close else ''}The pretrained models are {', '.join(names)}."
+    return f"{nearest(name, names)} The pretrained models are {', '.join(names)}.".lstrip()

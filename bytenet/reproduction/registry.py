@@ -1,10 +1,9 @@
 """All experiments, in the order of the thesis."""
 
-import difflib
 import importlib
 import pkgutil
 
-from bytenet.errors import ConfigError
+from bytenet.errors import ConfigError, nearest
 from bytenet.reproduction import figures
 from bytenet.reproduction.engine.experiment import Experiment
 
@@ -29,8 +28,7 @@ def find_experiment(name: str) -> Experiment:
     by_name = {experiment.name: experiment for experiment in all_experiments()}
     if name.lower() in by_name:
         return by_name[name.lower()]
-    near = difflib.get_close_matches(name.lower(), by_name, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    hint = nearest(name.lower(), by_name)
     raise ConfigError(f"{name!r} is not a figure or table here.{hint} `bytenet reproduce --list` lists them all.")
 
 

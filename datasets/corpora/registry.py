@@ -1,7 +1,5 @@
 """The corpora that `data.corpus` can name."""
 
-import difflib
-
 from bytenet.datasets.corpora.digits import ENTRY as DIGITS
 from bytenet.datasets.corpora.entry import CorpusEntry
 from bytenet.datasets.corpora.europarl import ENTRY as EUROPARL
@@ -13,7 +11,7 @@ from bytenet.datasets.corpora.numbers import ENTRY as NUMBERS
 from bytenet.datasets.corpora.tatoeba import ENTRY as TATOEBA
 from bytenet.datasets.corpora.user_files import ENTRY as USER_FILES
 from bytenet.datasets.corpora.user_shards import ENTRY as USER_SHARDS
-from bytenet.errors import ConfigError
+from bytenet.errors import ConfigError, nearest
 
 _ENTRIES = {
     entry.name: entry
@@ -45,6 +43,5 @@ def find_entry(name: str) -> CorpusEntry:
     """
     if name in _ENTRIES:
         return _ENTRIES[name]
-    nearest = difflib.get_close_matches(name, _ENTRIES, n=1)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    hint = nearest(name, _ENTRIES)
     raise ConfigError(f"data.corpus = {name!r} is not a corpus.{hint} The corpora are: {', '.join(_ENTRIES)}.")

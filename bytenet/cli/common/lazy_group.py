@@ -1,9 +1,10 @@
 """A command group that imports the module of a command when the command is called."""
 
-import difflib
 from importlib import import_module
 
 import click
+
+from bytenet.errors import nearest
 
 
 class LazyGroup(click.Group):
@@ -36,9 +37,7 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            close = difflib.get_close_matches(args[0], self._verbs, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise click.UsageError(error.message + hint, ctx) from error
+            raise click.UsageError(error.message + nearest(args[0], self._verbs), ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -69,7 +69,7 @@ def shard(
     """Split the pairs of INPUT... at random into the new FOLDER, from which `bytenet train` reads them.
 
     An INPUT is a .zip as OPUS gives it (Moses format), lines "source TAB target" as .tsv or .tsv.gz, or - for such
-    lines on standard input. Other files are text and come in twos, plain or .gz: the sources, then the targets. Several
+    lines on standard input. Give other text files, plain or .gz, in pairs: first the sources, then the targets. Several
     inputs are read one after the other.
 
     It is one pass in bounded memory. The report says which pairs were left out and why, with examples. Then train with:

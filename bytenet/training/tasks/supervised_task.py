@@ -7,8 +7,9 @@ import keras
 
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
+from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.starts import load_start
-from bytenet.training.tasks.task import Direction, Task
+from bytenet.training.tasks.task import Task
 from bytenet.training.trainable_model import make_trainable_model
 
 

@@ -66,7 +66,7 @@ def test_every_corpus_is_listed_with_licence_and_files():
 
 
 def test_an_unknown_corpus_is_refused_with_the_nearest_name():
-    with pytest.raises(ConfigError, match=r"'multi3k' is not a corpus. Did you mean 'multi30k'\?"):
+    with pytest.raises(ConfigError, match=r"'multi3k' is not a corpus. Did you mean multi30k\?"):
         load_corpus(DataConfig(corpus="multi3k"))
 
 
