@@ -1,7 +1,8 @@
 """Translation without TensorFlow and Keras, with a `.bytenet` file, LiteRT and NumPy.
 
-This package imports nothing else of `bytenet` but its errors. The distribution `bytenet-lite` consists of it. (The
-whole package reads and writes the same files, and imports what is common from here.)
+From the rest of `bytenet`, this package imports only the errors. The distribution `bytenet-lite` has this package, the
+errors and the pretrained models. (The whole package reads and writes the same files, and imports the common code from
+here.)
 """
 
 from bytenet.lite.translation import Translation

@@ -1,4 +1,4 @@
-"""One module a family of models, each with one subclass of `ModelConfig`. All modules here are found by themselves."""
+"""One module for each family of models, with one subclass of `ModelConfig`. Every module in this folder is a family."""
 
 import importlib
 import pkgutil

@@ -1,1 +1,1 @@
-"""The figures and tables, one module a theme; each module has its `EXPERIMENTS`."""
+"""The figures and tables, with one module for each theme. The constant `EXPERIMENTS` of a module lists them."""

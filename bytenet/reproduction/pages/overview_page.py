@@ -88,17 +88,19 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   - "measured, other hardware": times on two CPU cores. The thesis had GPUs.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
   Intervals of rates end at 0 and 1. "At the end" of a training is the mean of the last fifth of its curve.
-- **Verdict** on a value: "agrees" or "not reproduced". A value of the thesis that comes from one training agrees if it
-  lies where one more of our trainings (at least five) would lie with 95 % probability. It also agrees if it is no
-  farther away than a plot can be read, or than an "approximately" in the text allows. The cells of figure 3.6.1 are
-  means of five trainings. They agree if Welch's 95 % interval of the difference contains 0. For rescored translations,
+- **Verdict** on a value: "agrees" or "not reproduced". Many values of the thesis come from one training. Such a value
+  agrees if it lies in the 95 % prediction interval of our trainings: one more training of ours would lie there with
+  95 % probability. This needs at least five trainings. The value also agrees if the difference is within the precision
+  of a plot, or of an "approximately" in the text. The cells of figure 3.6.1 are means of five trainings. They agree if
+  Welch's 95 % interval of the difference contains 0. For rescored translations,
   the verdict is "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or
   "no difference".
 - **Verdict** on a statement: "shown" or "not shown".
-- **One training** can show that something happens, in a smaller model, too: that this model learns its pairs by heart,
-  or that its test loss rises again. It decides no comparison of two models, no value, no "never" and no "in general".
-  These are "no claim". Two models are compared only with at least {FEWEST_TO_COMPARE} trainings of each, and a
-  difference is shown only if its whole 95 % interval agrees. Scores of the author's own translations need no training.
+- **One training**, also of a smaller model, can show that something happens: for example, that this model learns its
+  pairs by heart, or that its test loss rises again. It cannot show which of two models is better, which value is
+  right, that something never happens, or that it happens in general. These are "no claim". Two models are compared
+  only with at least {FEWEST_TO_COMPARE} trainings of each, and a difference is shown only if its whole 95 %
+  interval agrees. Scores of the author's own translations need no training.
 - **A smaller or shorter training** does not show what the thesis's training never does, nor where its values end.
 - "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
   with.
@@ -115,9 +117,9 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
     return (
         f"The page has {len(verdicts)} single comparisons. {unjudged} of them allow no claim. In {missed}, our result "
         f"does not confirm the thesis. Of these, {contradictions} "
-        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others repeat "
-        "one of these, or another text, another size, other settings, too few trainings or a rounded number may be the "
-        "reason. "
+        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). Each of the others "
+        "repeats one of these or has another possible reason: another text, another size, other settings, too few "
+        "trainings, or a rounded number. "
         f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )
@@ -156,7 +158,7 @@ def _quoted(printed: float | str) -> str:
 def _conditions_text(results: Sequence[PublishedResult], common: Mapping[str, str], folder: str) -> str:
     lines = []
     if in_part := [result.link(folder) for result in results if TRAININGS in result.conditions]:
-        lines.append(f"These have a part of their trainings so far: {', '.join(in_part)}.")
+        lines.append(f"Some trainings of these experiments are not finished: {', '.join(in_part)}.")
     if common:
         lines += ["Unless a section says otherwise, these are the conditions:", table(("", ""), common.items())]
     return "\n\n".join(lines)

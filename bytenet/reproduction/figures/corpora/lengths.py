@@ -87,8 +87,8 @@ EXPERIMENTS = (
     Experiment(
         name="fig-2.6.3",
         title="Lengths of the sentences of NewsTest 2014",
-        thesis="Densities of both sides have their peak at 75 to 80 characters; the figure's longest sentence has "
-        "about 465, the text says 400.",
+        thesis="The most frequent length is 75 to 80 characters on both sides. The longest sentence has about 465 "
+        "characters in the figure. The text says 400.",
         needs=NEWSTEST,
         basis=Basis("counted"),
         measure=_measure_lengths,

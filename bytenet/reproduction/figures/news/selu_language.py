@@ -193,10 +193,10 @@ EXPERIMENTS = (
         name="selu-language",
         is_thesis=False,
         title="SELU ByteNet on natural language: other recipes than the thesis's (Multi30k)",
-        thesis="SELU ByteNet spikes on occasion and learns Europarl extremely poorly (figure 3.5.6). Gradient clipping "
-        "is named as a possible remedy and thought not to be a good one; no trial of a remedy is reported. (Here the "
-        "thesis's recipe is the first weights of its published code and its rate, without clipping. Masking and loss "
-        "are the defaults in all trainings.)",
+        thesis="SELU ByteNet spikes on occasion and learns Europarl extremely poorly (figure 3.5.6). The thesis "
+        "names gradient clipping as a possible remedy, but does not think that it is a good one. It reports no trial "
+        "of a remedy. (Here “thesis recipe” means the first weights of its published code and its learning rate, "
+        "without clipping. Masking and loss are our defaults in all trainings.)",
         needs=Needs(
             corpus="Multi30k",
             time={

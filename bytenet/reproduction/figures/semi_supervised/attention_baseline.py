@@ -144,9 +144,9 @@ EXPERIMENTS = (
     Experiment(
         name=ATTENTION,
         title="Attention baseline on Synthetic Digits (the line in figure 3.6.1)",
-        thesis="A recurrent model with attention. In figure 3.6.1 and the author's data it gets .555, .510 and .332 of "
-        "the symbols wrong after one training each with 64, 128 and 256 pairs, and ByteNet fewer. The text has .51 "
-        "alone.",
+        thesis="A recurrent model with attention. In figure 3.6.1 and the author's data, its share of wrong symbols is "
+        ".555, .510 and .332 with 64, 128 and 256 pairs (one training each). ByteNet's is lower. The text gives only "
+        "the .51.",
         needs=Needs(
             time={
                 "smoke": "2 min",

@@ -140,8 +140,9 @@ EXPERIMENTS = (
     Experiment(
         name="fig-3.6.1",
         title="Semi-supervised ByteNet on Synthetic Digits: misclassification",
-        thesis="27 cells of 64, 128, 256 labelled and 0, 512, 1,024 unlabelled sequences and three weights: unlabelled "
-        "text lowers the error, from .29 to .21 at 128 pairs and weight .2. All are below the attention baseline.",
+        thesis="27 cells: 64, 128 or 256 labelled sequences, 0, 512 or 1,024 unlabelled ones, and three weights. "
+        "Unlabelled text lowers the error, for example from .29 to .21 with 128 pairs and weight .2. All cells are "
+        "below the attention baseline.",
         needs=GRID_NEEDS,
         basis=Basis("trained, same size", "64 to 256 pairs, d = 20"),
         runs=grid_runs,

@@ -221,8 +221,9 @@ EXPERIMENTS = (
         name="semi-supervised-settings",
         is_thesis=False,
         title="Settings of semi-supervised training on Synthetic Digits (128 pairs, 1,024 unlabelled, weight .2)",
-        thesis="Starting from supervised translators is named as future work. How the weight comes in, the beam, what "
-        "equal hypotheses count, the search's statistics and numerals without words were not compared.",
+        thesis="Starting from supervised translators is named as future work. The thesis does "
+        "not compare these: the weight from the first step on, other beams, merging equal hypotheses, the statistics "
+        "of batch normalisation in the search, and text of both sides.",
         needs=Needs(
             time={
                 "smoke": "2 min",
