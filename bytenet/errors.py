@@ -28,9 +28,15 @@ def shown(value: object) -> str:
     return shortened(repr(value), MOST_SHOWN_CHARS)
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """A space and the question "Did you mean ...?" with the nearest of `words`; an empty text if none is similar."""
-    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+def nearest(word: str, words: Iterable[str], least: float = 0.6) -> str:
+    """A space and the question "Did you mean ...?" with the nearest of `words`; an empty text if none is similar.
+
+    Args:
+        word: what was given.
+        words: what it may stand for.
+        least: similarity of a word that is similar, see `difflib.get_close_matches`.
+    """
+    close = difflib.get_close_matches(word, words, n=1, cutoff=least)
     return f" Did you mean {close[0]}?" if close else ""
 
 

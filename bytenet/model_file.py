@@ -74,7 +74,10 @@ class ModelFile:
     def vocabulary(self) -> "Vocabulary":
         from bytenet.datasets import Vocabulary
 
-        return Vocabulary.from_json(self._archive.read_text(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
+        vocabulary = Vocabulary.from_json(self._archive.read_text(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
+        if "\n" in vocabulary.characters:  # a translation would be two lines
+            raise self._error(VOCABULARY, "it has the line end as a character")
+        return vocabulary
 
     @property
     def card(self) -> str:

@@ -128,6 +128,12 @@ def test_damaged_or_missing_weights_are_refused(model_path, changed):
         ModelFile(changed(weights_safetensors=None)).load_model()
 
 
+def test_a_vocabulary_with_the_line_end_is_refused(changed):
+    path = changed(vocabulary_json=Vocabulary("abc\n").to_json().encode())
+    with pytest.raises(InputError, match="has the line end as a character"):
+        _ = ModelFile(path).vocabulary
+
+
 def test_vocabulary_of_another_size_is_refused(changed):
     with pytest.raises(InputError, match="its weights are not those"):
         ModelFile(changed(vocabulary_json=Vocabulary("ab").to_json().encode())).load_model()

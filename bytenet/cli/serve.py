@@ -102,7 +102,10 @@ def serve(
         from bytenet.serving.http.settings import ServerSettings
         from bytenet.serving.server import serve as run_server
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed. The server needs it: pip install 'bytenet[serve]'.") from None
+        raise InputError(
+            f"{error.name} is not installed. The server needs it: pip install '.[serve]' in the folder of bytenet's "
+            "source."
+        ) from None
     settings = ServerSettings(
         max_chars=max_chars,
         max_texts=max_texts,
@@ -139,8 +142,8 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine
         return RunEngine(path, **options)
     if path.is_dir():
         raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
-    reranking = {key: options.pop(key) for key in ("rerank_with", "rerank_weight")}
-    if any(value is not None for value in options.values()):
+    reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}
+    if any(value is not None for key, value in options.items() if key not in reranking):
         raise click.UsageError(
             "With --engine lite, the options of the search are those of the export, except --rerank-with and "
             "--rerank-weight."

@@ -12,7 +12,8 @@ def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
     """Print all settings of PRESET_OR_FILE as YAML, with explanations. Without it, print the defaults.
 
     The output is a complete configuration: save it, change it, and give the file to `bytenet train`. The settings of
-    the section `model` depend on the family of the model.
+    the section `model` depend on the family of the model. If a corpus is named, but no preset and no size of the model,
+    the corpus is read, because its number of pairs chooses the preset.
 
     \b
     bytenet settings
@@ -25,4 +26,4 @@ def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
     config, choice = load_sized_config(preset_or_file, overrides)
     if choice:
         click.echo(choice, err=True)
-    click.echo(described_yaml(config), nl=False)
+    click.echo(described_yaml(config).encode(), nl=False)  # a configuration is UTF-8 on every machine

@@ -24,10 +24,14 @@ class _Comments(NamedTuple):
     beside: str = ""
 
 
+_IMPLIED = "# Values behind # follow from variant and settings. To set one of them, remove its #."
+
+
 def described_yaml(config: Config) -> str:
     """All settings, each with its comment and its possible values.
 
-    `load_config` reads the text back to an equal configuration.
+    `load_config` reads the text back to an equal configuration. Values of the model that follow from its variant are
+    comments, so that another variant brings its own values.
     """
     sections = ((name, getattr(config, name)) for name in asdict(config))
     return "\n".join(_section(name, section) for name, section in sections)
@@ -36,7 +40,8 @@ def described_yaml(config: Config) -> str:
 def _section(name: str, section: Any) -> str:
     kind = type(section)
     comments, types = _comments(kind), get_type_hints(kind, include_extras=True)
-    lines = [f"# {(kind.__doc__ or '').partition(chr(10))[0]}", f"{name}:"]
+    implied = _implied(section) if isinstance(section, ModelConfig) else {}
+    lines = [f"# {(kind.__doc__ or '').partition(chr(10))[0]}", *([_IMPLIED] if implied else []), f"{name}:"]
     for key, value in asdict(section).items():
         above, beside = comments.get(key, _Comments())
         lines += [f"  {line}" for line in above]
@@ -44,8 +49,15 @@ def _section(name: str, section: Any) -> str:
             lines += textwrap.wrap(
                 f"Values: {', '.join(choices)}", 118, initial_indent="  # ", subsequent_indent="  #   "
             )
-        lines.append(f"  {key}: {write_value(value)}{beside and f'  {beside}'}")
+        mark = "# " if key in implied and implied[key] == value else ""
+        lines.append(f"  {mark}{key}: {write_value(value)}{beside and f'  {beside}'}")
     return "\n".join(lines) + "\n"
+
+
+def _implied(model: ModelConfig) -> dict[str, Any]:
+    """The values that follow from family, variant and settings of a model."""
+    chosen = {"variant": model.variant, "settings": model.settings}
+    return {key: value for key, value in asdict(type(model)(**chosen)).items() if key not in ("family", *chosen)}
 
 
 def _comments(kind: type[Any]) -> dict[str, _Comments]:

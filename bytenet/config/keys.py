@@ -56,8 +56,8 @@ class Keys:
             return f" Did you mean {in_other_sections[0]}?"
         if section in self.sections:
             keys = [key for key in self.all if key.startswith(f"{section}.")]
-            return nearest(wrong_key, keys) or f" The keys of {section} are: {', '.join(self.sections[section])}."
-        return nearest(wrong_key, [*self.all, *self.sections]) or f" The sections are: {', '.join(self.sections)}."
+            return nearest(wrong_key, keys, 0.5) or f" The keys of {section} are: {', '.join(self.sections[section])}."
+        return nearest(wrong_key, [*self.all, *self.sections], 0.5) or f" The sections are: {', '.join(self.sections)}."
 
 
 def owners(key: str) -> dict[str, type[ModelConfig]]:

@@ -75,7 +75,8 @@ class TrainingConfig:
     # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"
     early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
-    # Fixed, because the checkpoint has its best value so far.
+    # The score that decides which model is the best, when the run stops early, and when a plateau begins. A resumed run
+    # keeps it, because its checkpoint has the best value so far.
     early_stopping_metric: Annotated[Literal["val_loss", "val_bleu", "val_chrf"], Fixed()] = "val_loss"
     mixed_precision: bool = False  # computes in bfloat16, keeps weights in float32
     # Compilation of the steps with XLA. "auto": if the run has at least 100 steps for each batch shape.

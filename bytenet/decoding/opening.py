@@ -39,9 +39,8 @@ def translator_arguments(
     folder = folders[0]
     data = folder.config.data
     decoding = decoding_with(folder.config.decoding, options)
-    # The models are large, so all that can be wrong with the options is checked before they are loaded.
-    reranker = _opened_reranker(folder, decoding, options, row_factor)
     models = [member.load_model() for member in folders]
+    reranker = _opened_reranker(folder, decoding, options, row_factor)
     return {
         "model": models[0] if len(models) == 1 else Ensemble(models),
         "vocabulary": folder.vocabulary,
@@ -101,8 +100,10 @@ def _check_members(folders: Sequence[RunFolder | ModelFile]) -> None:
     first, *others = folders
     for other in others:
         check_direction(
-            other.path, other.config.data.languages, first.config.data.languages, f"Together with {first.path}"
-        )
+            other.path, other.config.data.languages, first.config.data.languages,
+            f"It cannot translate together with {first.path}",
+            " If only the names of the languages are wrong, correct them in its config.yaml.",
+        )  # fmt: skip
         if other.vocabulary != first.vocabulary:
             raise InputError(
                 f"The runs {first.path} and {other.path} have different vocabularies, so they cannot translate "

@@ -20,7 +20,7 @@ from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.pretrained import pretrained_path
-from bytenet.lite.reranking import Reranker
+from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
 from bytenet.lite.translation import BLANK, Translation
 from bytenet.models.translation_model import TranslationModel
 
@@ -83,9 +83,7 @@ class Translator:
         data: DataConfig | None = None,
     ):
         if reranker is not None and beam_size == 1:
-            raise InputError(
-                "rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more."
-            )
+            raise InputError(ONE_HYPOTHESIS)
         self.model = model
         self.vocabulary = vocabulary
         self.beam_size = beam_size

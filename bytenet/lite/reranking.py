@@ -7,10 +7,14 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_penalty_divisor
 from bytenet.lite.translation import Translation, best_first
 
+ONE_HYPOTHESIS = (
+    "rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more. For LiteRT, export the "
+    "model again with a larger beam."
+)
 WITHOUT_RERANKING = "To translate without reranking, give --rerank-weight 0."
 
 
@@ -117,15 +121,15 @@ def chosen_reranker(
         beam_size: number of hypotheses. A configured model is not used with only one.
 
     Raises:
-        InputError: a weight is given and no model is there; a model is given and there is one hypothesis; or the
-            weight is negative or not finite.
+        ConfigError: a weight is given and no model is there, or a model is given and there is one hypothesis.
+        InputError: the weight is negative or not finite.
     """
     model = configured[0] if given[0] is None else given[0]
     weight = check_weight(configured[1] if given[1] is None else given[1])
     if model is None:
         if given[1]:
-            raise InputError(f"rerank_weight is {given[1]}, but no model is named. Set rerank_with, too.")
+            raise ConfigError(f"rerank_weight is {given[1]}, but no model is named. Set rerank_with, too.")
         return None
     if beam_size == 1 and given[0] is not None and weight:
-        raise InputError("rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more.")
+        raise ConfigError(ONE_HYPOTHESIS)
     return (model, weight) if weight and beam_size > 1 else None

@@ -30,7 +30,8 @@ class LitePairScorer:
             counts.
 
         Raises:
-            InputError: a text has an unknown character, and the vocabulary's rule refuses it; or the file is damaged.
+            InputError: a text has an unknown character, and the vocabulary's rule refuses it.
+            ModelError: LiteRT fails; the file is damaged.
         """
         scores = np.zeros(len(sources), np.float64)
         lengths = np.zeros(len(sources), np.int64)

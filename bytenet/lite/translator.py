@@ -125,13 +125,14 @@ def _reranker(
     if rerank_with is None and name is None and weight is None:
         return None
     try:
-        configured_weight = float(decoding.get("rerank_weight", 1.0))
+        configured = (name, float(decoding.get("rerank_weight", 1.0)))
+        if (choice := chosen_reranker(configured, (rerank_with, weight), model.beam_size)) is None:
+            return None
         penalty, rule = float(decoding["length_penalty"]), check_rule(decoding["length_penalty_rule"])
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {SETTINGS} cannot be used ({error}). Export the model again.") from error
-    choice = chosen_reranker((name, configured_weight), (rerank_with, weight), model.beam_size)
-    if choice is None:
-        return None
     try:
         other_path = model_path(named_path(name, path) if rerank_with is None else rerank_with)
     except MissingFileError as error:

@@ -20,12 +20,12 @@ def check_profile_plugin() -> None:
     if find_spec("xprof") is None:
         raise InputError(
             "TensorBoard's Profile tab needs the plug-in xprof, which is not installed. Install it: "
-            "pip install 'bytenet[profiling]'"
+            "pip install '.[profiling]' in the folder of bytenet's source"
         )
     if not any("profile" in point.name for point in entry_points(group=_PLUGIN_GROUP)):
         raise InputError(
             f"xprof {version('xprof')} is installed, but TensorBoard would not find its Profile tab. Reinstall it: "
-            "pip install --force-reinstall 'bytenet[profiling]'"
+            "pip install --force-reinstall '.[profiling]' in the folder of bytenet's source"
         )
 
 

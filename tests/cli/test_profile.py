@@ -73,7 +73,7 @@ def test_missing_plugin_still_gives_tables_and_an_install_hint(out, invoke, monk
     monkeypatch.setattr(tensorboard, "find_spec", lambda name: None)
     result = invoke(profile, "--trace", folder / "training")
     assert result.stdout.startswith(str(folder))
-    assert "pip install 'bytenet[profiling]'" in result.stderr
+    assert "pip install '.[profiling]'" in result.stderr
     assert "--logdir" not in result.stderr
 
 

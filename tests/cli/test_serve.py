@@ -94,6 +94,9 @@ def test_the_server_and_the_lite_engine_need_no_tensorflow(model_path):
 def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, model_path, invoke, started):
     assert "takes .bytenet files" in invoke(serve, run_folder.path, "--engine", "lite").stderr
     assert "those of the export" in invoke(serve, model_path, "--engine", "lite", "--beam-size", 2).stderr
+    invoke(serve, model_path, model_path, "--engine", "lite", "--rerank-weight", 0)
+    assert [type(engine) for engine in started[0]] == [LiteEngine, LiteEngine]
+    started.clear()
     two = invoke(serve, model_path, model_path, "--rerank-with", model_path)
     assert (two.exit_code, "for a server with one model" in two.stderr) == (2, True)
     invoke(serve, model_path, "--engine", "lite")
@@ -201,5 +204,5 @@ def test_a_folder_that_is_no_run_is_refused(invoke, started, tmp_path):
 def test_a_missing_library_is_named(run_folder, invoke, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
     monkeypatch.delitem(__import__("sys").modules, "bytenet.serving.server", raising=False)
-    with pytest.raises(InputError, match=r"pip install 'bytenet\[serve\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[serve\]'"):
         invoke(serve, run_folder.path)

@@ -1,5 +1,7 @@
 """`bytenet settings`: all settings with their explanations, as a configuration that can be used."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 
@@ -39,17 +41,25 @@ def test_comments_and_values_come_from_the_source():
     assert lines[compilation - 1] == "  # Values: true, false, auto"
     # A comment of the base class, for a setting that a subclass defines again without one.
     transformer = described_yaml(load_config(None, ["model.family=transformer"])).split("\n")
-    assert transformer[transformer.index("  mask_padding: true") - 1].startswith("  # Hides padding")
+    assert transformer[transformer.index("  # mask_padding: true") - 1].startswith("  # Hides padding")
     assert not any("None" in line for line in lines)
+
+
+def test_another_variant_brings_its_own_values(tmp_path):
+    path = tmp_path / "described.yaml"
+    text = described_yaml(load_config("numbers"))
+    assert "  variant: bytenet " in text
+    path.write_text(text.replace("  variant: bytenet ", "  variant: simplified "), encoding="utf-8")
+    assert load_config(path).model.block_size == "small"
+    path.write_text(text.replace("  settings: default", "  settings: thesis"), encoding="utf-8")
+    assert not load_config(path).model.mask_padding
 
 
 def test_every_setting_is_there_once():
     config = load_config("multi30k-attention")
-    keys = [
-        line.split(":")[0].strip()
-        for line in described_yaml(config).split("\n")
-        if line.startswith("  ") and line[2] != "#"
-    ]
+    settings = re.findall(r"^  (?:# )?([a-z0-9_]+): ", described_yaml(config), re.MULTILINE)
+    names = {key.partition(".")[2] for key in config.settings()}
+    keys = [key for key in settings if key in names]
     assert keys == [key.partition(".")[2] for key in config.settings()]
 
 

@@ -33,7 +33,10 @@ def make_run(tmp_path_factory):
 
 def test_models_of_two_directions_do_not_translate_together(make_run):
     forward, backward = make_run(), make_run("data.reversed=true")
-    with pytest.raises(InputError, match=r"^Together with .*: .* translates en to de; expected a model from de to en"):
+    with pytest.raises(
+        InputError,
+        match=r"^It cannot translate together with .* translates en to de; expected",
+    ):
         Translator.from_run(forward, backward)
 
 

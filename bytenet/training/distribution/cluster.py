@@ -104,6 +104,10 @@ class Cluster:
         except (RuntimeError, ValueError) as error:
             raise ConfigError(f"Slurm's variables cannot be used ({error}). {_SLURM_ADVICE}") from error
         index = resolver.task_id
+        if index is None:
+            raise ConfigError(
+                f"Slurm's variables cannot be used (SLURM_PROCID is no task of the step). {_SLURM_ADVICE}"
+            )
         node, host = environment.get("SLURMD_NODENAME"), addresses[index].rpartition(":")[0]
         if node not in (None, host):
             raise ConfigError(

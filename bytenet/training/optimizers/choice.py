@@ -21,8 +21,7 @@ from typing import Any
 import keras
 
 from bytenet.config import TrainingConfig
-from bytenet.config.keys import nearest
-from bytenet.errors import ConfigError
+from bytenet.errors import ConfigError, nearest
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer, scope_of
 from bytenet.training.optimizers.nag import Nag

@@ -17,7 +17,7 @@ import pytest
 import requests
 
 pytestmark = pytest.mark.slow
-pytest.importorskip("xprof", reason="TensorBoard's Profile tab is not installed: pip install 'bytenet[profiling]'")
+pytest.importorskip("xprof", reason="TensorBoard's Profile tab is not installed: pip install '.[profiling]'")
 
 # TensorBoard consists of shadow trees, and the profile is a frame. The text of a page is the text of all of them.
 _ALL_TEXT = """

@@ -138,3 +138,10 @@ def test_wrong_variables_of_slurm_are_explained(monkeypatch, name, message):
     with pytest.raises(ConfigError, match=message) as raised:
         slurm(monkeypatch, **{"SLURM_PROCID": "0", name: "many"})
     assert "set TF_CONFIG for each task" in str(raised.value)
+
+
+@pytest.mark.parametrize("number", ["3", "-1"])
+def test_a_task_that_is_not_in_the_step_is_explained(monkeypatch, number):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    with pytest.raises(ConfigError, match=r"SLURM_PROCID is no task of the step\)"):
+        slurm(monkeypatch, SLURM_PROCID=number)

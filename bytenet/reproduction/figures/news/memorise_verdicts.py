@@ -126,18 +126,26 @@ def _when_bleu_passes_50(
     table: Table, variant: str, printed: str, claim: Literal["lower", "higher"], contradicts: bool, source: str
 ) -> Verdict:
     own, other = (epoch_of_bleu(table, run, 50, 0.3) for run in (variant, "bytenet"))
-    when = [f"epoch {fmean(values):.0f}" if np.isfinite(values).all() else "never" for values in (own, other)]
+    when = [_epochs(values) for values in (own, other)]
     # A ByteNet that never passes 50 would do so after its training at the earliest.
     ends = [float(epochs[-1]) for epochs, _ in series(table, "bytenet", "train_bleu").values()]
     differences = np.subtract(own, np.minimum(other, ends)).tolist()
     learns = bool(np.isfinite(own).all())
     interval = interval_text(student_t(differences)) if learns else ""
-    verdict = comparison(
+    return comparison(
         f"train BLEU passes 50: {variant}, ByteNet", printed, differences if learns else [0.0] * len(own), claim,
         measured=", ".join(when), contradicts=contradicts, source=source,
         note=f"the difference in epochs: {interval}, 95 %" if interval else "",
     )  # fmt: skip
-    return verdict
+
+
+def _epochs(values: Sequence[float]) -> str:
+    """The mean epoch of those trainings that have one."""
+    finite = [value for value in values if np.isfinite(value)]
+    if not finite:
+        return "never"
+    part = "" if len(finite) == len(values) else f" ({len(finite)} of {len(values)} trainings)"
+    return f"epoch {fmean(finite):.0f}{part}"
 
 
 def about_bytenet(verdict: Verdict, table: Table, beside: Mapping[str, Table]) -> Verdict:

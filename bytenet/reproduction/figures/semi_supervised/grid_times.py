@@ -61,7 +61,8 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
     if interval is not None:
         expectation = [
             Verdict(
-                quantity=f"the same beside the {_EXPECTED} times that were expected, {words}",
+                quantity="time of a step with unlabelled text over one without, below the expected "
+                f"{_EXPECTED} times, {words}",
                 printed="not as bad as one would theoretically expect", measured=fmean(values), interval=interval,
                 seeds=len(values), evidence="measured, other hardware", source=_TIME_SOURCE,
                 outcome="shown" if interval[1] < _EXPECTED and longest < _EXPECTED else "not shown",
