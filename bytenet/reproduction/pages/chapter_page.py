@@ -68,7 +68,7 @@ def _short_verdicts(verdicts: Sequence[Verdict]) -> str:
 
 def _data_table(rows: Table) -> str:
     text = table(
-        [cell(name) for name in rows[0]],
+        [cell(name.replace("_", " ")) for name in rows[0]],
         ([cell(number_text(value), _MAX_CELL_CHARACTERS) for value in row.values()] for row in rows[:_MAX_ROWS]),
     )
     if len(rows) > _MAX_ROWS:

@@ -116,22 +116,22 @@ _ONE, _FOUR = Captured("bytenet", 1), Captured("bytenet", THESIS_DEVICES)
 _SIMPLIFIED, _SELU = Captured("simplified", THESIS_DEVICES), Captured("selu", THESIS_DEVICES)
 EXPERIMENTS = (
     _raw(
-        _FOUR, "fig-3.3.4", "Raw profile of ByteNet on 4 GPUs",
+        _FOUR, "fig-3.3.4", "Raw profile of ByteNet, in the thesis on 4 GPUs",
         "Operations of one step on the streams of four GPUs. Most of it is waiting. The text calls this profile likely "
         "an extreme case. By the figures the GPUs are busy for .33 s of a step of 1.15 s.",
     ),
     _grouped(
-        _FOUR, "fig-3.3.6", "Grouped profile of ByteNet on 4 GPUs",
+        _FOUR, "fig-3.3.6", "Grouped profile of ByteNet, in the thesis on 4 GPUs",
         "The same operations summed by pass, half of the model and part of a block: .33 s a GPU, .23 s of it backward.",
         backward_share(_BACKWARD_SHARES[4]),
     ),
     _grouped(
-        _SIMPLIFIED, "fig-3.4.3", "Grouped profile of the Simplified ByteNet on 4 GPUs",
+        _SIMPLIFIED, "fig-3.4.3", "Grouped profile of the Simplified ByteNet, in the thesis on 4 GPUs",
         "By the figure about .13 s a GPU; pre-normalization takes about three quarters of it.",
         largest_part("pre-normalization", "pre-normalization, about .75"),
     ),
     _grouped(
-        _SELU, "fig-3.5.5", "Grouped profile of the SELU ByteNet on 4 GPUs",
+        _SELU, "fig-3.5.5", "Grouped profile of the SELU ByteNet, in the thesis on 4 GPUs",
         "By the figure about .14 s a GPU; without normalisation, the dilated convolutions take the largest part.",
         largest_part("conv-dilated", "conv-dilated"),
         cost_of_part(
@@ -139,21 +139,21 @@ EXPERIMENTS = (
         ),
     ),
     _raw(
-        _ONE, "fig-d.1.1", "Raw profile of ByteNet on 1 GPU",
+        _ONE, "fig-d.1.1", "Raw profile of ByteNet, in the thesis on 1 GPU",
         "Operations of one step on the streams of one GPU, busy for .232 s of a step of .86 s.",
     ),
     _grouped(
-        _ONE, "fig-d.1.2", "Grouped profile of ByteNet on 1 GPU",
+        _ONE, "fig-d.1.2", "Grouped profile of ByteNet, in the thesis on 1 GPU",
         "The same operations summed: .150 s of .232 s are backward. (The last sentence of the caption names SELU "
         "ByteNet; the data are ByteNet's.)",
         backward_share(_BACKWARD_SHARES[1]),
     ),
     _raw(
-        _SIMPLIFIED, "fig-d.2.3", "Raw profile of the Simplified ByteNet on 4 GPUs",
+        _SIMPLIFIED, "fig-d.2.3", "Raw profile of the Simplified ByteNet, in the thesis on 4 GPUs",
         "As figure 3.3.4: busy for about .13 s of a step of .96 s.",
     ),
     _raw(
-        _SELU, "fig-d.3.2", "Raw profile of the SELU ByteNet on 4 GPUs",
+        _SELU, "fig-d.3.2", "Raw profile of the SELU ByteNet, in the thesis on 4 GPUs",
         "As figure 3.3.4: busy for about .14 s of a step of .50 s.",
     ),
 )  # fmt: skip
