@@ -54,8 +54,8 @@ def _against_bytenet(table: Table, form: str, num_pairs: int, column: str = "mis
     if form != "thesis" or min(len(rates), len(bytenet)) < FEWEST_TO_COMPARE:
         outcome = "no claim"
     return Verdict(
-        quantity=f"test misclassification, {num_pairs} pairs, attention ({FORMS[form].words}) minus ByteNet "
-        f"without unlabelled text, {epochs:,} epochs",
+        quantity=f"test misclassification, {num_pairs} pairs, attention ({FORMS[form].words}; {epochs:,} epochs) minus "
+        f"the author's ByteNet without unlabelled text ({EPOCHS['bytenet']} epochs)",
         printed=f"above 0: {PRINTED[num_pairs]:.3f} against {fmean(bytenet):.3f} in figure 3.6.1"
         if form == "thesis"
         else "not compared",
