@@ -56,8 +56,8 @@ def _section(name: str, section: Any) -> str:
 
 def _implied(model: ModelConfig) -> dict[str, Any]:
     """The values that follow from family, variant and settings of a model."""
-    chosen = {"variant": model.variant, "settings": model.settings}
-    return {key: value for key, value in asdict(type(model)(**chosen)).items() if key not in ("family", *chosen)}
+    implied = asdict(type(model)(family=model.family, variant=model.variant, settings=model.settings))
+    return {key: value for key, value in implied.items() if key not in ("family", "variant", "settings")}
 
 
 def _comments(kind: type[Any]) -> dict[str, _Comments]:
