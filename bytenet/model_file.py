@@ -14,7 +14,7 @@ from bytenet.config.families import family_configs
 from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
 from bytenet.lite.pretrained import model_path, named_path, names_hint
-from bytenet.lite.reranking import WITHOUT_RERANKING, chosen_reranker
+from bytenet.lite.reranking import chosen_reranker, explaining_missing_reranker
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -179,10 +179,8 @@ class ModelFile:
 
 
 def _scores_with_lite(reranker: str | os.PathLike[str]) -> bool:
-    try:
+    with explaining_missing_reranker():
         path = model_path(reranker)
-    except MissingFileError as error:
-        raise MissingFileError(f"rerank_with: {error} {WITHOUT_RERANKING}") from error
     return is_model_file(path) and ModelFile(path).scores_with_lite
 
 

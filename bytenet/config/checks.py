@@ -1,6 +1,6 @@
 """The checked dataclass, the types of settings, which say what a value may be, and the mark of fixed settings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
@@ -15,6 +15,12 @@ def checked(cls: type[_T]) -> type[_T]:
     """Turn a class into a frozen dataclass that checks its values."""
     config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
     return cast(type[_T], checking_dataclass(frozen=True, kw_only=True, config=config)(cls))
+
+
+def problem_of(item: Mapping[str, Any]) -> str:
+    """What is wrong with a value: "should be ...". The item is one of `ValidationError.errors`."""
+    message: str = item["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return message.replace("a valid tuple", "a list, such as [1, 2]")
 
 
 def _odd(value: int) -> int:

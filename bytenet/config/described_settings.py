@@ -15,6 +15,7 @@ from bytenet.config.model import ModelConfig
 from bytenet.config.settings_text import write_value
 
 _DIRECTIVE = "# fmt:"
+_IMPLIED = "# Values behind # follow from variant and settings. To set one of them, remove its #."
 
 
 class _Comments(NamedTuple):
@@ -22,9 +23,6 @@ class _Comments(NamedTuple):
 
     above: tuple[str, ...] = ()
     beside: str = ""
-
-
-_IMPLIED = "# Values behind # follow from variant and settings. To set one of them, remove its #."
 
 
 def described_yaml(config: Config) -> str:
@@ -80,9 +78,8 @@ def _own_comments(kind: type[Any]) -> Iterator[tuple[str, _Comments]]:
                 first -= 1
             # Offsets of `ast` count bytes.
             beside = lines[(node.end_lineno or 0) - 1].encode()[node.end_col_offset :].decode().strip()
-            above = tuple(line.strip() for line in lines[first : node.lineno - 1])
-            comments = _Comments(above, "" if beside.startswith(_DIRECTIVE) else beside)
-            yield node.target.id, _Comments(tuple(map(_as_yaml, comments.above)), _as_yaml(comments.beside))
+            above = tuple(_as_yaml(line.strip()) for line in lines[first : node.lineno - 1])
+            yield node.target.id, _Comments(above, "" if beside.startswith(_DIRECTIVE) else _as_yaml(beside))
 
 
 def _as_yaml(comment: str) -> str:
@@ -105,9 +102,9 @@ def _literals(annotation: Any) -> Iterator[Any]:
     elif origin is Annotated:
         yield from _literals(arguments[0])
     elif origin in (Union, UnionType):
-        if any(get_origin(argument) is Literal for argument in arguments) and bool in arguments:
+        values = [value for argument in arguments for value in _literals(argument)]
+        if values and bool in arguments:
             yield from (True, False)
-        for argument in arguments:
-            yield from _literals(argument)
-        if type(None) in arguments and any(True for argument in arguments for _ in _literals(argument)):
+        yield from values
+        if values and type(None) in arguments:
             yield None

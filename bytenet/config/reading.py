@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from bytenet.config.checks import problem_of
 from bytenet.config.config import Config
 from bytenet.config.keys import Keys, family_of, owners
 from bytenet.config.old_names import with_present_names
@@ -232,8 +233,7 @@ def _describe(error: ValidationError, section: str, by_key: Mapping[str, Setting
     """One line for each wrong setting: its place, the key, the value found, and the values allowed."""
     problems: dict[str, str] = {}
     for item in error.errors(include_url=False):
-        message = item["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        message = message.replace("a valid tuple", "a list, such as [1, 2]")
+        message = problem_of(item)
         if not item["loc"]:  # a check between several settings
             problems[section] = f"{section}: {message}."
             continue

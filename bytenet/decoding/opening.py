@@ -2,18 +2,19 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from pydantic import ValidationError
 
 from bytenet.config import DecodingConfig
+from bytenet.config.checks import problem_of
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols
-from bytenet.errors import ConfigError, InputError, MissingFileError, shown
+from bytenet.errors import ConfigError, InputError, shown
 from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import pretrained_name
-from bytenet.lite.reranking import WITHOUT_RERANKING, Reranker, chosen_reranker
+from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.model_file import ModelFile, open_model
 from bytenet.models import Ensemble
 from bytenet.run_folder import RunFolder
@@ -37,26 +38,19 @@ def translator_arguments(
     folders = [open_model(path) for path in paths]
     _check_members(folders)
     folder = folders[0]
-    data = folder.config.data
     decoding = decoding_with(folder.config.decoding, options)
     models = [member.load_model() for member in folders]
     reranker = _opened_reranker(folder, decoding, options, row_factor)
-    return {
+    search = asdict(decoding)
+    del search["rerank_with"], search["rerank_weight"]
+    return search | {
         "model": models[0] if len(models) == 1 else Ensemble(models),
         "vocabulary": folder.vocabulary,
-        "beam_size": decoding.beam_size,
-        "length_penalty": decoding.length_penalty,
-        "length_penalty_rule": decoding.length_penalty_rule,
-        "coverage_penalty": decoding.coverage_penalty,
-        "batch_size": decoding.batch_size,
-        "min_length": decoding.min_length,
-        "max_length": decoding.max_length,
-        "replace_unknown": decoding.replace_unknown,
         "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary, decoding.replace_unknown),
         "trained_lengths": folder.trained_lengths,
         "row_factor": row_factor,
         "reranker": reranker,
-        "data": data,
+        "data": folder.config.data,
     }
 
 
@@ -83,7 +77,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
     except ValidationError as error:
         problems = []
         for item in error.errors(include_url=False):
-            message = item["msg"].removeprefix("Value error, ").removeprefix("Input ")
+            message = problem_of(item)
             name = item["loc"][0] if item["loc"] else None
             problems.append(f"{name} is {shown(given[str(name)])}, but {message}." if name else f"{message}.")
         raise ConfigError(f"The options of the search: {' '.join(problems)}") from None
@@ -131,10 +125,8 @@ def _opened_reranker(
     if choice is None:
         return None
     path, weight = choice
-    try:
+    with explaining_missing_reranker():
         other = open_model(path)
-    except MissingFileError as error:
-        raise MissingFileError(f"rerank_with: {error} {WITHOUT_RERANKING}") from error
     source, target = folder.config.data.languages
     check_direction(path, other.config.data.languages, (target, source), "rerank_with")
     scorer = PairScorer(

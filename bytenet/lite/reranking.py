@@ -2,12 +2,13 @@
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from bytenet.errors import ConfigError, InputError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_penalty_divisor
 from bytenet.lite.translation import Translation, best_first
 
@@ -15,7 +16,16 @@ ONE_HYPOTHESIS = (
     "rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more. For LiteRT, export the "
     "model again with a larger beam."
 )
-WITHOUT_RERANKING = "To translate without reranking, give --rerank-weight 0."
+
+
+@contextmanager
+def explaining_missing_reranker() -> Iterator[None]:
+    """Add to the message about a missing model what it was for, and how to do without it."""
+    try:
+        yield
+    except MissingFileError as error:
+        message = f"rerank_with: {error} To translate without reranking, give --rerank-weight 0."
+        raise MissingFileError(message) from error
 
 
 class Scorer(Protocol):

@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import InputError
 from bytenet.lite.archive import SETTINGS
 from bytenet.lite.characters import is_blank
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.model import LiteModel
 from bytenet.lite.pretrained import model_path, named_path, pretrained_path
-from bytenet.lite.reranking import WITHOUT_RERANKING, Reranker, chosen_reranker
+from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.translation import BLANK, Translation
 
@@ -133,10 +133,8 @@ def _reranker(
         raise
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: {SETTINGS} cannot be used ({error}). Export the model again.") from error
-    try:
+    with explaining_missing_reranker():
         other_path = model_path(named_path(name, path) if rerank_with is None else rerank_with)
-    except MissingFileError as error:
-        raise MissingFileError(f"rerank_with: {error} {WITHOUT_RERANKING}") from error
     scorer = LitePairScorer(other_path, num_threads)
     source, target = _languages(model.settings)
     check_direction(other_path, _languages(scorer.model.settings), (target, source), "rerank_with")
