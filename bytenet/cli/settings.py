@@ -4,6 +4,9 @@ import click
 
 from bytenet.cli.common.set_option import set_option
 
+_FILES = ("data.train_source=train.source", "data.train_target=train.target")
+"""Stand for the names of the user's files."""
+
 
 @click.command(short_help="Print all settings of a configuration, with explanations.")
 @click.argument("preset_or_file", required=False)
@@ -20,9 +23,13 @@ def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
     bytenet settings --set model.family=transformer
     bytenet settings multi30k-attention > my.yaml
     """
+    from bytenet.config import lacks_files
     from bytenet.config.described_settings import described_yaml
     from bytenet.presets.by_size import load_sized_config
 
+    if lacks_files(preset_or_file, overrides):
+        overrides = (*_FILES, *overrides)
+        click.echo("train.source and train.target stand for the names of your files.", err=True)
     config, choice = load_sized_config(preset_or_file, overrides)
     if choice:
         click.echo(choice, err=True)

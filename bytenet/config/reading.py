@@ -91,6 +91,18 @@ def leaves_model_open(preset_or_file: str | os.PathLike[str] | None, overrides: 
     return preset is None and "data.corpus" in keys and not is_semi_supervised and of_file.isdisjoint(_SIZES)
 
 
+def lacks_files(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
+    """Whether a configuration lies on a preset for files of the user, such as `pairs-10k`, and names no files.
+
+    Args:
+        preset_or_file, overrides: as for `load_config`.
+    """
+    preset, settings = _named_settings(preset_or_file)
+    values = {setting.key: setting.value for setting in [*settings, *map(parse_override, overrides)]}
+    of_files = preset is not None and values.get("data.corpus") == "files"
+    return of_files and values.keys().isdisjoint(("data.train_source", "data.train_target"))
+
+
 def _named_settings(preset_or_file: str | os.PathLike[str] | None) -> tuple[str | None, list[Setting]]:
     """The preset that is named, or that a file names; and all settings of both."""
     if preset_or_file is None:

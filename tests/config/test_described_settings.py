@@ -30,6 +30,21 @@ def test_the_settings_of_each_family_are_described(family, tmp_path):
     assert f"  # Values: {', '.join(family_configs()[family].VARIANTS)}" in result.stdout.replace("\n  #  ", "")
 
 
+@pytest.mark.parametrize("text", [None, "preset: pairs-2k\n"])
+def test_presets_for_own_files_are_described_without_them(text, tmp_path):
+    argument = "pairs-2k"
+    if text:
+        argument = str(tmp_path / "my.yaml")
+        (tmp_path / "my.yaml").write_text(text)
+    result = CliRunner().invoke(settings, [argument, "--set", "data.train_source=own.de"])
+    assert isinstance(result.exception, ConfigError)  # one of two files
+    result = CliRunner().invoke(settings, [argument])
+    assert result.exit_code == 0
+    assert result.stderr == "train.source and train.target stand for the names of your files.\n"
+    assert "\n  train_source: " in result.stdout
+    assert "train.source\n" in result.stdout
+
+
 def test_comments_and_values_come_from_the_source():
     lines = described_yaml(load_config("numbers", ["training.devices=[GPU:0]"])).split("\n")
     schedule = lines.index("  schedule: cosine")
