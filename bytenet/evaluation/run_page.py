@@ -3,36 +3,15 @@
 import math
 import os
 from pathlib import Path
-from typing import Any, NotRequired
-
-from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError, MissingFileError
+from bytenet.evaluation.evaluation import SavedEvaluation, saved_evaluations
 from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
-from bytenet.limits import MOST_JSON_BYTES, read_json, read_limited
+from bytenet.limits import MOST_JSON_BYTES, read_limited
 from bytenet.markdown import cell, code, table
 from bytenet.run_folder import RunFolder
-
-
-class _SavedScore(TypedDict):
-    name: str
-    value: float
-    interval: tuple[float, float] | None
-    settings: str
-    digits: NotRequired[int]
-
-
-class _SavedEvaluation(TypedDict):
-    """What `Evaluation.to_dict` gives."""
-
-    name: str
-    num_sentences: int
-    scores: list[_SavedScore]
-    settings: dict[str, Any]
-    seconds: float
-    characters_per_second: float
 
 
 def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
@@ -48,7 +27,7 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         InputError: a file in it is damaged.
     """
     folder = RunFolder.open(run_dir)
-    evaluations = sorted(folder.evaluation.glob("*.json"))
+    evaluations = saved_evaluations(folder.evaluation)
     missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
     if not read_csv_log(folder.metrics_path):
         missing.append("metrics.csv (written after each epoch, for a translator that learns)")
@@ -65,7 +44,7 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         raise InputError(
             f"{folder.environment_path} or {folder.metrics_path} is damaged: {error} is missing. Bring back the file."
         ) from None
-    sections += [_evaluation(file) for file in evaluations]
+    sections += [_evaluation(folder.evaluation, name, evaluation) for name, evaluation in evaluations.items()]
     write_text_atomic(path, "\n\n".join(section.strip() for section in sections) + "\n")
 
 
@@ -108,21 +87,20 @@ def _number(name: str, value: float) -> str:
     return f"{value:.2f}" if name in ("val_bleu", "val_chrf") else f"{value:.4g}"
 
 
-def _evaluation(file: Path) -> str:
-    evaluation = read_json(file, _SavedEvaluation, "the scores that `bytenet evaluate` wrote")
+def _evaluation(folder: Path, name: str, evaluation: SavedEvaluation) -> str:
     scores = []
     for score in evaluation["scores"]:
-        digits = score.get("digits", 2 if score["value"] > 2 else 4)  # older versions did not save them
+        digits = score.get("digits", 2 if score["value"] > 2 else 4)
         low, high = score["interval"] or (None, None)
         interval = "" if low is None else f"{low:.{digits}f} to {high:.{digits}f}"
         scores.append((cell(score["name"]), f"{score['value']:.{digits}f}", interval, cell(score["settings"])))
     search = evaluation["settings"]
-    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in search.items() if value is not None)
-    samples_path = file.with_name(f"{file.name.removesuffix('.json')}.samples.md")
+    settings = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in search.items() if value is not None)
+    samples_path = folder / f"{name}.samples.md"
     samples = read_limited(samples_path, MOST_JSON_BYTES, "translations in Markdown").decode("utf-8", "replace")
     return "\n\n".join(
         [
-            f"## Scores on {evaluation['name']}",
+            f"## Scores on {name}",
             f"{evaluation['num_sentences']:,} sentences, translated in {evaluation['seconds']:.0f} seconds "
             f"({evaluation['characters_per_second']:,.0f} characters a second); {settings}.",
             table(("score", "value", "95 % interval", "settings"), scores),

@@ -36,7 +36,8 @@ def run(run_folder, tmp_path):
 def evaluation() -> Evaluation:
     """A possible evaluation of the run."""
     texts = {"sources": ["ein Hund"], "references": ["a dog"], "hypotheses": ["a cat"]}
-    return Evaluation("test", scores=[Score("BLEU", 1.5, 1)], settings={}, seconds=1.0, num_unended=0, **texts)
+    scores, settings = [Score("BLEU", 1.5, 1)], {"beam_size": 1}
+    return Evaluation("test", scores=scores, settings=settings, seconds=1.0, num_unended=0, **texts)
 
 
 def test_page_shows_command_machine_time_speed_scores_and_translations(run, evaluated_run, invoke, tmp_path):

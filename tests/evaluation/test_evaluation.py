@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from bytenet.errors import InputError
 from bytenet.evaluation import Evaluation, Score, samples_table, text_scores
+from bytenet.evaluation.evaluation import saved_evaluations
 
 
 def _evaluation(**changes):
@@ -29,6 +31,22 @@ def test_save_writes_scores_translations_and_samples(tmp_path):
     assert saved["characters_per_second"] == 2
     assert saved["num_unended"] == 1
     assert paths[1].read_text() == "a dog\n\n"
+
+
+def test_saved_evaluations_are_read_by_name(tmp_path):
+    assert saved_evaluations(tmp_path / "none") == {}
+    names = ["b", "a.first-2"]
+    paths = [
+        _evaluation(name=name, scores=[Score("BLEU", 50.0, 2, interval=(40.0, 60.0))]).save(tmp_path)[0]
+        for name in names
+    ]
+    saved = saved_evaluations(tmp_path)
+    assert [*saved] == sorted(names)
+    assert saved["b"]["scores"][0]["interval"] == (40, 60)
+    assert saved["b"]["settings"] == {"beam_size": 4}
+    paths[0].write_text("{}")
+    with pytest.raises(InputError, match=r"b\.json is damaged .*the scores that `bytenet evaluate` wrote"):
+        saved_evaluations(tmp_path)
 
 
 def test_samples_are_the_first_sentences_in_order():

@@ -3,13 +3,10 @@
 import os
 import shlex
 from pathlib import Path
-from typing import NotRequired
-
-from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
-from bytenet.limits import read_json
+from bytenet.evaluation.evaluation import SavedScore, SavedSearch, saved_evaluations
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import Environment, RunFolder
 
@@ -17,25 +14,6 @@ FACTS = "{facts}"
 """Where a text of one's own for a card gets the facts that the run folder has."""
 
 _SHOWN_SCORES = ("BLEU", "chrF2")
-
-
-class _SavedScore(TypedDict):
-    name: str
-    value: float
-    interval: tuple[float, float] | None
-
-
-class _SavedSearch(TypedDict):
-    beam_size: int
-    rerank_with: NotRequired[str]
-
-
-class _SavedEvaluation(TypedDict):
-    """The part of an evaluation's file that a card shows."""
-
-    scores: list[_SavedScore]
-    num_sentences: int
-    settings: _SavedSearch
 
 
 def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", text: str = "") -> str:
@@ -87,23 +65,22 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
 def _scores(run: RunFolder) -> dict[str, str]:
     """A fact for each test set: its scores with their intervals."""
     facts = {}
-    for path in sorted(run.evaluation.glob("*.json")):
-        evaluation = read_json(path, _SavedEvaluation, "the scores that `bytenet evaluate` wrote")
+    for name, evaluation in saved_evaluations(run.evaluation).items():
         scores = [_shown(score) for score in evaluation["scores"] if score["name"] in _SHOWN_SCORES]
         if scores:
-            facts[f"scores on {path.stem}"] = (
+            facts[f"scores on {name}"] = (
                 f"{', '.join(scores)}; {evaluation['num_sentences']:,} sentences, {_search(evaluation['settings'])}"
             )
     return facts
 
 
-def _shown(score: _SavedScore) -> str:
+def _shown(score: SavedScore) -> str:
     interval = score["interval"]
     shown = f"{score['name']} {score['value']:.1f}"
     return shown if interval is None else f"{shown} ({interval[0]:.1f} to {interval[1]:.1f})"
 
 
-def _search(settings: _SavedSearch) -> str:
+def _search(settings: SavedSearch) -> str:
     beam_size, reranker = settings["beam_size"], settings.get("rerank_with")
     shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
     return shown if reranker is None else f"{shown} reranked with {Path(reranker).name}"

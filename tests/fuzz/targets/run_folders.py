@@ -5,6 +5,7 @@ import json
 from bytenet.config import load_config
 from bytenet.csv_log import CsvLog, read_csv_log
 from bytenet.datasets import Vocabulary
+from bytenet.evaluation.evaluation import saved_evaluations
 from bytenet.evaluation.run_page import _evaluation
 from bytenet.run_folder import RunFolder
 from tests.fuzz.targets.target import Target
@@ -97,4 +98,5 @@ class Evaluations(Target):
         return [json.dumps(evaluation, indent=2).encode()]
 
     def read(self) -> None:
-        assert _evaluation(self.path).startswith("## Scores on ")
+        [(name, evaluation)] = saved_evaluations(self.folder).items()
+        assert _evaluation(self.folder, name, evaluation).startswith("## Scores on ")
