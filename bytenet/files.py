@@ -6,7 +6,7 @@ import platform
 import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -98,7 +98,7 @@ def write_text_atomic(path: str | os.PathLike[str], text: str) -> None:
 
 
 @contextmanager
-def alone_in(folder: str | os.PathLike[str], work: str) -> Iterator[None]:
+def alone_in(folder: str | os.PathLike[str], work: str, say: Callable[[str], None] | None = None) -> Iterator[None]:
     """Hold the lock of a folder.
 
     The operating system releases it when this process ends, even if it is killed. A file system without locks keeps
@@ -107,9 +107,10 @@ def alone_in(folder: str | os.PathLike[str], work: str) -> Iterator[None]:
     Args:
         folder: must exist.
         work: what is done there, for the message, such as "trains a run".
+        say: prints a line when the lock has to be waited for. None does not wait.
 
     Raises:
-        InputError: another process holds the lock.
+        InputError: another process holds the lock, and `say` is None.
     """
     from filelock import FileLock, Timeout
 
@@ -117,9 +118,11 @@ def alone_in(folder: str | os.PathLike[str], work: str) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        raise InputError(
-            f"Another process {work} in {folder}. Wait until it has ended, or give another folder."
-        ) from None
+        message = f"Another process {work} in {folder}."
+        if say is None:
+            raise InputError(f"{message} Wait until it has ended, or give another folder.") from None
+        say(f"{message} Waiting until it has ended ...")
+        lock.acquire()
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise

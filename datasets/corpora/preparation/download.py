@@ -1,16 +1,16 @@
 """Downloads that show their progress, continue after an interruption, and are checked before use."""
 
 import errno
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.errors import InputError
+from bytenet.files import alone_in
 
 if TYPE_CHECKING:
     from requests import Response
@@ -42,7 +42,7 @@ def download(file: RemoteFile, destination: Path) -> Path:
     part = destination.with_name(destination.name + ".part")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        with _alone_in(destination.parent):
+        with alone_in(destination.parent, "downloads a corpus", say=partial(print, file=sys.stderr)):
             if destination.exists():
                 return destination
             _receive(file, part)
@@ -63,22 +63,6 @@ def download(file: RemoteFile, destination: Path) -> Path:
             "and run the same command again; the download will continue."
         ) from error
     return destination
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other processes from downloading into `folder`, if its file system has locks."""
-    from rich.console import Console
-
-    with open(folder / ".lock", "wb") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            Console(stderr=True).print(f"Waiting for another process that downloads into {folder} ...")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError:  # the file system has no locks
-            pass
-        yield
 
 
 def _receive(file: RemoteFile, part: Path) -> None:

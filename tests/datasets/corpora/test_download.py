@@ -1,8 +1,8 @@
 """Downloads are resumed, checked, and explained when they fail."""
 
 import errno
-import fcntl
 import hashlib
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +12,7 @@ from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.datasets.corpora.preparation import lookup
 from bytenet.datasets.corpora.preparation.download import DownloadError, download
 from bytenet.errors import InputError, MissingFileError
+from bytenet.files import alone_in
 
 
 @pytest.fixture
@@ -101,32 +102,29 @@ def test_full_disk_is_reported_and_the_partial_file_is_kept(remote, tmp_path, mo
     assert contents(tmp_path) == ["corpus.gz.part"]
 
 
-def test_download_waits_for_the_same_download_in_another_process(server, remote, tmp_path, capfd, monkeypatch):
+def test_download_waits_for_the_same_download_in_another_process(server, remote, tmp_path, monkeypatch):
     path = tmp_path / "corpus.gz"
-    waits, flock = threading.Event(), fcntl.flock
+    waits = threading.Event()
 
-    def noted(file, operation):
-        if operation == fcntl.LOCK_EX:
+    def note(text):
+        if text.startswith(f"Another process downloads a corpus in {tmp_path}. Waiting"):
             waits.set()
-        flock(file, operation)
 
-    with open(tmp_path / ".lock", "wb") as lock, ThreadPoolExecutor(1) as thread:
-        flock(lock, fcntl.LOCK_EX)  # acts as the other process
-        monkeypatch.setattr(fcntl, "flock", noted)
-        found = thread.submit(download, remote, path)
-        assert waits.wait(20)
-        path.write_bytes(b"by the other")
-        flock(lock, fcntl.LOCK_UN)
+    monkeypatch.setattr(sys.stderr, "write", note)
+    with ThreadPoolExecutor(1) as thread:
+        with alone_in(tmp_path, "works"):  # acts as the other process
+            found = thread.submit(download, remote, path)
+            assert waits.wait(20)
+            path.write_bytes(b"by the other")
         assert found.result(timeout=20).read_bytes() == b"by the other"
     assert server.ranges == []
-    assert "Waiting for another process" in capfd.readouterr().err
 
 
 def test_download_works_on_a_file_system_without_locks(server, remote, tmp_path, monkeypatch):
     def refuse(file, operation):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(fcntl, "flock", refuse)
+    monkeypatch.setattr("fcntl.flock", refuse)
     assert download(remote, tmp_path / "corpus.gz").read_bytes() == server.content
 
 
