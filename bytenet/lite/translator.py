@@ -121,20 +121,16 @@ def _reranker(
         MissingFileError, InputError: as for `Translator`.
     """
     decoding = _section(model.settings, "decoding")
-    name = decoding.get("rerank_with")
-    if rerank_with is None and name is None and weight is None:
-        return None
     try:
-        configured = (name, float(decoding.get("rerank_weight", 1.0)))
-        if (choice := chosen_reranker(configured, (rerank_with, weight), model.beam_size)) is None:
-            return None
+        configured = decoding.get("rerank_with"), float(decoding.get("rerank_weight", 1.0))
         penalty, rule = float(decoding["length_penalty"]), check_rule(decoding["length_penalty_rule"])
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{path}: {SETTINGS} cannot be used ({error}). Export the model again.") from error
+    choice = chosen_reranker(configured, (rerank_with, weight), model.beam_size)
+    if choice is None:
+        return None
     with explaining_missing_reranker():
-        other_path = model_path(named_path(name, path) if rerank_with is None else rerank_with)
+        other_path = model_path(named_path(configured[0], path) if rerank_with is None else rerank_with)
     scorer = LitePairScorer(other_path, num_threads)
     source, target = _languages(model.settings)
     check_direction(other_path, _languages(scorer.model.settings), (target, source), "rerank_with")
