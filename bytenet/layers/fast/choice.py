@@ -1,8 +1,4 @@
-"""The choice between plain and fast forms of layers."""
-
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+"""The layers that settings choose, in their fast forms."""
 
 import keras
 
@@ -10,23 +6,10 @@ from bytenet.layers.convolution import DilatedConvolution
 from bytenet.layers.fast.dropout import HashedAlphaDropout, HashedDropout
 from bytenet.layers.fast.normalization import FastBatchNormalization, FastLayerNormalization
 from bytenet.layers.fast.tap_products import product_of_taps
-from bytenet.layers.normalization import LayerNormalization, MaskedBatchNormalization
 from bytenet.private_api import all_layers
 
 # Up to this width, a product of taps is faster than a convolution on a CPU, compiled by XLA.
 _WIDEST_PRODUCT = 32
-
-_fast = ContextVar("fast", default=True)
-
-
-@contextmanager
-def plain_layers() -> Iterator[None]:
-    """Models that are made inside have plain layers only, to compare with or to read in a profile."""
-    token = _fast.set(False)
-    try:
-        yield
-    finally:
-        _fast.reset(token)
 
 
 def make_normalization(
@@ -48,11 +31,9 @@ def make_normalization(
         ValueError: for an unknown `kind`.
     """
     if kind == "batch":
-        batch = FastBatchNormalization if _fast.get() else MaskedBatchNormalization
-        return batch(epsilon=epsilon, momentum=momentum, **kwargs)
+        return FastBatchNormalization(epsilon=epsilon, momentum=momentum, **kwargs)
     if kind == "layer":
-        layer = FastLayerNormalization if _fast.get() else LayerNormalization
-        return layer(epsilon=epsilon, scale=scale, **kwargs)
+        return FastLayerNormalization(epsilon=epsilon, scale=scale, **kwargs)
     if kind == "none":
         return None
     raise ValueError(f"Unknown normalisation {kind!r}; known are batch, layer, none.")
@@ -71,9 +52,7 @@ def make_dropout(rate: float, alpha: bool = False, **kwargs) -> keras.layers.Lay
     """
     if not rate:
         return None
-    if _fast.get():
-        return (HashedAlphaDropout if alpha else HashedDropout)(rate, **kwargs)
-    return (keras.layers.AlphaDropout if alpha else keras.layers.Dropout)(rate, **kwargs)
+    return (HashedAlphaDropout if alpha else HashedDropout)(rate, **kwargs)
 
 
 def apply_dropout(layer: keras.layers.Layer | None, values, training: bool):

@@ -21,7 +21,7 @@ from keras.ops import convert_to_numpy, convert_to_tensor
 
 from bytenet.config import ModelConfig, TrainingConfig
 from bytenet.layers import ThesisCodeUniform, batch_norm_statistics, initializers_for
-from bytenet.layers.fast import plain_layers, use_tap_products
+from bytenet.layers.fast import use_tap_products
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
 from bytenet.models import build_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
@@ -29,6 +29,7 @@ from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.schedules import WarmupDecay, make_schedule
 
 from ..cases import VARIANT_CASES, VOCAB_SIZE, randomize
+from ..plain_layers import plain_layers
 from .layers import LAYERS, SENTENCES, Values, draw, layer_values, weight_values
 
 SAMPLE_WEIGHTS = np.array([0.5, 1.0, 0.1], "float32")

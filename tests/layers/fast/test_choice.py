@@ -1,4 +1,4 @@
-"""Networks get fast layers by default and plain layers on request. Both compute the same."""
+"""Networks get fast layers, which compute the same as plain ones."""
 
 import keras
 import numpy as np
@@ -7,8 +7,10 @@ import tensorflow as tf
 
 from bytenet.layers import ResidualStack
 from bytenet.layers.convolution import convolve_taps
-from bytenet.layers.fast import make_dropout, plain_layers, use_tap_products
+from bytenet.layers.fast import make_dropout, use_tap_products
 from bytenet.private_api import all_layers
+
+from ...contract.plain_layers import plain_layers
 
 ARGUMENTS = {"dim": 8, "kernel_size": 3, "causal": False, "activation": "relu"}
 
@@ -54,20 +56,16 @@ def test_fast_and_plain_stacks_have_equal_outputs_and_gradients(normalization):
         np.testing.assert_allclose(one, other, atol=2e-4 * max(1.0, float(np.abs(other).max())))
 
 
-def test_dropout_is_hashed_unless_plain_layers_are_requested():
+def test_dropout_is_hashed():
     assert "HashedDropout" in fast_parts(make_stack("none", dropout=0.5))
     assert "HashedAlphaDropout" in fast_parts(make_stack("none", dropout=0.5, activation="selu"))
-    with plain_layers():
-        assert fast_parts(make_stack("none", dropout=0.5)) == set()
-        assert fast_parts(make_stack("none", dropout=0.5, activation="selu")) == set()
 
 
 @pytest.mark.parametrize("alpha", [False, True])
 def test_fast_and_plain_dropout_give_the_same_values(alpha):
     inputs = np.full((100, 100), 2.0, "float32")
     fast = make_dropout(0.3, alpha, seed=1)(inputs, training=True)
-    with plain_layers():
-        plain = make_dropout(0.3, alpha, seed=1)(inputs, training=True)
+    plain = (keras.layers.AlphaDropout if alpha else keras.layers.Dropout)(0.3, seed=1)(inputs, training=True)
     (fast_values, fast_counts), (plain_values, plain_counts) = (
         np.unique(keras.ops.convert_to_numpy(outputs), return_counts=True) for outputs in (fast, plain)
     )
