@@ -1,4 +1,4 @@
-"""A trained model in one `.bytenet` file, as the whole package reads it; and opening of run folders and such files."""
+"""A trained model in one `.bytenet` file, as the whole package reads it."""
 
 import os
 import re
@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import cached_property
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import InputError
 from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
-from bytenet.lite.pretrained import model_path, named_path, names_hint
+from bytenet.lite.pretrained import model_path, named_path
 from bytenet.lite.reranking import chosen_reranker, explaining_missing_reranker
-from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
     import keras
@@ -182,37 +180,6 @@ def _scores_with_lite(reranker: str | os.PathLike[str]) -> bool:
     with explaining_missing_reranker():
         path = model_path(reranker)
     return is_model_file(path) and ModelFile(path).scores_with_lite
-
-
-def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
-    """Open a run folder, a file whose name ends in `.bytenet`, or a pretrained model of the package, by its name.
-
-    Raises:
-        MissingFileError: there is no such folder, file or name.
-        InputError: it is something else, or damaged.
-    """
-    path = find_model(path)
-    return ModelFile(path) if is_model_file(path) else RunFolder.open(path)
-
-
-def find_model(name: str | os.PathLike[str]) -> Path:
-    """The path that a name stands for: the name itself, or the file of a pretrained model of the package.
-
-    A file or the folder of a run comes before a pretrained model.
-
-    Raises:
-        MissingFileError: it stands for nothing.
-    """
-    try:
-        return model_path(name)
-    except MissingFileError as error:
-        path = Path(name)
-        if is_model_file(path):
-            raise
-        raise MissingFileError(
-            f"{path} does not exist; expected the folder of a run, which `bytenet train PRESET --run {path}` makes, or "
-            f"the name of a pretrained model. {names_hint(path.name)}"
-        ) from error
 
 
 def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Mapping[str, Any] | None) -> dict:

@@ -11,9 +11,10 @@ from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.archive import Archive, packed
-from bytenet.model_file import ModelFile, open_model
+from bytenet.model_file import ModelFile
 from bytenet.models import Ensemble, build_model
 from bytenet.run_folder import RunFolder
+from bytenet.trained_model import open_model
 
 from .archive_entries import entries_of
 

@@ -41,8 +41,8 @@ def attention(
     from bytenet.datasets.text.characters import is_blank
     from bytenet.decoding import Translator
     from bytenet.evaluation.sentence_attention import attention_of_pairs
-    from bytenet.model_file import open_model
     from bytenet.run_folder import RunFolder
+    from bytenet.trained_model import open_model
 
     folder = open_model(model_path)
     if output is None:

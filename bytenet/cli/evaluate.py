@@ -68,8 +68,8 @@ def evaluate(
 
     from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
-    from bytenet.model_file import open_model
     from bytenet.run_folder import RunFolder
+    from bytenet.trained_model import open_model
 
     model = open_model(model_path)
     if output_dir is None and isinstance(model, RunFolder):

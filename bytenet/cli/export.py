@@ -48,7 +48,7 @@ def export(
     The options of the search become part of OUT. Those that are not given come from the configuration of RUN. --xla
     is for a SavedModel, and is off by default.
     """
-    from bytenet.model_file import open_model
+    from bytenet.trained_model import open_model
 
     folder = open_model(run)
     jit_compile = bool(options.pop("jit_compile"))

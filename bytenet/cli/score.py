@@ -20,7 +20,7 @@ def score(model_path: Path, source: Path, target: Path, batch_size: int | None, 
     character, separated by tabs. The bits per character of all pairs together go to stderr.
     """
     from bytenet.datasets import read_parallel
-    from bytenet.model_file import open_model
+    from bytenet.trained_model import open_model
 
     folder = open_model(model_path)
     pairs = read_parallel(source, target)

@@ -128,10 +128,10 @@ def serve(
 def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine | StartingEngine":
     """The engine of a name for a model."""
     from bytenet.lite.archive import is_model_file
-    from bytenet.model_file import find_model
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine
     from bytenet.serving.engines.starting_engine import StartingEngine
+    from bytenet.trained_model import find_model
 
     path = find_model(model)
     has_options = any(value is not None for value in options.values())

@@ -15,9 +15,10 @@ from bytenet.errors import ConfigError, InputError, shown
 from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import pretrained_name
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
-from bytenet.model_file import ModelFile, open_model
+from bytenet.model_file import ModelFile
 from bytenet.models import Ensemble
 from bytenet.run_folder import RunFolder
+from bytenet.trained_model import open_model
 
 
 def translator_arguments(

@@ -17,8 +17,9 @@ from bytenet.evaluation.metrics.likelihood import bits_per_character
 from bytenet.evaluation.metrics.misclassification import sentence_misclassification
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
-from bytenet.model_file import ModelFile, open_model
+from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
+from bytenet.trained_model import open_model
 
 if TYPE_CHECKING:
     from bytenet.decoding import Translation, Translator

@@ -10,7 +10,7 @@ from bytenet.cli.serve import serve
 from bytenet.cli.translate import translate
 from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
-from bytenet.model_file import find_model, open_model
+from bytenet.trained_model import find_model, open_model
 
 TEXT = "ein Hund\n\nzwei Häuser\n".encode()
 

@@ -42,8 +42,9 @@ def serving(
     folder of a run works without --texts.
     """
     from bytenet.datasets import load_corpus, read_lines
-    from bytenet.model_file import ModelFile, open_model
+    from bytenet.model_file import ModelFile
     from bytenet.profiling.benchmarks.serving import measure_serving
+    from bytenet.trained_model import open_model
 
     opened = open_model(model)
     config = opened.config

@@ -45,8 +45,8 @@ def back_translate(
     """
     from bytenet.errors import InputError
     from bytenet.files import write_text_atomic
-    from bytenet.model_file import open_model
     from bytenet.presets.by_size import load_sized_config
+    from bytenet.trained_model import open_model
 
     # A configuration may name the files that this command is about to make.
     overrides = (*overrides, "data.synthetic_source=", "data.synthetic_target=")

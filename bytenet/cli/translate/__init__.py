@@ -116,7 +116,7 @@ def _engine(
     options: dict[str, Any],
 ) -> Engine:
     """The engine of a name, or the one that suits the models and the options."""
-    from bytenet.model_file import find_model
+    from bytenet.trained_model import find_model
 
     paths = [find_model(model) for model in models]
     reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}

@@ -58,7 +58,7 @@ def full_engine(
     paths: Sequence[Path], n_best: int, dictionary: Path | None, window: int | None, options: dict[str, Any]
 ) -> Engine:
     """Translation with TensorFlow."""
-    from bytenet.model_file import open_model
+    from bytenet.trained_model import open_model
 
     models = [open_model(path) for path in paths]
     decoding = models[0].config.decoding

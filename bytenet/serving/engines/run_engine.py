@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from bytenet.model_file import open_model
 from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
+from bytenet.trained_model import open_model
 
 # A graph takes tens of megabytes, so batches have few sizes: 1, 4 and 16 sentences. On two cores, larger batches save
 # no more time (docs/serving.md).

@@ -10,8 +10,9 @@ from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError
 from bytenet.lite.languages import check_direction
-from bytenet.model_file import ModelFile, open_model
+from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
+from bytenet.trained_model import open_model
 
 # These settings change neither the weights of a model nor what it computes with them. The variant and the settings
 # choose values of other settings, which are compared.
