@@ -96,11 +96,11 @@ def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: 
 
 def _check_direction(source: RunFolder | ModelFile, setting: str, expected: tuple[str, str]) -> None:
     """Raise an InputError if a start translates between other languages. Models of both directions have one shape."""
-    check_direction(
-        source.path, source.config.data.languages, expected, setting,
-        " Train a run of the other direction with --set data.reversed=true. If only the names of the languages are "
-        "wrong, correct them in the config.yaml of that run.",
-    )  # fmt: skip
+    languages = source.config.data.languages
+    advice = " If only the names of the languages are wrong, correct them in the config.yaml of that run."
+    if languages == expected[::-1]:
+        advice = f" Train a run of the other direction with --set data.reversed=true.{advice}"
+    check_direction(source.path, languages, expected, setting, advice)
 
 
 def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int = 0) -> None:

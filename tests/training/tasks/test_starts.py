@@ -181,7 +181,11 @@ def test_runs_start_from_models_that_ship(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["data.reversed=true"], "^training.start: .* translates de to en; expected a model from en to de"),
+        (
+            ["data.reversed=true"],
+            r"^training.start: .* expected a model from en to de\. Train a run of the other direct",
+        ),
+        (["data.source_language=da"], r"^training.start: .* expected a model from da to en\. If only the names of "),
         (["semi_supervised.enabled=true"], "training.start is for training on pairs alone"),
     ],
 )

@@ -83,14 +83,14 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         for system in texts_in([row for row in table if row["task"] == task], "system"):
             where = {"task": task, "system": system}
             values = list(by_trial(table, "exact", **where).values())
-            minutes = fmean(by_trial(table, "minutes", **where).values())
-            bleu = fmean(by_trial(table, "bleu", **where).values())
+            note = f"{fmean(by_trial(table, 'minutes', **where).values()):.1f} min"
+            if task != "digits":  # A translation of digits is one word, so it has no BLEU.
+                note = f"BLEU {fmean(by_trial(table, 'bleu', **where).values()):.1f}; {note}"
             verdicts.append(
                 Verdict(
                     quantity=f"share of right translations, {task}, {system}", printed="not tried",
                     measured=fmean(values), interval=clip(student_t(values), RATE),
-                    seeds=len(values),
-                    note=f"BLEU {bleu:.1f}; {minutes:.1f} min",
+                    seeds=len(values), note=note,
                 )
             )  # fmt: skip
     return verdicts
