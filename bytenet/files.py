@@ -63,7 +63,7 @@ def _renamed_at_the_end(path: Path) -> Iterator[Path]:
                 _sync(written)
         os.replace(partial, path)
     except BaseException as error:
-        _remove(partial)
+        remove(partial)
         explain_full_disk(error, path)
         if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
             raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.") from error
@@ -155,7 +155,7 @@ def _remove_abandoned(path: Path) -> None:
     with suppress(OSError):  # there is no folder, or another process removes them, too
         for other in path.parent.iterdir():
             if (found := name.fullmatch(other.name)) and not _is_running(*map(int, found.groups())):
-                _remove(other)
+                remove(other)
 
 
 def _machine() -> str:
@@ -174,7 +174,8 @@ def _is_running(process: int, thread: int) -> bool:
     return True
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with all that is in it, if it is there."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

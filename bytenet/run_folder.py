@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from bytenet.config import PATH_KEYS, Config, forbidden_changes, load_config
 from bytenet.errors import MOST_LINE_CHARS, InputError, MissingFileError
-from bytenet.files import LOCK_NAME, PARTIAL, write_text_atomic
+from bytenet.files import LOCK_NAME, PARTIAL, remove, write_text_atomic
 from bytenet.limits import read_json
 
 if TYPE_CHECKING:
@@ -227,9 +227,9 @@ class RunFolder:
         return model
 
     def _remove_partial_files(self) -> None:
-        """Remove what `atomic_path` leaves when it is killed."""
+        """Remove what `atomic_path` and `atomic_folder` leave when they are killed."""
         for partial in [*self.path.glob(f"{PARTIAL}*"), *self.checkpoints.glob(f"{PARTIAL}*")]:
-            partial.unlink()
+            remove(partial)
 
     def check_settings(self, config: Config) -> None:
         """Check that the run can go on with a configuration.

@@ -69,8 +69,10 @@ def test_file_instead_of_a_folder_is_refused(tmp_path):
 
 def test_create_works_after_a_killed_create(tmp_path):
     (tmp_path / ".partial-123-config.yaml").write_text("model:")
+    (tmp_path / ".partial-123-saved-model" / "assets").mkdir(parents=True)
     (tmp_path / "vocabulary.json").write_text("{")
     assert RunFolder.create(tmp_path, CONFIG, VOCABULARY).vocabulary == VOCABULARY
+    assert not list(tmp_path.glob(".partial-*"))
 
 
 def test_resume_starts_a_run_that_was_never_started(tmp_path):

@@ -100,7 +100,9 @@ def compare(
             for row in comparison.rows(comparison.choose(choice, count, by, min_chars))
         ]
         text = io.StringIO()
-        writer = csv.DictWriter(text, ["table", *comparison.rows([0])[0]], lineterminator="\n")
+        # All texts are quoted, because a text may have a carriage return.
+        columns = ["table", *comparison.rows([0])[0]]
+        writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
         writer.writerows(rows)
         write_text_atomic(csv_path, text.getvalue())

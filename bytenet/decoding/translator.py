@@ -207,7 +207,8 @@ class Translator:
     def _translate_window(
         self, lines: list[str], n_best: int, least_lengths: Sequence[int] | None
     ) -> list[list[Translation]]:
-        encoded = self.vocabulary.encode_batch(lines)
+        # The vocabulary's rule may refuse an unknown blank.
+        encoded = self.vocabulary.encode_batch(["" if is_blank(line) else line for line in lines])
         lengths = [len(ids) for ids in encoded]
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]

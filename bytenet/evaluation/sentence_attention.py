@@ -11,15 +11,18 @@ import numpy as np
 
 from bytenet.datasets import EOS_ID, Pairs, Vocabulary
 from bytenet.errors import InputError
-from bytenet.files import write_text_atomic
+from bytenet.files import atomic_path, write_text_atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bytenet.models import TranslationModel
 
-_INCHES_A_SYMBOL = 0.12
+_INCHES_A_SYMBOL = 0.12  # less if the picture would become too large
+_LEGIBLE_INCHES = 0.06  # symbols that are closer are not written
 _LEAST_INCHES = 1.6
+_MOST_INCHES = 60.0  # of a picture; at 150 dots an inch, it takes 320 MB while it is drawn
+_MARGIN = 0.8  # inches of a panel for its labels
 _SIGNS = {" ": "␣", "\t": "⇥"}
 
 
@@ -42,7 +45,8 @@ class SentenceAttention:
     def save(self, folder: Path, name: str) -> list[Path]:
         """Write `NAME.json` with all weights and `NAME.png` with a panel for the alignment and each layer.
 
-        The darkness of a panel is the square root of the weight.
+        The darkness of a panel is the square root of the weight. Long sentences have smaller cells, with the numbers
+        of the symbols instead of their texts.
 
         Returns:
             The two paths.
@@ -69,26 +73,33 @@ class SentenceAttention:
                 panels.append((f"layer {number}{heads}", weights.mean(axis=0)))
         columns = min(len(panels), 3)
         rows = math.ceil(len(panels) / columns)
+        inches = [
+            min(_INCHES_A_SYMBOL, (_MOST_INCHES / panels_beside - _MARGIN) / len(symbols))
+            for symbols, panels_beside in ((self.source, columns), (self.target, rows))
+        ]
         width, height = (
-            max(0.8 + _INCHES_A_SYMBOL * len(symbols), _LEAST_INCHES) for symbols in (self.source, self.target)
+            max(_MARGIN + each * len(symbols), _LEAST_INCHES)
+            for each, symbols in zip(inches, (self.source, self.target), strict=True)
         )
         figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
         axes_of_panels = figure.subplots(rows, columns, squeeze=False).flat
         for axes, (title, weights) in zip(axes_of_panels, panels, strict=False):
-            self._draw_panel(axes, title, weights)
+            self._draw_panel(axes, title, weights, inches)
         for axes in list(axes_of_panels)[len(panels) :]:
             axes.set_axis_off()
-        figure.savefig(path, dpi=150)
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, dpi=150)
 
-    def _draw_panel(self, axes: "Axes", title: str, weights: np.ndarray) -> None:
+    def _draw_panel(self, axes: "Axes", title: str, weights: np.ndarray, inches: Sequence[float]) -> None:
         from matplotlib.colors import PowerNorm
 
         # By the square root of the weights, because a weight of .1 would hardly be seen.
         axes.imshow(weights, cmap="Greys", norm=PowerNorm(0.5, 0, 1), aspect="auto")
         axes.set_title(title, fontsize="small")
-        for axis, symbols in ((axes.xaxis, self.source), (axes.yaxis, self.target)):
-            axis.set_ticks(range(len(symbols)), [_SIGNS.get(symbol, symbol) for symbol in symbols], fontsize=6)
-            axis.set_tick_params(length=0)
+        for axis, symbols, each in zip((axes.xaxis, axes.yaxis), (self.source, self.target), inches, strict=True):
+            if each >= _LEGIBLE_INCHES:
+                axis.set_ticks(range(len(symbols)), [_SIGNS.get(symbol, symbol) for symbol in symbols], fontsize=6)
+                axis.set_tick_params(length=0)
         axes.set_xlabel("source", fontsize="small")
         axes.set_ylabel("translation", fontsize="small")
 
@@ -102,14 +113,18 @@ def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs:
         pairs: sentences and translations.
 
     Raises:
-        InputError: the model has no attention.
+        InputError: the model has no attention, or a sentence is too long for it.
     """
     from keras.ops import convert_to_numpy, pad
 
     if not model.has_attention:
         raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models that have.")
     encoded = zip(*(vocabulary.encode_batch(texts) for texts in (pairs.source, pairs.target)), strict=True)
+    longest = model.length_policy.longest
     for source_ids, target_ids in encoded:
+        if longest is not None and len(target_ids) == longest + 1:
+            target_ids = target_ids[:-1]  # a translation of the greatest length has no end symbol
+        model.length_policy.check(max(len(source_ids), len(target_ids)))
         memory = model.encode(source_ids[None])
         previous_ids = pad(target_ids[None], [[0, 0], [1, 0]])[:, :-1]
         source, target = ([symbol_text(vocabulary, symbol_id) for symbol_id in ids] for ids in (source_ids, target_ids))

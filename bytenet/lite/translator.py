@@ -87,9 +87,9 @@ class Translator:
             yield self._translate_line(line, n_best)
 
     def _translate_line(self, line: str, n_best: int) -> list[Translation]:
-        ids = self._model.characters.encode(line)
         if is_blank(line):
             return [BLANK]
+        ids = self._model.characters.encode(line)
         if self.longest is not None and len(ids) > self.longest:
             raise InputError(
                 f"A sentence has {len(ids):,} symbols with the end symbol, but the model reads at most "

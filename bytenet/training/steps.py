@@ -129,9 +129,10 @@ def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelP
     """A validator for each translator that learns, by direction; none without a validation set."""
     config, vocabulary = task.config, task.vocabulary
     # What the traced searches depend on, beside the model.
+    decoding = config.decoding
     traced = (
-        config.evaluation.beam_size, config.evaluation.batch_norm_statistics, config.decoding.length_penalty,
-        vocabulary.unknown,
+        config.evaluation.beam_size, config.evaluation.batch_norm_statistics, decoding.length_penalty,
+        decoding.length_penalty_rule, decoding.min_length, vocabulary.unknown,
     )  # fmt: skip
     validators = {}
     for direction in task.learning:

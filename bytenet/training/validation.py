@@ -58,23 +58,26 @@ class ValidationTools:
 
     Args:
         model: used with its present weights at each call.
-        config: reads `evaluation.beam_size` and `decoding.length_penalty`.
+        config: reads `evaluation.beam_size`, and the length penalty and the least length from `decoding`.
         forbidden_ids: symbols that a search never chooses.
 
     Attributes:
         model: as given.
         greedy: greedy search, with which the thesis watched training.
-        decoder: search with `evaluation.beam_size`.
+        decoder: search with `evaluation.beam_size`, otherwise as translators search later.
         sentence_losses: function from inputs of the model to the nats of each sentence, float32 `(batch,)`.
     """
 
     def __init__(self, model: keras.Model, config: Config, forbidden_ids: Sequence[int]):
         self.model = model
-        beam_size, length_penalty = config.evaluation.beam_size, config.decoding.length_penalty
+        beam_size, decoding = config.evaluation.beam_size, config.decoding
         self.greedy = CompiledSearch(model, forbidden_ids=forbidden_ids)
         self.decoder = self.greedy
-        if beam_size > 1:
-            self.decoder = CompiledSearch(model, beam_size, length_penalty, forbidden_ids=forbidden_ids)
+        if beam_size > 1 or decoding.min_length:
+            self.decoder = CompiledSearch(
+                model, beam_size, decoding.length_penalty, forbidden_ids=forbidden_ids,
+                length_penalty_rule=decoding.length_penalty_rule, min_length=decoding.min_length,
+            )  # fmt: skip
         # One trace for all shapes. With several, the last bits would depend on which shapes the process met before, and
         # a resumed run meets others.
         ids = tf.TensorSpec((None, None), tf.int32)
@@ -92,7 +95,8 @@ class Validator:
         vocabulary: of the run.
         pairs: the validation set.
         padded_lengths: of the training batches.
-        config: reads the length policy of the model, and sizes and statistics from `evaluation`.
+        config: reads the length policy of the model, sizes and statistics from `evaluation`, and
+            `decoding.max_length`.
         language: target language of the model.
     """
 
@@ -117,6 +121,7 @@ class Validator:
         limit = config.evaluation.max_sentences
         self.pairs = pairs if limit is None else pairs.take(range(min(limit, len(pairs))))
         self._language = language
+        self._max_length = config.decoding.max_length
 
     def whole_set(self) -> tuple[dict[str, float], list[str]]:
         """Scores on all validation pairs, and their translations.
@@ -134,7 +139,8 @@ class Validator:
             for inputs, indices in batches:
                 nats += float(tf.reduce_sum(self._tools.sentence_losses(inputs)))
                 characters += int(tf.math.count_nonzero(inputs["target_ids"]))
-                texts = self._vocabulary.decode_batch(self._translate(self._tools.decoder, inputs["source_ids"]))
+                ids = self._translate(self._tools.decoder, inputs["source_ids"], self._max_length)
+                texts = self._vocabulary.decode_batch(ids)
                 for index, text in zip(indices.numpy(), texts, strict=True):
                     if index >= 0:
                         hypotheses[index] = text
@@ -181,10 +187,12 @@ class Validator:
             ).value,
         }
 
-    def _translate(self, search: CompiledSearch, source_ids: tf.Tensor) -> np.ndarray:
+    def _translate(self, search: CompiledSearch, source_ids: tf.Tensor, max_length: int | None = None) -> np.ndarray:
         """The best hypotheses, int32 `(batch, length)`. Rows without a source stay empty."""
         lengths = np.count_nonzero(source_ids, axis=1)
         if self._model.length_policy.pads_to_pair:  # all sources have the length of the longest pair in the batch
             lengths = np.where(lengths > 0, source_ids.shape[1], 0)
         limits = [self._model.max_target_length(int(length)) if length else 0 for length in lengths]
+        if max_length is not None:
+            limits = [min(limit, max_length) for limit in limits]
         return search(source_ids, length_limits=limits).ids.numpy()[:, 0]

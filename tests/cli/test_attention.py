@@ -1,14 +1,19 @@
 """`bytenet attention`: a picture and a JSON file for each sentence."""
 
 import json
+import struct
 
 import numpy as np
 import pytest
 from click import UsageError
 
 from bytenet.cli.attention import attention
+from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.datasets import Pairs, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.errors import InputError
+from bytenet.evaluation.sentence_attention import attention_of_pairs
+from bytenet.models import build_model
 
 
 def test_sentences_with_given_translations(attentive_run_folder, invoke, tmp_path):
@@ -33,6 +38,31 @@ def test_own_translations_in_the_run_folder(attentive_run_folder, invoke):
     folder = attentive_run_folder.path / "attention"
     assert result.stdout == f"{folder / '1.png'}\n"
     assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["source"][-1] == "⏎"
+
+
+def test_a_long_sentence_has_a_picture_of_limited_size(attentive_run_folder, invoke, tmp_path):
+    (tmp_path / "source").write_text("a" * 700 + "\n", encoding="utf-8")
+    (tmp_path / "target").write_text("b" * 5 + "\n", encoding="utf-8")
+    arguments = (tmp_path / "source", "--target", tmp_path / "target", "--output", tmp_path)
+    assert invoke(attention, attentive_run_folder.path, *arguments).exit_code == 0
+    width, height = struct.unpack(">II", (tmp_path / "1.png").read_bytes()[16:24])
+    assert 8000 < width <= 9000
+    assert height < 1000
+
+
+def test_sentences_longer_than_the_learned_positions_are_refused():
+    config = ConvS2SConfig(
+        dim=8, output_dim=8, encoder_widths=(8,), encoder_kernel_sizes=(3,), decoder_widths=(8,),
+        decoder_kernel_sizes=(3,), max_positions=6,
+    )  # fmt: skip
+    vocabulary = Vocabulary("ab")
+    model = build_model(config, vocabulary.size)
+    # A translation without an end may have as many symbols as there are positions.
+    [longest] = attention_of_pairs(model, vocabulary, Pairs(["a" * 5], ["b" * 6]))
+    assert len(longest.target) == 6
+    for pair in (["a" * 6], ["b"]), (["a"], ["b" * 7]):
+        with pytest.raises(InputError, match="reads at most 6 symbols"):
+            list(attention_of_pairs(model, vocabulary, Pairs(*pair)))
 
 
 def test_model_without_attention_is_refused(run_folder, invoke):

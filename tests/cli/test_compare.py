@@ -41,6 +41,13 @@ def test_two_systems_give_scores_tables_and_csv(invoke, files):
     assert rows[0]["a thesis-BLEU"] == "100.0"
 
 
+def test_a_carriage_return_stays_in_its_cell(invoke, files):
+    (files / "a").write_bytes(b"The\rcat.\nTwo dogs.\n")
+    invoke(compare, files / "a", "--reference", files / "reference", "--bootstrap", 0, "--csv", files / "rows.csv")
+    with open(files / "rows.csv", encoding="utf-8", newline="") as file:
+        assert {row["a"] for row in csv.DictReader(file)} == {"The\rcat.", "Two dogs."}
+
+
 def test_one_system_gives_one_table_and_no_difference(invoke, files):
     (files / "a.gz").write_bytes(gzip.compress((files / "a").read_bytes()))
     result = invoke(compare, files / "a.gz", "--reference", files / "reference", "--table", "worst", "--count", 1)

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from bytenet.cli.common.search_options import read_dictionary
 from bytenet.cli.translate import translate
 from bytenet.datasets import Vocabulary
 from bytenet.errors import InputError, MissingFileError
@@ -190,6 +191,11 @@ def test_model_without_attention_cannot_replace_unknown_characters(run_folder, i
         invoke(translate, run_folder.path, "--replace-unknown", stdin=TEXT)
 
 
+def test_characters_of_a_dictionary_are_composed(tmp_path):
+    (tmp_path / "dictionary").write_text("u\u0308\tue\n", encoding="utf-8")
+    assert read_dictionary(tmp_path / "dictionary") == {"\u00fc": "ue"}
+
+
 def test_dictionary_needs_the_replacement(attentive_run_folder, invoke, tmp_path):
     (tmp_path / "dictionary").write_text("a\tb\n", encoding="utf-8")
     result = invoke(translate, attentive_run_folder.path, "--dictionary", tmp_path / "dictionary", stdin=TEXT)
@@ -197,7 +203,8 @@ def test_dictionary_needs_the_replacement(attentive_run_folder, invoke, tmp_path
     assert "--dictionary needs --replace-unknown" in result.stderr
 
 
-def test_dictionary_without_tabs_is_refused(attentive_run_folder, invoke, tmp_path):
-    (tmp_path / "dictionary").write_text("a\tb\nword\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"dictionary:2: expected a character, a tab"):
+@pytest.mark.parametrize("line", ["word", "word\tWort", "\tb"])
+def test_dictionary_of_another_form_is_refused(attentive_run_folder, invoke, tmp_path, line):
+    (tmp_path / "dictionary").write_text(f"a\tb\n{line}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"dictionary:2: expected one character, a tab"):
         invoke(translate, attentive_run_folder.path, "--dictionary", tmp_path / "dictionary", stdin=TEXT)

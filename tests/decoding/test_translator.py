@@ -9,6 +9,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
+from bytenet.decoding.translation import BLANK
 from bytenet.errors import InputError
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
@@ -166,6 +167,7 @@ def test_unknown_character_is_named_if_the_vocabulary_refuses_it(recurrent_model
     translator = Translator(recurrent_model(vocabulary.size), vocabulary)
     with pytest.raises(InputError, match="U\\+007A"):
         list(translator.translate(["abz"]))
+    assert list(translator.translate(["\t", " \u200b"])) == [[BLANK], [BLANK]]
 
 
 def test_padded_sizes():

@@ -4,8 +4,9 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups
+from bytenet.decoding import Translator, forbidden_symbols
 from bytenet.models import build_model
-from bytenet.training.validation import BatchSampler, ValidationTools
+from bytenet.training.validation import BatchSampler, ValidationTools, Validator
 
 PAIRS = Pairs(["a" * length for length in (9, 1, 4, 2, 3, 30)], ["b"] * 6)
 VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target)
@@ -38,6 +39,26 @@ def test_pass_in_training_buckets_has_every_pair_once_and_no_fillers():
     for ids, indices in batches:
         lengths = np.count_nonzero(ids["source_ids"], axis=1) - 1
         assert lengths.tolist() == [len(PAIRS.source[index]) for index in indices.numpy()]
+
+
+def test_the_epochs_search_as_translators_search(smallest_config):
+    settings = [
+        "evaluation.beam_size=3", "decoding.length_penalty=0.7", "decoding.length_penalty_rule=length",
+        "decoding.min_length=4", "decoding.max_length=5",
+    ]  # fmt: skip
+    config = smallest_config(*settings)
+    model = build_model(config.model, VOCABULARY.size)
+    tools = ValidationTools(model, config, forbidden_symbols(config.model, VOCABULARY))
+    validator = Validator(tools, VOCABULARY, PAIRS, [3, 5, 12], config, "en")
+    _, hypotheses = validator.whole_set()
+    expected = Translator(
+        model, VOCABULARY, beam_size=3, length_penalty=0.7, length_penalty_rule="length", min_length=4, max_length=5
+    )
+    assert hypotheses == [best.text for [best] in expected.translate(PAIRS.source)]
+    assert {len(hypothesis) for hypothesis in hypotheses} <= {3, 4, 5}
+    greedy = ValidationTools(model, smallest_config("evaluation.beam_size=1", "decoding.min_length=4"), ())
+    assert greedy.decoder.min_length == 4
+    assert greedy.greedy.min_length == 0
 
 
 def test_the_loss_of_a_batch_does_not_depend_on_the_shapes_that_came_before(smallest_config):

@@ -1,5 +1,6 @@
 """Options of the search for translations, which several commands have."""
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,8 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_dictionary(path: Path | None) -> Mapping[str, str] | None:
     """Read a dictionary for the replacement of unknown characters: a line for each entry, "character TAB translation".
 
+    Characters are normalised (NFC), as those of the sentences are.
+
     Raises:
         InputError: a line has another form.
     """
@@ -70,8 +73,8 @@ def read_dictionary(path: Path | None) -> Mapping[str, str] | None:
 
     entries: dict[str, str] = {}
     for number, line in enumerate(read_lines(path), start=1):
-        character, tab, translation = line.partition("\t")
-        if not tab or not character:
-            raise InputError(f"{path}:{number}: expected a character, a tab and its translation; found {line!r}.")
+        character, tab, translation = unicodedata.normalize("NFC", line).partition("\t")
+        if not tab or len(character) != 1:
+            raise InputError(f"{path}:{number}: expected one character, a tab and its translation; found {line!r}.")
         entries[character] = translation
     return entries

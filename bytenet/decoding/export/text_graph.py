@@ -64,7 +64,8 @@ class TextGraph(tf.Module):
     def _result(self, text, n_best) -> SearchResult:
         """The search for all lines. A blank line has one empty hypothesis, which has ended."""
         blank = is_blank_graph(text)
-        source_ids = encode_graph(self._translator.vocabulary, text)
+        # The vocabulary's rule may refuse an unknown blank.
+        source_ids = encode_graph(self._translator.vocabulary, tf.where(blank, "", text))
         empty_line = tf.where(tf.range(tf.shape(source_ids)[1]) == 0, EOS_ID, PAD_ID)
         source_ids = tf.where(blank[:, None], empty_line, source_ids)
         lengths = tf.math.count_nonzero(source_ids, axis=1, dtype=tf.int32)

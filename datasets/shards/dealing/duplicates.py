@@ -54,7 +54,7 @@ class SeenHashes:
     def _insert(self, keys: np.ndarray, order: np.ndarray) -> np.ndarray:
         """Add different keys, those of `order` first. Returns whether each is new."""
         mask = np.uint64(len(self._table) - 1)
-        # The low bits of Python's hashes are good enough, but a multiplication makes them independent of the dealing.
+        # A multiplication spreads keys that differ little.
         slots = (keys * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
         is_new = np.zeros(len(keys), bool)
         pending = order

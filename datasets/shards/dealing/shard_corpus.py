@@ -1,5 +1,6 @@
 """A corpus dealt into shards, in one pass."""
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -110,7 +111,7 @@ def _deal(
     kept = np.flatnonzero(good)
     records = [source.lines[index] + b"\n" + target.lines[index] for index in kept.tolist()]
     if seen is not None and records:
-        again = seen.add(np.fromiter(map(hash, records), np.int64, len(records)))
+        again = seen.add(_hashes(records))
         left_out.setdefault(CAME_BEFORE, LeftOut(CAME_BEFORE)).add(kept[again], block)
         kept = kept[~again]
         records = [record for record, repeated in zip(records, again.tolist(), strict=True) if not repeated]
@@ -124,6 +125,12 @@ def _deal(
         for shard, (begin, end) in enumerate(pairwise(bounds))
         if begin < end
     ]
+
+
+def _hashes(records: list[bytes]) -> np.ndarray:
+    """int64 `(n,)`. Python's own hashes would differ from process to process."""
+    digests = (hashlib.blake2b(record, digest_size=8).digest() for record in records)
+    return np.frombuffer(b"".join(digests), np.int64)
 
 
 @contextmanager

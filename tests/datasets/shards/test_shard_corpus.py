@@ -12,7 +12,7 @@ import pytest
 from bytenet.datasets import Vocabulary
 from bytenet.datasets.shards.dealing import inputs
 from bytenet.datasets.shards.dealing.filters import FilterSettings
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.dealing.shard_corpus import _hashes, shard_corpus
 from bytenet.datasets.shards.dealing.shard_files import Dealt
 from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import ShardFolder, index_path
@@ -68,6 +68,11 @@ def test_freed_memory_is_returned_after_each_block(text_files, tmp_path, monkeyp
     monkeypatch.setattr("bytenet.datasets.shards.dealing.shard_corpus.return_freed_memory", lambda: returned.append(1))
     shard_corpus(text_files, tmp_path / "shards", shards=4, duplicates_megabytes=1, processes=0)
     assert len(returned) == 3  # 600 pairs
+
+
+def test_hashes_do_not_depend_on_the_process():
+    assert _hashes([b"ein\none"]).tobytes().hex() == "ec5fc5d3584afbe4"  # printf 'ein\none' | b2sum --length 64
+    assert len(set(_hashes([b"a\nb", b"b\na", b"\n"]).tolist())) == 3
 
 
 def test_another_seed_deals_otherwise(text_files, shards, tmp_path):

@@ -98,6 +98,7 @@ def test_rules_of_unknown_characters_are_kept():
     strict = TextGraph(make_translator(unknown="error"))
     with pytest.raises(tf.errors.InvalidArgumentError, match="not in the vocabulary"):
         strict.translate(tf.constant(["a☃b"]))
+    assert texts(strict.translate(tf.constant(["\t", " \u200b"]))) == ["", ""]
 
 
 def test_limits_of_lengths_are_kept():
