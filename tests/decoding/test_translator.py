@@ -9,8 +9,8 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
-from bytenet.decoding.translation import BLANK
 from bytenet.errors import InputError
+from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_model

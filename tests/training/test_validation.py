@@ -6,6 +6,7 @@ import tensorflow as tf
 from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_groups
 from bytenet.decoding import Translator, forbidden_symbols
 from bytenet.models import build_model
+from bytenet.training.optimizers.choice import make_optimizer
 from bytenet.training.validation import BatchSampler, ValidationTools, Validator
 
 PAIRS = Pairs(["a" * length for length in (9, 1, 4, 2, 3, 30)], ["b"] * 6)
@@ -48,6 +49,7 @@ def test_the_epochs_search_as_translators_search(smallest_config):
     ]  # fmt: skip
     config = smallest_config(*settings)
     model = build_model(config.model, VOCABULARY.size)
+    model.compile(make_optimizer(config.training, total_steps=1))
     tools = ValidationTools(model, config, forbidden_symbols(config.model, VOCABULARY))
     validator = Validator(tools, VOCABULARY, PAIRS, [3, 5, 12], config, "en")
     _, hypotheses = validator.whole_set()
