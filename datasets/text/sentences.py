@@ -3,6 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import sentencex
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _CLAUSE_END = re.compile(r"[,;:–—)](?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
+_BLANK_OUTSIDE_ASCII = re.compile(r"[^\S\x00-\x7f]")
 
 
 class Piece(NamedTuple):
@@ -56,7 +58,7 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
     for number, line in enumerate(text.split("\n")):
         if number:
             pieces.append(Piece("\n", False))
-        for sentence in sentencex.segment(language, line) if into_sentences else [line]:
+        for sentence in _sentences(line, language) if into_sentences else [line]:
             for part in _limited(sentence, max_chars):
                 pieces += _without_blanks(part)
     return pieces
@@ -122,6 +124,20 @@ class LinesBySentence:
                 best, *(next(hypotheses)[0] for _ in range(number - 1)), strict=True
             )
             yield [Translation(join_pieces(pieces, texts), sum(scores), sum(log_probabilities), all(ended))]
+
+
+def _sentences(line: str, language: str) -> list[str]:
+    """The sentences of a line, each with the blanks after it. One after the other, they are the line."""
+    try:
+        # sentencex fails for some blanks outside ASCII: for "A\u00a0." but not for "A .".
+        sentences = sentencex.segment(language, _BLANK_OUTSIDE_ASCII.sub(" ", line))
+    except BaseException as error:
+        # A failure of its Rust code is no Exception, and its class cannot be imported. The text is not lost for it.
+        if type(error).__name__ != "PanicException":
+            raise
+        return [line]
+    ends = accumulate(map(len, sentences), initial=0)
+    return [line[start:end] for start, end in pairwise(ends)]
 
 
 def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:

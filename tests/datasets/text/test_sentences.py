@@ -39,6 +39,27 @@ def test_a_long_sentence_is_split_at_clauses_then_words_then_anywhere(text, part
     assert sentences(text, max_chars=10) == parts
 
 
+@pytest.mark.parametrize("blank", ["\u00a0", "\u2009", "\u2028", "\u3000"])
+def test_a_capital_letter_before_any_blank_and_a_full_stop_is_no_failure(blank):
+    """sentencex fails for such a text."""
+    assert sentences(f"Ja.{blank}Nein, Klasse A{blank}.") == ["Ja.", f"Nein, Klasse A{blank}."]
+
+
+def test_a_line_that_sentencex_cannot_split_stays_whole(monkeypatch):
+    class PanicException(BaseException):
+        """What a failure of Rust code is for Python."""
+
+    def fail(language, line):
+        raise error
+
+    monkeypatch.setattr("sentencex.segment", fail)
+    error = PanicException()
+    assert sentences(" Ja. Nein.\nGut. ") == ["Ja. Nein.", "Gut."]
+    error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        sentences("Ja.")
+
+
 @given(
     text=st.text(st.sampled_from(list("aB. ,!?\n\r\t\u200b\u2028。ä")) | st.characters(exclude_categories=["Cs"])),
     language=st.sampled_from(["de", "en", "ja", "xx"]),
