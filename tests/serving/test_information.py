@@ -1,13 +1,16 @@
 """What a server tells about itself: languages, health, settings, log, metrics, and its description."""
 
+import asyncio
 import logging
 
 import pytest
 import requests
+from starlette.requests import ClientDisconnect
 
 from bytenet.errors import InputError
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.http.information import language_name
+from bytenet.serving.http.observation import Metrics, Observation
 
 
 def get(address, path):
@@ -70,6 +73,31 @@ def test_the_log_and_the_metrics_have_no_texts_and_no_keys(serving, reversing_en
         "bytenet_starting_models 0.0",
     ):
         assert line in metrics
+
+
+@pytest.mark.parametrize(("text", "status"), [("gut", 200), ("☠", 400), ("💥", 500), ("💔", 500)])
+def test_the_log_and_the_metrics_have_the_status_that_the_client_sees(serving, reversing_engine, caplog, text, status):
+    caplog.set_level(logging.INFO, logger="bytenet.serving.access")
+    with serving(reversing_engine()) as address:
+        parameters = {"q": text, "source": "de", "target": "en"}
+        assert requests.post(f"{address}translate", data=parameters, timeout=60).status_code == status
+        metrics = get(address, "metrics").text
+    assert f"POST /translate {status}" in caplog.text
+    assert f'bytenet_requests_total{{path="/translate",status="{status}"}} 1.0' in metrics
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(asyncio.CancelledError(), 499), (ClientDisconnect(), 499), (RuntimeError(), 500)]
+)
+def test_only_a_client_that_leaves_has_status_499(error, status):
+    async def app(scope, receive, send):
+        raise error
+
+    metrics = Metrics()
+    scope = {"type": "http", "method": "POST", "path": "/translate"}
+    with pytest.raises(type(error)):
+        asyncio.run(Observation(app, metrics, frozenset())(scope, None, None))
+    assert f'status="{status}"}} 1.0'.encode() in metrics.exposition()
 
 
 def test_other_websites_may_ask_only_where_the_administrator_says_so(serving, reversing_engine):

@@ -3,11 +3,13 @@
 Neither has texts, keys or query strings.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bytenet.serving.engines.engine import Engine
@@ -75,7 +77,7 @@ class Observation:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status, began = 499, time.perf_counter()  # 499 if the client leaves before the answer
+        status, began = 0, time.perf_counter()  # 0 before the answer
 
         async def noting_send(message: Message) -> None:
             nonlocal status
@@ -85,8 +87,12 @@ class Observation:
 
         try:
             await self._app(scope, receive, noting_send)
+        except BaseException as error:
+            if not status and not isinstance(error, asyncio.CancelledError | ClientDisconnect):
+                status = 500  # the client gets this answer, but not through `noting_send`
+            raise
         finally:
-            seconds = time.perf_counter() - began
+            status, seconds = status or 499, time.perf_counter() - began  # 499: the client left before the answer
             path = scope["path"] if scope["path"] in self._paths else "other"
             self._metrics.requests.labels(path, status).inc()
             self._metrics.seconds.labels(path).observe(seconds)
