@@ -84,6 +84,15 @@ def test_a_bad_sentence_fails_alone(held_up, thread):
     assert texts(thread.translate(held_up, ["later"])) == ["retal"]
 
 
+def test_a_batch_with_a_bad_sentence_is_counted_once(reversing_engine):
+    counted = []
+    threads = TranslatingThreads(max_requests=8, on_batch=lambda batch: counted.append(batch.sentences))
+    with pytest.raises(InputError, match="skull"):
+        threads.translate(reversing_engine(), ["a", "☠"]).result(PATIENCE_SECONDS)
+    threads.close()
+    assert counted == [["a", "☠"]]
+
+
 @pytest.mark.parametrize(("sentence", "is_logged"), [("☠", False), ("💥", True), ("💔", True)])
 def test_the_log_has_failures_of_the_server_alone(reversing_engine, thread, caplog, sentence, is_logged):
     engine = reversing_engine()

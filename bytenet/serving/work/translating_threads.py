@@ -129,11 +129,11 @@ class TranslatingThreads:
             if call is not None:
                 _settle(*call)
             if batch is not None:
+                self._on_batch(batch)
                 self._translate(batch)
 
     def _translate(self, batch: Batch) -> None:
         try:
-            self._on_batch(batch)
             translated = batch.engine.translate(batch.sentences, batch.num_candidates)
             finished = list(zip(batch.members, translated, strict=True))
         except Exception as error:
