@@ -1,5 +1,7 @@
 """Sentences of all requests are translated in batches by a few threads."""
 
+import threading
+
 import pytest
 
 from bytenet.errors import InputError
@@ -167,6 +169,20 @@ def test_each_thread_translates_a_batch_at_the_same_time(reversing_engine):
     assert not first.done()
     slow.gate.set()
     assert texts(first) == ["cba"]
+    threads.close()
+
+
+def test_the_sentences_of_one_text_use_all_threads(reversing_engine):
+    threads, engine = TranslatingThreads(max_requests=8, num_threads=3), reversing_engine(batch_size=1)
+    together = threading.Barrier(3)
+    translate = engine.translate
+
+    def translate_together(sentences, num_candidates):
+        together.wait(PATIENCE_SECONDS)
+        return translate(sentences, num_candidates)
+
+    engine.translate = translate_together
+    assert texts(threads.translate(engine, ["ab", "cd", "ef"])) == ["ba", "dc", "fe"]
     threads.close()
 
 

@@ -126,6 +126,8 @@ class TranslatingThreads:
                     return
                 call = self._calls.popleft() if self._calls else None
                 batch = self._jobs.take_batch() if self._jobs else None
+                if self._jobs or self._calls:
+                    self._changed.notify()  # a job wakes one thread, but its sentences may be several batches
             if call is not None:
                 _settle(*call)
             if batch is not None:
@@ -146,9 +148,10 @@ class TranslatingThreads:
             for member in batch.members:
                 self._translate(Batch([member]))
             return
-        for (job, index), candidates in finished:
-            if job.finish(index, candidates):
-                _set_result(job.future, job.candidates)
+        with self._changed:  # another thread may translate other sentences of a job
+            ended = [job for (job, index), candidates in finished if job.finish(index, candidates)]
+        for job in ended:
+            _set_result(job.future, job.candidates)
 
 
 def _settle(future: Future, function: Callable[[], Any]) -> None:
