@@ -159,6 +159,12 @@ def test_a_key_is_needed_where_there_are_keys(serving, reversing_engine):
         assert requests.get(f"{address}frontend/settings", timeout=60).json()["keyRequired"] is True
 
 
+@pytest.mark.parametrize(("keys", "status"), [({"b"}, 403), ({"b", "\udcff"}, 403), (set(), 200)])
+def test_a_key_with_half_of_a_surrogate_pair_is_a_wrong_key(serving, reversing_engine, keys, status):
+    with serving(reversing_engine(), api_keys=frozenset(keys)) as address:
+        assert answer(address, json={**SENTENCE, "api_key": "\ud800"}).status_code == status
+
+
 def test_a_full_server_refuses_at_once(serving, reversing_engine, wait_for):
     engine = reversing_engine()
     with serving(engine, max_requests=2) as address, ThreadPoolExecutor() as clients:

@@ -46,9 +46,9 @@ class Service:
 
     def _check_key(self, api_key: str | None) -> None:
         keys = self.settings.api_keys
-        given = (api_key or "").encode()
+        given = _as_bytes(api_key or "")
         # All keys are compared, and each in constant time, so that the time tells nothing about them.
-        if keys and not sum(hmac.compare_digest(key.encode(), given) for key in keys):
+        if keys and not sum(hmac.compare_digest(_as_bytes(key), given) for key in keys):
             raise HTTPException(403, "The API key is missing or wrong. Send the parameter api_key.")
 
     def _check_size(self, texts: list[str]) -> None:
@@ -89,6 +89,11 @@ class Service:
     async def detect(self, text: str) -> list[Detected]:
         """The languages that the server reads with their confidence in percent, most probable first."""
         return await asyncio.to_thread(self._detector.rank, text)
+
+
+def _as_bytes(key: str) -> bytes:
+    """A key for the comparison. It may have halves of surrogate pairs, from JSON or the environment."""
+    return key.encode("utf-8", "surrogatepass")
 
 
 async def unless_client_leaves(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
