@@ -119,7 +119,6 @@ def serve(
     engines = []
     for model in models:
         engine = _load(engine_name, model, options)
-        engine.warm_up()
         engines.append(engine)
         click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
     run_server(engines, settings, host, port)

@@ -1,10 +1,14 @@
 """Running a server until it is told to stop."""
 
+import logging
+import os
+import socket
 from collections.abc import Sequence
 from typing import Any
 
 import uvicorn
 
+from bytenet.errors import InputError
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.engines.engine import Engine
 from bytenet.serving.http.app import make_app
@@ -12,39 +16,62 @@ from bytenet.serving.http.observation import Metrics
 from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.work.translating_threads import TranslatingThreads
 
+_log = logging.getLogger(__name__)
 _SECONDS_TO_ANSWER = 5  # more than the time-out of a request, for the last bytes of its answer
 
 
 def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.0.0.1", port: int = 5000) -> None:
-    """Answer requests until SIGTERM or SIGINT. Requests that run are finished then.
+    """Warm engines up, and answer requests until SIGTERM or SIGINT. Requests that run are finished then.
 
     Args:
-        engines: the engines, loaded. No two of them have the same languages.
+        engines: the engines, loaded but not warm. No two of them have the same languages.
         settings: limits and rights.
         host: address to listen at.
         port: port to listen at; 0 takes a free one. The log says which.
 
     Raises:
-        InputError: two engines have the same languages.
-        SystemExit: the address cannot be used; with code 1, after a message in the log.
+        InputError: two engines have the same languages, or the address cannot be used. No engine is warmed up then.
     """
     directions = Directions(engines)
+    sockets = _listen(host, port)
     metrics = Metrics()
     threads = TranslatingThreads(settings.max_requests, metrics.note_batch, settings.num_threads)
     metrics.watch(threads, engines)
     config = uvicorn.Config(
         make_app(directions, threads, settings, metrics),
-        host=host,
-        port=port,
         access_log=False,  # it would have the texts and keys of query strings; `Observation` logs requests
         log_config=_log_config(),
         server_header=False,
         timeout_graceful_shutdown=round(settings.timeout_seconds) + _SECONDS_TO_ANSWER,
     )
     try:
-        uvicorn.Server(config).run()
+        for engine in engines:
+            engine.warm_up()
+        shown_host = f"[{host}]" if ":" in host else host
+        _log.info("The server is at http://%s:%d.", shown_host, sockets[0].getsockname()[1])
+        uvicorn.Server(config).run(sockets)
     finally:
         threads.close()
+
+
+def _listen(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of a host. Clients wait until it is served.
+
+    Raises:
+        InputError: the host is unknown, or one of its addresses cannot be used.
+    """
+    try:
+        found = dict.fromkeys(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        return [socket.create_server(address, family=family) for family, *_, address in found]
+    except (socket.gaierror, UnicodeError):
+        raise InputError(
+            f"The host {host!r} is unknown. Give --host a name or an address of this machine, such as 127.0.0.1."
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"The server cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}. Choose another "
+            "--port or --host, or stop the program that listens there."
+        ) from error
 
 
 def _log_config() -> dict[str, Any]:

@@ -112,6 +112,7 @@ def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(mode
     (engine,) = started[0]
     assert isinstance(engine, StartingEngine)
     assert (engine.languages, engine.max_candidates) == (full.languages, full.max_candidates)
+    engine.warm_up()
     engine.wait()
     assert not engine.is_starting
     assert len(made) == 1
@@ -187,7 +188,8 @@ def test_a_model_that_refuses_unknown_characters_is_served(run_folder, invoke, s
     greek = [chr(ord("α") + number) for number in range(len(content["characters"]))]
     path.write_text(json.dumps(content | {"characters": greek, "unknown": "error"}), encoding="utf-8")
     assert invoke(serve, tmp_path / "run").exit_code == 0
-    assert len(started[0]) == 1
+    (engine,) = started[0]
+    engine.warm_up()
 
 
 def test_a_file_without_keys_is_refused(run_folder, invoke, started, tmp_path):

@@ -18,6 +18,7 @@ class ReversingEngine:
     Attributes:
         batches: the sentences of each call of `translate`.
         gate: `translate` waits for it.
+        is_warm: whether `warm_up` was called.
         started: set when `translate` is called.
         drafted: number of parts that were written.
     """
@@ -29,11 +30,15 @@ class ReversingEngine:
         self.max_sentence_chars = 100
         self.has_attention = has_attention
         self.is_starting = False
+        self.is_warm = False
         self.batches = []
         self.gate = threading.Event()
         self.gate.set()
         self.started = threading.Event()
         self.drafted = 0
+
+    def warm_up(self):
+        self.is_warm = True
 
     def translate(self, sentences, num_candidates):
         self.started.set()

@@ -57,6 +57,9 @@ class Engine(Protocol):
     @property
     def is_starting(self) -> bool: ...
 
+    def warm_up(self) -> None:
+        """Prepare for the first request, so that it does not wait. Called once, before the other methods."""
+
     def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
         """Translate sentences.
 
