@@ -76,13 +76,14 @@ class DraftSearch:
         ((_, _, length),) = batches_by_length([0], lengths, 1, translator.trained_lengths, longest)
         memory, state = self._begin(length)(tf.constant(pad_batch([source_ids], 1, length)))
         previous_ids: Any = tf.fill([1], PAD_ID)
+        ids = np.zeros(0, np.int32)
         limit = translator.limit(len(source_ids))
         for start in range(0, limit, self._part_symbols):
             stop = min(start + self._part_symbols, limit)
             bounds = tf.constant(start), tf.constant(stop)
             previous_ids, state, symbols = self._go_on(memory, state, previous_ids, *bounds)
-            ids: np.ndarray = symbols.numpy()[: stop - start]
-            if text := translator.vocabulary.decode(ids):
+            ids = np.concatenate([ids, symbols.numpy()[: stop - start]])
+            if text := translator.finisher.part(line, source_ids, ids, start):
                 yield text
             if EOS_ID in ids:
                 return

@@ -67,6 +67,22 @@ class Finisher:
             finished.append(best_first(translations))
         return finished
 
+    def part(self, line: str, source_ids: np.ndarray, ids: np.ndarray, start: int) -> str:
+        """The text of the latest symbols of a translation that is being written.
+
+        Args:
+            line: the source.
+            source_ids: int32 `(S,)`, of the line, with the end symbol.
+            ids: int32 `(T,)`, all symbols so far.
+            start: number of symbols before the latest ones.
+        """
+        latest = ids[start:]
+        if not (self._replaces_unknown and self._vocabulary.unknown_id in latest):
+            return self._vocabulary.decode(latest)
+        assert self._aligner is not None
+        (alignment,) = self._aligner([source_ids], [ids])
+        return replaced_unknown(latest, self._vocabulary, normalise([line])[0], alignment[start:], self._dictionary)
+
     def _plain(self, hypothesis: Hypothesis) -> Translation:
         ids, score, log_probability, ended = hypothesis
         return Translation(self._vocabulary.decode(ids), score, log_probability, ended)

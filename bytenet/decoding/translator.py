@@ -102,7 +102,7 @@ class Translator:
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
-        self._finish = Finisher(model, vocabulary, batch_size, coverage_penalty, replace_unknown, dictionary)
+        self.finisher = Finisher(model, vocabulary, batch_size, coverage_penalty, replace_unknown, dictionary)
         self._compilation = CompilationChoice(jit_compile)
         self._searches: dict[tuple[int, bool], CompiledSearch] = {}
 
@@ -239,7 +239,7 @@ class Translator:
         limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
         search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
         result = search(source_ids, self.limit(length), np.array(limits, np.int32))
-        return self._finish(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
+        return self.finisher(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
 
     def make_graphs(self, longest: int, n_best: int = 1) -> None:
         """Make the graphs of all batches in advance, so that no sentence waits for one. Each takes seconds.

@@ -180,6 +180,11 @@ class Vocabulary:
         """bool `(texts,)`: whether all characters of a text, in NFC, are in the vocabulary."""
         return np.fromiter(map(self._known.issuperset, normalise(texts)), bool)
 
+    def encoded_characters(self, text: str) -> str:
+        """The characters of `text` that `encode` gives an id: all of its NFC, but with "drop" only the known ones."""
+        characters = normalise([text])[0]
+        return "".join(filter(self._known.__contains__, characters)) if self.unknown == "drop" else characters
+
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids` up to the first end symbol. Padding gives nothing, an unknown id gives U+FFFD."""
         return decoded(ids, self._symbols)

@@ -9,7 +9,11 @@ import pytest
 
 from bytenet.cli.serve import serve
 from bytenet.cli.translate import translate
+from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.datasets import UNKNOWN_ID, Vocabulary
+from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
+from bytenet.models import build_model
 from bytenet.serving.engines.lite_engine import LiteEngine
 from bytenet.serving.engines.run_engine import RunEngine
 from bytenet.serving.engines.starting_engine import StartingEngine
@@ -34,6 +38,29 @@ def started(monkeypatch):
     arguments = []
     monkeypatch.setattr("bytenet.serving.server.serve", lambda *given: arguments.extend(given))
     return arguments
+
+
+@pytest.fixture
+def limited_engine(tmp_path):
+    """A function that makes the engine of a model with learned positions.
+
+    It takes additions to the scores of symbols, by their ids, and options of the search.
+    """
+
+    def make(additions, **options):
+        sizes = {"dim": 8, "output_dim": 8, "encoder_widths": (8,), "decoder_widths": (8,)}
+        kernels = {"encoder_kernel_sizes": (3,), "decoder_kernel_sizes": (3,)}
+        vocabulary = Vocabulary("ab ")
+        model = build_model(ConvS2SConfig(max_positions=16, **sizes, **kernels), vocabulary.size)
+        bias = model.head.bias.numpy()
+        for symbol_id, addition in additions.items():
+            bias[symbol_id] += addition
+        model.head.bias.assign(bias)
+        path = tmp_path / "limited.bytenet"
+        Translator(model, vocabulary, **options).export(path, engines="full", languages=("de", "en"))
+        return RunEngine(path, jit_compile=False)
+
+    return make
 
 
 def test_the_engine_translates_as_the_command_does(run_folder, invoke):
@@ -63,6 +90,18 @@ def test_alignments_come_from_models_with_attention(run_folder, attentive_run_fo
     for row in weights:
         assert len(row) == len(source)
         assert sum(row) == pytest.approx(1.0, abs=0.05)  # rounded to hundredths
+
+
+def test_characters_that_the_model_copies_are_in_the_draft_and_the_alignment(limited_engine):
+    engine = limited_engine({UNKNOWN_ID: 9.0}, replace_unknown=True, beam_size=1, max_length=12)
+    sentence = "XÄ☃"
+    ((translation, _),) = engine.translate([sentence], 1)[0]
+    assert set(translation) <= set(sentence)
+    assert len(translation) > 4  # several parts of a draft
+    assert "".join(engine.draft(sentence)) == translation
+    source, target, _ = engine.align(sentence, translation)
+    assert "".join(source) == f"{sentence}⏎"
+    assert "".join(target) == f"{translation}⏎"
 
 
 def test_both_engines_translate_a_model_file_as_the_run_folder(run_folder, model_path):
@@ -137,8 +176,6 @@ def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypa
 
 
 def test_litert_begins_only_where_it_translates_as_tensorflow_does(run_folder, model_path, invoke, started, tmp_path):
-    from bytenet.decoding import Translator
-
     translator = Translator.from_run(run_folder.path)
     for name, options in {"int8": {"precision": "int8"}, "full": {"engines": "full"}}.items():
         path = tmp_path / f"{name}.bytenet"

@@ -20,7 +20,8 @@ class Alignment(NamedTuple):
     """What the characters of a translation attend to.
 
     Attributes:
-        source: the S symbols of the sentence, each as a text. The last one is the end symbol.
+        source: the S symbols of the sentence, each as a text. A character that the model does not know is a symbol,
+            too. The last one is the end symbol.
         target: the T symbols of the translation, in the same way.
         weights: T rows of S numbers. Each row sums to 1.
     """

@@ -56,9 +56,7 @@ class RunEngine(TranslatorEngine):
     def align(self, sentence: str, translation: str) -> Alignment:
         """Compute what a translation attends to, see `Engine`."""
         assert self._aligner is not None
-        from bytenet.evaluation.sentence_attention import symbol_text
-
-        source_ids, target_ids = (self._vocabulary.encode(text) for text in (sentence, translation))
-        (weights,) = self._aligner([source_ids], [target_ids])
-        source, target = ([symbol_text(self._vocabulary, i) for i in ids] for ids in (source_ids, target_ids))
+        texts, vocabulary = (sentence, translation), self._vocabulary
+        (weights,) = self._aligner(*([vocabulary.encode(text)] for text in texts))
+        source, target = ([*vocabulary.encoded_characters(text), "⏎"] for text in texts)
         return Alignment(source, target, weights.round(2).tolist())
