@@ -10,7 +10,7 @@ import pytest
 from bytenet.cli.serve import serve
 from bytenet.cli.translate import translate
 from bytenet.config.families.convs2s import ConvS2SConfig
-from bytenet.datasets import UNKNOWN_ID, Vocabulary
+from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
 from bytenet.models import build_model
@@ -102,6 +102,14 @@ def test_characters_that_the_model_copies_are_in_the_draft_and_the_alignment(lim
     source, target, _ = engine.align(sentence, translation)
     assert "".join(source) == f"{sentence}⏎"
     assert "".join(target) == f"{translation}⏎"
+
+
+def test_a_translation_without_a_place_for_its_end_has_no_alignment(limited_engine):
+    engine = limited_engine({EOS_ID: -99.0})
+    ((translation, _),) = engine.translate(["ab"], 1)[0]
+    assert len(translation) == 16
+    assert engine.align("ab", translation) is None
+    assert len(engine.align("ab", translation[:-1]).target) == 16
 
 
 def test_both_engines_translate_a_model_file_as_the_run_folder(run_folder, model_path):

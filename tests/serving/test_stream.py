@@ -50,6 +50,15 @@ def test_an_engine_may_have_no_drafts(serving, reversing_engine):
         assert [name for name, _ in events(stream(address))] == ["sentence", "end"]
 
 
+def test_a_sentence_comes_without_attention_if_it_cannot_be_aligned(serving, reversing_engine):
+    engine = reversing_engine()
+    engine.align = lambda sentence, translation: None
+    with serving(engine) as address:
+        sentence, end = events(stream(address))[-2:]
+    assert sentence == ("sentence", {"source": "abc", "candidates": [{"text": "cba", "score": 0.0}]})
+    assert end == ("end", {})
+
+
 @pytest.mark.parametrize(("change", "status"), [({"source": "fr"}, 400), ({"q": "a" * 5001}, 413), ({"q": ""}, 200)])
 def test_refusals_come_before_the_events(serving, reversing_engine, change, status):
     with serving(reversing_engine()) as address:

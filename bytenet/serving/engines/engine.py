@@ -90,5 +90,8 @@ class Engine(Protocol):
             InputError, ModelError: as for `translate`.
         """
 
-    def align(self, sentence: str, translation: str) -> Alignment:
-        """Compute what the characters of a translation attend to, for an engine with `has_attention`."""
+    def align(self, sentence: str, translation: str) -> Alignment | None:
+        """Compute what the characters of a translation attend to, for an engine with `has_attention`.
+
+        None if the model cannot read the translation. If it stopped at the model's limit, it has no place for the end.
+        """

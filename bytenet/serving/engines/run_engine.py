@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from bytenet.lite.characters import fits
 from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
 from bytenet.trained_model import open_model
@@ -53,10 +54,12 @@ class RunEngine(TranslatorEngine):
         """Write a translation by greedy search in parts, see `Engine`."""
         return self._draft(sentence)
 
-    def align(self, sentence: str, translation: str) -> Alignment:
+    def align(self, sentence: str, translation: str) -> Alignment | None:
         """Compute what a translation attends to, see `Engine`."""
         assert self._aligner is not None
         texts, vocabulary = (sentence, translation), self._vocabulary
+        if not fits(translation, vocabulary.encode, self._translator.model.length_policy.longest):
+            return None
         (weights,) = self._aligner(*([vocabulary.encode(text)] for text in texts))
         source, target = ([*vocabulary.encoded_characters(text), "⏎"] for text in texts)
         return Alignment(source, target, weights.round(2).tolist())

@@ -81,7 +81,7 @@ class StartingEngine:
         """Write a quick translation in parts, see `Engine`. Nothing comes before TensorFlow has started."""
         return self._engine.draft(sentence)
 
-    def align(self, sentence: str, translation: str) -> Alignment:
+    def align(self, sentence: str, translation: str) -> Alignment | None:
         """Compute what a translation attends to, see `Engine`."""
         return self._engine.align(sentence, translation)
 

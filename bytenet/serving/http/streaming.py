@@ -86,7 +86,8 @@ async def _sentence(service: Service, engine: Engine, sentence: str, num_alterna
     }
     if engine.has_attention:
         align = service.threads.call(lambda: engine.align(sentence, candidates[0].text))
-        content["attention"] = (await asyncio.wrap_future(align))._asdict()
+        if (alignment := await asyncio.wrap_future(align)) is not None:
+            content["attention"] = alignment._asdict()
     return content
 
 
