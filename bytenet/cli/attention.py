@@ -57,7 +57,7 @@ def attention(
         lines = [line for line in lines if not is_blank(line)][:max_sentences]
         if not lines:
             raise click.UsageError("There is no sentence to draw: all lines are blank.")
-        pairs = Pairs(lines, [best.text for [best] in translator.translate(lines)])
+        pairs = Pairs(lines, [best.text for [best] in translator.translate(lines, split_sentences=False)])
     pairs = pairs.take(range(min(max_sentences, len(pairs))))
     attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs)
     for number, sentence in enumerate(attentions, start=1):

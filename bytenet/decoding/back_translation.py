@@ -43,7 +43,8 @@ def back_translate(
         InputError: see `Translator.translate`.
     """
     sources, targets, num_unended, num_uneven = [], [], 0, 0
-    for number, (text, hypotheses) in enumerate(zip(texts, translator.translate(texts), strict=True), start=1):
+    translations = translator.translate(texts, split_sentences=False)
+    for number, (text, hypotheses) in enumerate(zip(texts, translations, strict=True), start=1):
         best = hypotheses[0]
         shorter, longer = sorted((len(best.text), len(text)))
         if not best.ended or is_blank(best.text):

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, Self
 
@@ -21,6 +22,7 @@ from bytenet.errors import InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
+from bytenet.lite.sentences import LinesBySentence, max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, Translation
 from bytenet.models.translation_model import TranslationModel
 
@@ -55,7 +57,8 @@ class Translator:
             padding; None for a model that does not.
         row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
         reranker: reranks the `beam_size` hypotheses with a model of the other direction.
-        data: settings of the training data: `export` takes languages and the length of sentences from them.
+        data: settings of the training data: `export` and `by_sentence` take languages and the length of sentences from
+            them.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
@@ -174,28 +177,57 @@ class Translator:
         n_best: int = 1,
         window: int | None = None,
         pair_lengths: Sequence[int] | None = None,
+        *,
+        split_sentences: bool | None = None,
     ) -> Iterator[list[Translation]]:
         """Translate lines in their order.
 
         Args:
-            lines: one sentence each, without line ends.
+            lines: without line ends.
             n_best: largest number of hypotheses for each line, at most `beam_size`.
-            window: number of lines to read before the first one is translated; None is 16 batches.
+            window: number of sentences to read before the first one is translated; None is 16 batches.
             pair_lengths: for each line, the length of the longer side of its pair, with the end symbol. The padding
                 and the length limit of the line follow from it, as in the thesis's evaluation. None if the search must
-                not know the references.
+                not know the references. Lines with lengths stay whole.
+            split_sentences: translate each line sentence by sentence, or whole. None splits lines, as `bytenet
+                translate` does, if `n_best` is 1 and the translator has `data`.
 
         Yields:
             The hypotheses of each line, best first. A blank line has one empty hypothesis. A line may have fewer than
-            `n_best`, if no more exist.
+            `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
-            ValueError: `n_best` is not between 1 and `beam_size`.
-            InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line is too long
-                for the model.
+            ValueError: `n_best` is not between 1 and `beam_size`; or `split_sentences` is true with an `n_best` above
+                1, with `pair_lengths`, or without `data`.
+            InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
+                split is too long for the model.
         """
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
+        if split_sentences and pair_lengths is not None:
+            raise ValueError("pair_lengths are lengths of whole lines. Leave out pair_lengths or split_sentences.")
+        if split_sentences is None and (self.data is None or pair_lengths is not None):
+            split_sentences = False
+        translate = partial(self._translate_lines, n_best=n_best, window=window, pair_lengths=pair_lengths)
+        if splits_lines(split_sentences, n_best):
+            yield from self.by_sentence().translate(lines, translate)
+        else:
+            yield from translate(lines)
+
+    def by_sentence(self) -> LinesBySentence:
+        """What splits lines by the language that the model reads, into sentences as long as those of its training.
+
+        Raises:
+            ValueError: the translator has no `data`, so the language is not known.
+        """
+        if self.data is None:
+            raise ValueError("To split lines, a Translator needs to know their language. Give it the argument data.")
+        longest = self.model.length_policy.longest
+        return LinesBySentence(self.data.languages[0], max_sentence_chars(self.data.max_length, longest))
+
+    def _translate_lines(
+        self, lines: Iterable[str], n_best: int, window: int | None, pair_lengths: Sequence[int] | None
+    ) -> Iterator[list[Translation]]:
         lines = iter(lines)
         window = window or _BATCHES_IN_WINDOW * self.batch_size
         start = 0

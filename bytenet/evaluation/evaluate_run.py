@@ -168,7 +168,7 @@ def _translate(
 ) -> list["Translation"]:
     lengths = pair_lengths(pairs, translator.vocabulary).tolist() if uses_reference_lengths else None
     best = []
-    for translations in translator.translate(pairs.source, pair_lengths=lengths):
+    for translations in translator.translate(pairs.source, pair_lengths=lengths, split_sentences=False):
         best.append(translations[0])
         progress(len(best))
     return best

@@ -25,8 +25,13 @@ def main(arguments: list[str] | None = None) -> int:
         "model", metavar="MODEL", type=Path,
         help="a .bytenet file that `bytenet export` wrote, or the name of a pretrained model, such as de-en",
     )  # fmt: skip
-    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text, one sentence a line")
+    parser.add_argument("file", metavar="FILE", type=Path, nargs="?", help="UTF-8 text")
     parser.add_argument("--n-best", type=_number, default=1, help="number of translations of each line (default: 1)")
+    parser.add_argument(
+        "--split", action=argparse.BooleanOptionalAction,
+        help="translate each line sentence by sentence, or whole (default: by sentence if the library sentencex is "
+        "installed; with --n-best above 1, whole)",
+    )  # fmt: skip
     parser.add_argument("--threads", type=_number, default=1, help="processor cores for one line (default: 1)")
     parser.add_argument(
         "--rerank-with", metavar="MODEL", type=Path,
@@ -38,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
         help="weight of that model; 0 turns it off (default: the one in the file, else 1)",
     )
     options = parser.parse_intermixed_args(arguments)  # options may stand between MODEL and FILE
+    if options.split and options.n_best > 1:
+        parser.error("--split gives one translation of each line. Leave out --split or --n-best.")
     try:
         path, reranker, weight = model_path(options.model), options.rerank_with, options.rerank_weight
         translator = Translator(path, options.threads, reranker, weight)
@@ -46,7 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
         with ExitStack() as files:
             stream: BinaryIO = files.enter_context(open(options.file, "rb")) if options.file else sys.stdin.buffer
             lines = decoded_lines(stream, str(options.file or "stdin"))
-            for number, translations in enumerate(translator.translate(lines, options.n_best), start=1):
+            hypotheses = translator.translate(lines, options.n_best, split_sentences=options.split)
+            for number, translations in enumerate(hypotheses, start=1):
                 sys.stdout.buffer.write(formatted(number, translations, options.n_best).encode())
                 sys.stdout.buffer.flush()
     except KeyboardInterrupt:

@@ -31,7 +31,8 @@ class LiteModel:
     Attributes:
         beam_size: number of hypotheses that the search keeps.
         longest: largest number of symbols of a line, with the end symbol, at least 2; None for no limit.
-        settings: the content of `settings.json`. Only what is listed here has been checked.
+        languages: that it reads and writes.
+        max_length: most characters of a sentence of the training; a large number if the file does not say it.
         characters: those that the model knows.
     """
 
@@ -43,11 +44,13 @@ class LiteModel:
                 "it again with --engine lite or both."
             )
         self._path = path
-        self.settings = archive.read_json(SETTINGS)
-        lite = self.settings.get("lite")
-        lite = lite if isinstance(lite, dict) else {}
+        self._settings = archive.read_json(SETTINGS)
+        lite, data = self.section("lite"), self.section("data")
         self.beam_size = self._number(lite, "beam_size")
         self.longest = None if lite.get("longest") is None else self._number(lite, "longest", least=2)
+        self.languages = str(data.get("source_language")), str(data.get("target_language"))
+        max_length = data.get("max_length")
+        self.max_length = max_length if type(max_length) is int and max_length > 0 else _LARGEST_NUMBER
         self.characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
         symbols = len(self.characters.symbols)
         if lite.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
@@ -57,6 +60,11 @@ class LiteModel:
             )
         self._run = self._function(read_lite_model(archive), signature, inputs, num_threads)
         self._turn = threading.Lock()
+
+    def section(self, name: str) -> dict[str, Any]:
+        """A section of the file's settings, not checked. It is empty if the file has none of this name."""
+        section = self._settings.get(name)
+        return section if isinstance(section, dict) else {}
 
     def __call__(self, **inputs: np.ndarray | np.generic) -> Mapping[str, np.ndarray]:
         """Call the function.

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from bytenet.lite.model import LiteModel
 from bytenet.lite.pretrained import model_path, named_path, pretrained_path
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.lite.scoring import LitePairScorer
+from bytenet.lite.sentences import LinesBySentence, max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, Translation
 
 
@@ -64,25 +66,40 @@ class Translator:
         """
         return cls(pretrained_path(name), num_threads, **options)
 
-    def translate(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
+    def translate(
+        self, lines: Iterable[str], n_best: int = 1, *, split_sentences: bool | None = None
+    ) -> Iterator[list[Translation]]:
         """Translate lines in their order.
 
         Args:
-            lines: one sentence each, without line ends.
+            lines: without line ends.
             n_best: largest number of hypotheses for each line, at most `beam_size`.
+            split_sentences: translate each line sentence by sentence, or whole. None splits lines if `n_best` is 1 and
+                the library sentencex is installed; if it is not, a warning says so once.
 
         Yields:
             The hypotheses of each line, best first. A blank line has one empty hypothesis. A line may have fewer than
-            `n_best`, if no more exist.
+            `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
-            ValueError: `n_best` is not between 1 and `beam_size`.
-            InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line is too long
-                for the model.
+            ValueError: `n_best` is not between 1 and `beam_size`, or is above 1 with `split_sentences`.
+            InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
+                split is too long for the model; or `split_sentences` needs sentencex, and it is not installed.
             ModelError: LiteRT fails; the file is damaged.
         """
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
+        translate = partial(self._translate_lines, n_best=n_best)
+        if splits_lines(split_sentences, n_best):
+            yield from self.by_sentence().translate(lines, translate)
+        else:
+            yield from translate(lines)
+
+    def by_sentence(self) -> LinesBySentence:
+        """What splits lines by the language that the model reads, into sentences as long as those of its training."""
+        return LinesBySentence(self._model.languages[0], max_sentence_chars(self._model.max_length, self.longest))
+
+    def _translate_lines(self, lines: Iterable[str], n_best: int) -> Iterator[list[Translation]]:
         for line in lines:
             yield self._translate_line(line, n_best)
 
@@ -120,7 +137,7 @@ def _reranker(
     Raises:
         MissingFileError, InputError: as for `Translator`.
     """
-    decoding = _section(model.settings, "decoding")
+    decoding = model.section("decoding")
     try:
         configured = decoding.get("rerank_with"), float(decoding.get("rerank_weight", 1.0))
         penalty, rule = float(decoding["length_penalty"]), check_rule(decoding["length_penalty_rule"])
@@ -132,16 +149,6 @@ def _reranker(
     with explaining_missing_reranker():
         other_path = model_path(named_path(configured[0], path) if rerank_with is None else rerank_with)
     scorer = LitePairScorer(other_path, num_threads)
-    source, target = _languages(model.settings)
-    check_direction(other_path, _languages(scorer.model.settings), (target, source), "rerank_with")
+    source, target = model.languages
+    check_direction(other_path, scorer.model.languages, (target, source), "rerank_with")
     return Reranker(scorer, choice[1], penalty, rule, os.fspath(other_path))
-
-
-def _section(settings: dict[str, Any], name: str) -> dict[str, Any]:
-    section = settings.get(name)
-    return section if isinstance(section, dict) else {}
-
-
-def _languages(settings: dict[str, Any]) -> tuple[str, str]:
-    data = _section(settings, "data")
-    return str(data.get("source_language")), str(data.get("target_language"))

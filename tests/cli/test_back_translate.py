@@ -32,7 +32,7 @@ def translations(monkeypatch):
 
     def write(*texts, ended=True):
         hypotheses = [[Translation(text, -1.0, 0.0, ended)] for text in texts]
-        monkeypatch.setattr(Translator, "translate", lambda self, lines: iter(hypotheses))
+        monkeypatch.setattr(Translator, "translate", lambda self, lines, split_sentences: iter(hypotheses))
 
     return write
 
@@ -51,8 +51,8 @@ def test_text_within_the_limits_is_translated_into_the_source_language(
     assert all(greedy)
     translate = Translator.translate
 
-    def ended(self, lines):  # the model is not trained: without this, no translation has an end
-        assert self.beam_size == 1
+    def ended(self, lines, split_sentences):  # the model is not trained: without this, no translation has an end
+        assert (self.beam_size, split_sentences) == (1, False)
         return ([best._replace(ended=True)] for [best] in translate(self, lines))
 
     monkeypatch.setattr(Translator, "translate", ended)

@@ -65,6 +65,14 @@ def test_given_files_are_evaluated_up_to_the_sentence_limit(run, invoke, tmp_pat
     assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
 
 
+def test_lines_of_a_test_set_stay_whole(run, invoke, tmp_path):
+    (tmp_path / "some.de").write_text("ein Hund. Zwei Hunde.\n", encoding="utf-8")
+    (tmp_path / "some.en").write_text("a dog. Two dogs.\n", encoding="utf-8")
+    invoke(evaluate, run.path, "--source", tmp_path / "some.de", "--reference", tmp_path / "some.en")
+    [[whole]] = Translator.from_run(run).translate(["ein Hund. Zwei Hunde."], split_sentences=False)
+    assert (run.evaluation / "some.de.hypotheses.txt").read_text(encoding="utf-8") == f"{whole.text}\n"
+
+
 def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, invoke, tmp_path):
     (tmp_path / "some.de").write_text("ein Hund\nein Haus\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\na house\n", encoding="utf-8")

@@ -115,11 +115,13 @@ def test_lines_are_split_into_sentences_and_put_together_again(shipped, invoke):
     assert result.stdout == f"{parts[0]} {parts[1]}\n\n  {parts[2]}\n"
     assert "Translated 3 lines" in result.stderr
     assert "1 line had several sentences" in result.stderr
+    best = Translator.from_pretrained("de-en").translate(text.decode().splitlines())
+    assert result.stdout.splitlines() == [hypotheses[0].text for hypotheses in best]
 
 
 def test_lines_stay_whole_for_scores_and_for_several_hypotheses(shipped, invoke):
     text = "ein Hund. Zwei Häuser!\n".encode()
-    [[whole]] = Translator.from_pretrained("de-en").translate([text.decode().removesuffix("\n")])
+    [[whole]] = Translator.from_pretrained("de-en").translate([text.decode().removesuffix("\n")], split_sentences=False)
     assert invoke(translate, "de-en", "--no-split", stdin=text).stdout == f"{whole.text}\n"
     assert invoke(translate, "de-en", "--n-best", 2, stdin=text).stdout.split("\n")[0].endswith(f"\t{whole.text}")
     result = invoke(translate, "de-en", "--n-best", 2, "--split", stdin=text)

@@ -139,8 +139,8 @@ def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tm
 def test_failure_midway_keeps_the_earlier_output(run_folder, invoke, tmp_path, monkeypatch):
     from bytenet.decoding import Translator
 
-    def fail_after_one(self, lines, *arguments):
-        whole = original(self, lines, *arguments)
+    def fail_after_one(self, lines, *arguments, **options):
+        whole = original(self, lines, *arguments, **options)
         yield next(whole)
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -1,6 +1,10 @@
 """A small model in a `.bytenet` file, and the translator that it was exported from."""
 
+import sys
+
 import pytest
+
+from bytenet.lite import sentences
 
 LINES = ["ein Hund", "", "zwei Häuser\u0308", "  \u200b ", "x", "ein", "Hunde, Hunde und ein Haus ☃", "drei"]
 
@@ -42,3 +46,12 @@ def lite(model_path):
 @pytest.fixture
 def lines():
     return LINES
+
+
+@pytest.fixture
+def without_sentencex(monkeypatch):
+    """The library that splits lines into sentences cannot be imported, and nothing was said about it yet."""
+    monkeypatch.setitem(sys.modules, "sentencex", None)
+    sentences._can_split.cache_clear()
+    yield
+    sentences._can_split.cache_clear()

@@ -39,6 +39,25 @@ def test_several_hypotheses_have_number_score_and_text(run, model_path, lite):
     assert (code, out.split("\n")) == (0, rows)
 
 
+def test_lines_are_split_into_sentences_or_not(run, model_path, lite):
+    line = "ein Hund. Zwei Häuser!"
+    whole, parts = (next(lite.translate([line], split_sentences=split))[0].text for split in (False, True))
+    for options, expected in ((["--no-split"], whole), (["--split"], parts), ([], parts)):
+        assert run(model_path, *options, stdin=line.encode())[:2] == (0, f"{expected}\n")
+    code, _, err = run(model_path, "--split", "--n-best", 2)
+    assert code == 2
+    assert "--split gives one translation of each line" in err
+
+
+def test_a_command_without_the_library_for_sentences_says_what_to_install(run, model_path, without_sentencex, caplog):
+    assert run(model_path, stdin=b"ein\nzwei\n")[0] == 0
+    [record] = caplog.records
+    assert "pip install sentencex" in record.message
+    code, _, err = run(model_path, "--split", stdin=b"ein\n")
+    assert code == 1
+    assert err.startswith("Error: Splitting lines into sentences needs the library sentencex")
+
+
 def test_mistakes_are_messages(run, model_path, tmp_path):
     code, out, err = run(tmp_path / "nothing.bytenet")
     assert (code, out) == (1, "")

@@ -66,9 +66,42 @@ def test_line_that_is_too_long_is_refused(model_path, tmp_path):
     settings = Archive(model_path).read_json("settings.json")
     settings["lite"]["longest"] = 4
     short = Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
-    assert len(list(short.translate(["ein", " " * 9]))) == 2
+    assert len(list(short.translate(["ein", " " * 9], split_sentences=False))) == 2
     with pytest.raises(InputError, match="has 5 symbols with the end symbol, but the model reads at most 4"):
-        list(short.translate(["drei"]))
+        list(short.translate(["drei"], split_sentences=False))
+    assert len(list(short.translate(["drei"]))) == 1  # in two parts
+
+
+def test_lines_are_translated_sentence_by_sentence(lite):
+    text, parts = "ein Hund. Zwei Häuser!", ["ein Hund.", "Zwei Häuser!"]
+    [[split]], [[asked]] = lite.translate([text]), lite.translate([text], split_sentences=True)
+    translated = [best for [best] in lite.translate(parts, split_sentences=False)]
+    assert split == asked
+    assert split.text == " ".join(best.text for best in translated)
+    assert split.log_probability == sum(best.log_probability for best in translated)
+
+    [[whole]], [[first, *_]] = lite.translate([text], split_sentences=False), lite.translate([text], 3)
+    assert whole == first
+    assert whole.text != split.text
+
+
+def test_sentences_are_no_longer_than_those_of_the_training(model_path, tmp_path):
+    settings = Archive(model_path).read_json("settings.json")
+    for max_length, is_split in ((4, True), (500, False), ("4", False), (0, False), (None, False)):
+        settings["data"]["max_length"] = max_length
+        lite = Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
+        by_sentence = lite.by_sentence()
+        assert len(list(by_sentence.translate(["ein Haus"], lite.translate))) == 1
+        assert by_sentence.num_split == is_split
+
+
+def test_without_the_library_for_sentences_lines_are_translated_whole(lite, without_sentencex, caplog):
+    line = ["ein Hund. Zwei Häuser!"]
+    for _ in range(2):
+        assert list(lite.translate(line)) == list(lite.translate(line, split_sentences=False))
+    assert len(caplog.records) == 1
+    with pytest.raises(InputError, match="pip install sentencex"):
+        list(lite.translate(line, split_sentences=True))
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.pretrained import is_pretrained
-
-if TYPE_CHECKING:
-    from bytenet.datasets.text.sentences import LinesBySentence
 
 
 @click.command(short_help="Translate lines of text.")
@@ -80,7 +77,7 @@ def translate(
         window = window or 1
     lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path)
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
-    by_sentence = _by_sentence(engine) if split else None
+    by_sentence = engine.by_sentence() if split else None
     translations = by_sentence.translate(lines, engine.translate) if by_sentence else engine.translate(lines)
     began, number, num_unended = time.perf_counter(), 0, 0
     with open_output(output) as file:
@@ -132,12 +129,6 @@ def _engine(
     if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):
         return lite_engine(paths, n_best, reranker, weight)
     return full_engine(paths, n_best, dictionary, window, options)
-
-
-def _by_sentence(engine: Engine) -> "LinesBySentence":
-    from bytenet.datasets.text.sentences import LinesBySentence, max_sentence_chars
-
-    return LinesBySentence(engine.data.languages[0], max_sentence_chars(engine.data, engine.longest))
 
 
 def _lines_of_file(path: Path) -> Iterable[str]:

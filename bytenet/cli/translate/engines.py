@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from bytenet.cli.common.search_options import read_dictionary
 from bytenet.lite.archive import is_model_file
+from bytenet.lite.sentences import LinesBySentence
 from bytenet.lite.translation import Translation
-
-if TYPE_CHECKING:
-    from bytenet.config import DataConfig
 
 MOST_LINES_FOR_LITE = 200
 """Longer files are left to TensorFlow: it starts some seconds later, and then needs less time for each line."""
@@ -22,17 +20,15 @@ class Engine(NamedTuple):
 
     Attributes:
         name: for messages.
-        translate: gives the hypotheses of each line, best first.
+        translate: gives the hypotheses of each line, best first. Lines stay whole.
+        by_sentence: makes what splits lines into sentences for `translate`.
         beam_size: number of hypotheses that the search keeps.
-        data: settings of the training.
-        longest: largest number of symbols of a sentence, with the end symbol; None for no limit.
     """
 
     name: str
     translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
+    by_sentence: Callable[[], LinesBySentence]
     beam_size: int
-    data: "DataConfig"
-    longest: int | None
 
 
 def suits_lite(
@@ -76,10 +72,9 @@ def full_engine(
     translator = Translator.from_run(*models, dictionary=entries, **options)
     return Engine(
         "TensorFlow",
-        lambda lines: translator.translate(lines, n_best, window),
+        lambda lines: translator.translate(lines, n_best, window, split_sentences=False),
+        translator.by_sentence,
         beam_size,
-        models[0].config.data,
-        translator.model.length_policy.longest,
     )
 
 
@@ -88,7 +83,6 @@ def lite_engine(
 ) -> Engine:
     """Translation with LiteRT."""
     from bytenet.lite import Translator
-    from bytenet.model_file import ModelFile
 
     if len(paths) > 1 or paths[0].is_dir():
         raise click.UsageError("--engine lite takes one .bytenet file, which `bytenet export RUN FILE.bytenet` writes.")
@@ -100,10 +94,9 @@ def lite_engine(
     _check_n_best(n_best, translator.beam_size)
     return Engine(
         "LiteRT",
-        lambda lines: translator.translate(lines, n_best),
+        lambda lines: translator.translate(lines, n_best, split_sentences=False),
+        translator.by_sentence,
         translator.beam_size,
-        ModelFile(paths[0]).config.data,
-        translator.longest,
     )
 
 

@@ -203,7 +203,8 @@ def _samples() -> Experiment:
         for settings, run in zip(SETTINGS, runs(work.scale), strict=True):
             # No maximum length is needed: with the thesis's settings, an output is never longer than its padded source.
             translator = Translator.from_run(work.folders(run)[0], beam_size=10, length_penalty=0.0)
-            for row, translations in zip(table, translator.translate(pairs.source), strict=True):
+            best = translator.translate(pairs.source, split_sentences=False)
+            for row, translations in zip(table, best, strict=True):
                 row[f"{settings} settings"] = translations[0].text
         return table
 

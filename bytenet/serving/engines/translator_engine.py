@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from bytenet.datasets.text.sentences import max_sentence_chars
 from bytenet.lite.characters import is_blank
+from bytenet.lite.sentences import max_sentence_chars
 from bytenet.lite.translation import Translation
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
@@ -16,7 +16,9 @@ class LineTranslator(Protocol):
 
     beam_size: int
 
-    def translate(self, lines: Iterable[str], n_best: int = 1) -> Iterator[list[Translation]]:
+    def translate(
+        self, lines: Iterable[str], n_best: int = 1, *, split_sentences: bool | None = None
+    ) -> Iterator[list[Translation]]:
         """Translate lines in their order: the hypotheses of each line, best first."""
 
 
@@ -35,7 +37,7 @@ class TranslatorEngine:
         data = model.config.data
         self.languages = data.languages
         self.max_candidates = translator.beam_size
-        self.max_sentence_chars = max_sentence_chars(data, longest)
+        self.max_sentence_chars = max_sentence_chars(data.max_length, longest)
         self._vocabulary = model.vocabulary
         self._line_translator = translator
 
@@ -49,5 +51,5 @@ class TranslatorEngine:
         """Translate sentences, see `Engine`."""
         return [
             [Candidate(translation.text, translation.score) for translation in translations]
-            for translations in self._line_translator.translate(sentences, num_candidates)
+            for translations in self._line_translator.translate(sentences, num_candidates, split_sentences=False)
         ]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bytenet.datasets.text.sentences import Piece, join_pieces, split_text
+from bytenet.lite.sentences import Piece, join_pieces, split_text
 from bytenet.serving.engines.engine import Candidate, Engine
 from bytenet.serving.work.translating_threads import TranslatingThreads
 

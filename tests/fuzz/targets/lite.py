@@ -52,7 +52,8 @@ class LiteModelFiles(Target):
         translations = [*translator.translate([_SENTENCE])]
         with zipfile.ZipFile(self.path) as archive:
             same_vocabulary = archive.read(VOCABULARY) == self._entries[VOCABULARY]
-            # Other settings of the search may rank fewer hypotheses again, or with another weight, or none.
+            # Other settings of the search may rank fewer hypotheses again, or with another weight, or none. A shorter
+            # limit of the training's sentences may split the sentence.
             same_search = _search(archive.read(SETTINGS)) == _search(self._entries[SETTINGS])
             assert archive.read(LITE_MODEL) == self._entries[LITE_MODEL], "a damaged network was read"
         if same_vocabulary and same_search:
@@ -109,9 +110,9 @@ def _with_other_copy(content: bytes, random: Random) -> bytes:
     return json.dumps(listed).encode()
 
 
-def _search(content: bytes) -> tuple[object, object]:
+def _search(content: bytes) -> tuple[object, ...]:
     settings = json.loads(content)
-    return settings.get("decoding"), settings["lite"]["beam_size"]
+    return settings.get("decoding"), settings["lite"]["beam_size"], settings.get("data")
 
 
 def _with_other_setting(content: bytes, random: Random) -> bytes:

@@ -1,14 +1,15 @@
 """Texts are split into sentences and put together again."""
 
+import logging
 from itertools import chain, islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.config import DataConfig
-from bytenet.datasets.text.characters import is_blank
-from bytenet.datasets.text.sentences import LinesBySentence, join_pieces, max_sentence_chars, split_text
+from bytenet.errors import InputError
+from bytenet.lite.characters import is_blank
+from bytenet.lite.sentences import LinesBySentence, join_pieces, max_sentence_chars, split_text, splits_lines
 from bytenet.lite.translation import Translation
 
 
@@ -123,10 +124,31 @@ def test_every_line_has_an_answer_however_many_sentences_are_read_ahead(lines, m
 
 
 def test_the_longest_sentence_is_that_of_the_training_or_of_the_model():
-    data = DataConfig(max_length=40)
-    assert [max_sentence_chars(data, longest) for longest in (None, 100, 30)] == [40, 40, 29]
+    assert [max_sentence_chars(40, longest) for longest in (None, 100, 30)] == [40, 40, 29]
 
 
 def test_a_sentence_has_at_least_one_character_for_a_model_that_reads_only_the_end_symbol():
     """Without any, no text would ever be split up."""
-    assert max_sentence_chars(DataConfig(max_length=40), 1) == 1
+    assert max_sentence_chars(40, 1) == 1
+
+
+def test_lines_with_one_translation_are_split_unless_the_user_says_otherwise():
+    assert [splits_lines(None, n_best) for n_best in (1, 2)] == [True, False]
+    assert [splits_lines(wish, 1) for wish in (True, False)] == [True, False]
+    with pytest.raises(ValueError, match="n_best is 2, but a line that is split into sentences has one translation"):
+        splits_lines(True, 2)
+
+
+def test_without_the_library_lines_stay_whole_and_one_warning_says_what_to_install(without_sentencex, caplog):
+    with caplog.at_level(logging.WARNING):
+        assert [splits_lines(None, 1), splits_lines(None, 1), splits_lines(False, 1)] == [False] * 3
+    [record] = caplog.records
+    assert "Lines are translated whole" in record.message
+    assert "pip install sentencex" in record.message
+    assert sentences("Ja. Nein.", into_sentences=False) == ["Ja. Nein."]
+
+
+def test_who_asks_for_sentences_without_the_library_gets_an_error(without_sentencex):
+    assert splits_lines(True, 1)
+    with pytest.raises(InputError, match=r"needs the library sentencex .*: pip install sentencex\.$"):
+        next(LinesBySentence("de").translate(["Ja."], backwards))

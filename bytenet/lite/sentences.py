@@ -1,18 +1,19 @@
 """Texts as sentences and what lies between them, so that a model of sentences can translate texts."""
 
+import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.util import find_spec
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import sentencex
-
-from bytenet.datasets.text.characters import is_blank
+from bytenet.errors import InputError
+from bytenet.lite.characters import is_blank
 from bytenet.lite.translation import BLANK, Translation
 
-if TYPE_CHECKING:
-    from bytenet.config import DataConfig
+_log = logging.getLogger(__name__)
 
 _CLAUSE_END = re.compile(r"[,;:–—)](?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
@@ -31,14 +32,50 @@ class Piece(NamedTuple):
     is_sentence: bool
 
 
-def max_sentence_chars(data: "DataConfig", longest: int | None) -> int:
+def splits_lines(wish: bool | None, n_best: int) -> bool:
+    """Whether a translator splits lines into sentences.
+
+    Without a wish, it does so where `bytenet translate` does: if each line has one translation. If the library
+    sentencex is not installed, it leaves lines whole, and a warning says so once.
+
+    Args:
+        wish: what the user says; None for nothing.
+        n_best: largest number of hypotheses for each line.
+
+    Raises:
+        ValueError: the user wishes both several hypotheses for each line and sentences.
+    """
+    if wish and n_best > 1:
+        raise ValueError(
+            f"n_best is {n_best}, but a line that is split into sentences has one translation. Leave out n_best or "
+            "split_sentences."
+        )
+    if wish is None:
+        return n_best == 1 and _can_split()
+    return wish
+
+
+@cache
+def _can_split() -> bool:
+    """Whether sentencex is installed. If not, the first call logs a warning."""
+    if find_spec("sentencex") is not None:
+        return True
+    _log.warning(
+        "Lines are translated whole, because the library sentencex is not installed. To translate them sentence by "
+        "sentence, run: pip install sentencex. If each line is one sentence, --no-split or split_sentences=False turns "
+        "this message off."
+    )
+    return False
+
+
+def max_sentence_chars(max_length: int, longest: int | None) -> int:
     """Most characters of a sentence that a model translates well, at least 1: the training had no longer ones.
 
     Args:
-        data: of the model's training.
+        max_length: most characters of a sentence of the training.
         longest: largest number of symbols that the model reads, with the end symbol; None for no limit.
     """
-    return data.max_length if longest is None else max(min(data.max_length, longest - 1), 1)
+    return max_length if longest is None else max(min(max_length, longest - 1), 1)
 
 
 def split_text(text: str, language: str, max_chars: int | None = None, into_sentences: bool = True) -> list[Piece]:
@@ -53,6 +90,9 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
             English.
         max_chars: largest number of characters of a sentence, at least 1; None for no limit.
         into_sentences: False leaves each line whole, up to `max_chars`.
+
+    Raises:
+        InputError: the library sentencex is not installed, but `into_sentences` needs it.
     """
     pieces = []
     for number, line in enumerate(text.split("\n")):
@@ -102,6 +142,9 @@ class LinesBySentence:
         Yields:
             The translation of each line, made of the best ones of its sentences; its score and log-probability are
             sums. A blank line has an empty translation.
+
+        Raises:
+            InputError: as for `split_text`, or as `translate` does.
         """
         waiting: deque[list[Piece]] = deque()
 
@@ -128,6 +171,12 @@ class LinesBySentence:
 
 def _sentences(line: str, language: str) -> list[str]:
     """The sentences of a line, each with the blanks after it. One after the other, they are the line."""
+    try:
+        import sentencex
+    except ImportError as error:
+        raise InputError(
+            f"Splitting lines into sentences needs the library sentencex ({error}). Install it: pip install sentencex."
+        ) from error
     try:
         # sentencex fails for some blanks outside ASCII: for "A\u00a0." but not for "A .".
         sentences = sentencex.segment(language, _BLANK_OUTSIDE_ASCII.sub(" ", line))
