@@ -37,8 +37,12 @@ class Ensemble(TranslationModel):
         if any(member.length_policy.reads_padding for member in members):
             raise ValueError("A model that reads padding (mask_padding: false) cannot be a member of an ensemble.")
         super().__init__(members[0].config, sizes[0], name="ensemble")
-        limits = [member.length_policy.longest for member in members if member.length_policy.longest is not None]
-        self.length_policy = replace(members[0].length_policy, longest=min(limits, default=None))
+        policies = [member.length_policy for member in members]
+        self.length_policy = replace(
+            policies[0],
+            rule="pair" if any(policy.pads_to_pair for policy in policies) else "unfold",
+            longest=min((policy.longest for policy in policies if policy.longest is not None), default=None),
+        )
         self.members = list(members)
 
     def encode(self, source_ids, training=False):

@@ -71,6 +71,15 @@ def test_limits_are_the_smallest_of_the_members():
     assert ensemble.length_policy.longest == 9
 
 
+def test_a_member_that_needs_the_length_of_the_pair_makes_the_ensemble_need_it():
+    unfolding, pairing = narrow(ByteNetConfig), narrow(ByteNetConfig, settings="thesis", mask_padding=True)
+    members = [traced(config).model for config in (unfolding, pairing)]
+    for ensemble in (Ensemble(members), Ensemble(members[::-1])):
+        assert ensemble.length_policy.pads_to_pair
+        assert ensemble.max_target_length(20) == 20
+    assert not Ensemble(members[:1]).length_policy.pads_to_pair
+
+
 def test_unfit_members_are_refused():
     with pytest.raises(ValueError, match="at least one"):
         Ensemble([])
