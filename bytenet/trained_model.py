@@ -1,10 +1,12 @@
 """A trained model by its path or name: a run folder, a `.bytenet` file, or a pretrained model of the package."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
-from bytenet.errors import MissingFileError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.archive import is_model_file
+from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import model_path, names_hint
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
@@ -19,6 +21,41 @@ def open_model(path: str | os.PathLike[str]) -> RunFolder | ModelFile:
     """
     path = find_model(path)
     return ModelFile(path) if is_model_file(path) else RunFolder.open(path)
+
+
+def open_models(paths: Sequence[str | os.PathLike[str]]) -> list[RunFolder | ModelFile]:
+    """Open one model, or several that translate together.
+
+    Args:
+        paths: as for `open_model`.
+
+    Raises:
+        MissingFileError: as for `open_model`.
+        InputError: as for `open_model`; or there are no paths, or models that do not belong together.
+    """
+    if not paths:
+        raise InputError("There is no model to translate with. Give at least one.")
+    models = [open_model(path) for path in paths]
+    first, *others = models
+    for other in others:
+        check_direction(
+            other.path, other.config.data.languages, first.config.data.languages,
+            f"It cannot translate together with {first.path}",
+            " If only the names of the languages are wrong, correct them in its config.yaml.",
+        )  # fmt: skip
+        if other.vocabulary != first.vocabulary:
+            raise InputError(
+                f"The runs {first.path} and {other.path} have different vocabularies, so they cannot translate "
+                "together. Train them on the same corpus."
+            )
+    if others:
+        for model in models:
+            if model.config.model.length_policy.reads_padding:
+                raise InputError(
+                    f"{model.path} reads padding (model.mask_padding is false), so it cannot translate together with "
+                    "other models. Translate with it alone."
+                )
+    return models
 
 
 def find_model(name: str | os.PathLike[str]) -> Path:

@@ -1,6 +1,7 @@
 """`bytenet evaluate`: translate a test set and score it."""
 
 import json
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,12 @@ from bytenet.cli.common.translation_progress import translation_progress
 
 if TYPE_CHECKING:
     from bytenet.evaluation.evaluate_run import Split
+    from bytenet.model_file import ModelFile
+    from bytenet.run_folder import RunFolder
 
 
 @click.command(short_help="Translate a test set and score it.")
-@click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
+@click.argument("model_paths", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--split",
     type=click.Choice(["train", "validation", "test"]),
@@ -23,13 +26,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Split of the corpus.",
 )
-@click.option("--corpus", help="A name from `bytenet data --list`.  [default: the run's own corpus]")
+@click.option("--corpus", help="A name from `bytenet data --list`.  [default: the corpus of the first run]")
 @click.option("--source", type=click.Path(path_type=Path), help="Translate this file instead; needs --reference.")
 @click.option("--reference", type=click.Path(path_type=Path), help="Correct translations of --source, line by line.")
 @click.option(
     "--output-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the saved files.  [default: RUN/evaluation for a run; nothing is saved for other models]",
+    help="Folder of the saved files.  [default: RUN/evaluation for one run; for other models and for several, nothing "
+    "is saved]",
 )
 @click.option(
     "--name",
@@ -41,7 +45,7 @@ if TYPE_CHECKING:
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 def evaluate(
-    model_path: Path,
+    model_paths: tuple[Path, ...],
     split: "Split",
     corpus: str | None,
     source: Path | None,
@@ -58,6 +62,9 @@ def evaluate(
     MODEL is a run folder, a .bytenet file, or the name of a pretrained model. In the folder of a run, or in
     --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, and the first twenty
     beside source and reference as NAME.samples.md. Options of the search that are not given are those of MODEL.
+
+    Several MODEL translate together, as in `bytenet translate`. Corpus and options are then those of the first one. The
+    scores belong to none of the runs: they are saved only with --output-dir, and not in the RUN/evaluation of one.
     """
     if (source is None) != (reference is None):
         raise click.UsageError("--source and --reference belong together. Give both or neither.")
@@ -68,20 +75,17 @@ def evaluate(
 
     from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split
-    from bytenet.run_folder import RunFolder
-    from bytenet.trained_model import open_model
+    from bytenet.trained_model import open_models
 
-    model = open_model(model_path)
-    if output_dir is None and isinstance(model, RunFolder):
-        output_dir = model.evaluation
+    models = open_models(model_paths)
+    output_dir = _output_dir(models, output_dir)
     if name is not None and output_dir is None and not as_json:
-        raise click.UsageError(
-            f"--name names saved files, and nothing is saved for {model_path}. Give --output-dir, too."
-        )
+        given = " ".join(map(str, model_paths))
+        raise click.UsageError(f"--name names saved files, and nothing is saved for {given}. Give --output-dir, too.")
     if source is not None and reference is not None:
         pairs, default_name = read_parallel(source, reference), source.name.removesuffix(".gz")
     else:
-        pairs, default_name = pairs_of_split(model, split, corpus), split
+        pairs, default_name = pairs_of_split(models[0], split, corpus), split
         if corpus is not None:
             default_name = f"{corpus}.{split}"
     if max_sentences is not None and max_sentences < len(pairs):
@@ -90,10 +94,11 @@ def evaluate(
 
     with translation_progress(len(pairs)) as progress:
         evaluation = evaluate_run(
-            model.path,
+            models[0],
             pairs,
             name or default_name,
             progress=progress,
+            together_with=models[1:],
             **options,
         )
     if as_json:
@@ -110,3 +115,19 @@ def evaluate(
     if output_dir is not None:
         paths = evaluation.save(output_dir)  # last, so that the scores are printed even if the disk is full
         click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)
+
+
+def _output_dir(models: "Sequence[RunFolder | ModelFile]", output_dir: Path | None) -> Path | None:
+    """Where the scores are saved. The folder of a run is for the scores of this run alone: reports and cards show them.
+
+    Raises:
+        UsageError: `output_dir` is such a folder, but there are several models.
+    """
+    from bytenet.run_folder import RunFolder
+
+    own = [model.evaluation for model in models if isinstance(model, RunFolder)]
+    if len(models) == 1 and output_dir is None:
+        return own[0] if own else None
+    if len(models) > 1 and output_dir is not None and output_dir.resolve() in [path.resolve() for path in own]:
+        raise click.UsageError(f"{output_dir} holds the scores of one model. Give --output-dir another folder.")
+    return output_dir

@@ -11,14 +11,15 @@ from bytenet.config import DecodingConfig
 from bytenet.config.checks import problem_of
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols
-from bytenet.errors import ConfigError, InputError, shown
+from bytenet.errors import ConfigError, shown
 from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import pretrained_name
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.model_file import ModelFile
 from bytenet.models import Ensemble
+from bytenet.models.translation_model import TranslationModel
 from bytenet.run_folder import RunFolder
-from bytenet.trained_model import open_model
+from bytenet.trained_model import open_model, open_models
 
 
 def translator_arguments(
@@ -36,16 +37,15 @@ def translator_arguments(
         InputError: as for `Translator.from_run`.
         TypeError: there is no such option.
     """
-    folders = [open_model(path) for path in paths]
-    _check_members(folders)
+    folders = open_models(paths)
     folder = folders[0]
     decoding = decoding_with(folder.config.decoding, options)
-    models = [member.load_model() for member in folders]
+    model = load_together(folders)
     reranker = _opened_reranker(folder, decoding, options, row_factor)
     search = asdict(decoding)
     del search["rerank_with"], search["rerank_weight"]
     return search | {
-        "model": models[0] if len(models) == 1 else Ensemble(models),
+        "model": model,
         "vocabulary": folder.vocabulary,
         "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary, decoding.replace_unknown),
         "trained_lengths": folder.trained_lengths,
@@ -53,6 +53,19 @@ def translator_arguments(
         "reranker": reranker,
         "data": folder.config.data,
     }
+
+
+def load_together(folders: Sequence[RunFolder | ModelFile]) -> TranslationModel:
+    """Load the model of one folder or file, or the models of several as an `Ensemble`.
+
+    Args:
+        folders: the result of `open_models`.
+
+    Raises:
+        InputError: a model cannot be loaded.
+    """
+    models = [folder.load_model() for folder in folders]
+    return models[0] if len(models) == 1 else Ensemble(models)
 
 
 def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> DecodingConfig:
@@ -82,35 +95,6 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
             name = item["loc"][0] if item["loc"] else None
             problems.append(f"{name} is {shown(given[str(name)])}, but {message}." if name else f"{message}.")
         raise ConfigError(f"The options of the search: {' '.join(problems)}") from None
-
-
-def _check_members(folders: Sequence[RunFolder | ModelFile]) -> None:
-    """Check that models can translate together.
-
-    Raises:
-        InputError: there are none, or several that do not belong together.
-    """
-    if not folders:
-        raise InputError("There is no model to translate with. Give at least one.")
-    first, *others = folders
-    for other in others:
-        check_direction(
-            other.path, other.config.data.languages, first.config.data.languages,
-            f"It cannot translate together with {first.path}",
-            " If only the names of the languages are wrong, correct them in its config.yaml.",
-        )  # fmt: skip
-        if other.vocabulary != first.vocabulary:
-            raise InputError(
-                f"The runs {first.path} and {other.path} have different vocabularies, so they cannot translate "
-                "together. Train them on the same corpus."
-            )
-    if others:
-        for folder in folders:
-            if folder.config.model.length_policy.reads_padding:
-                raise InputError(
-                    f"{folder.path} reads padding (model.mask_padding is false), so it cannot translate together with "
-                    "other models. Translate with it alone."
-                )
 
 
 def _opened_reranker(

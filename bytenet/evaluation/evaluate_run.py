@@ -19,7 +19,7 @@ from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
-from bytenet.trained_model import open_model
+from bytenet.trained_model import open_models
 
 if TYPE_CHECKING:
     from bytenet.decoding import Translation, Translator
@@ -87,9 +87,13 @@ def evaluate_run(
     bootstrap: int = 1000,
     progress: Callable[[int], None] = lambda done: None,
     jit_compile: bool | None = None,
+    together_with: Sequence[str | os.PathLike[str]] = (),
     **options: Any,
 ) -> Evaluation:
     """Translate the sources of `pairs` and score the translations.
+
+    Several models translate as an `Ensemble`. Its bits per character are those of the mean of their probabilities, with
+    which it also searches.
 
     A model with the length rule "pair" gets the length of each reference, as in the thesis: otherwise no translation
     could be longer than its source. The settings of the evaluation say so.
@@ -101,18 +105,19 @@ def evaluate_run(
         bootstrap: number of resampled corpora for the intervals.
         progress: called with the number of lines translated so far.
         jit_compile: compile the search with XLA; None compiles it if that is faster, see `Translator`.
+        together_with: other models, like `run_dir`, that translate together with it.
         **options: of the search, fields of `bytenet.config.DecodingConfig`; None takes the value of the run's
             configuration.
 
     Raises:
-        InputError: the model cannot be used, or there are no pairs.
+        InputError: a model cannot be used, several do not belong together, or there are no pairs.
     """
     from bytenet.decoding import Translator, log_probabilities
 
     if not len(pairs):
         raise InputError(f"{name} has no sentences. Give at least one sentence with its reference.")
-    config = open_model(run_dir).config
-    translator = Translator.from_run(run_dir, jit_compile=jit_compile, **options)
+    models = open_models([run_dir, *together_with])
+    translator = Translator.from_run(*models, jit_compile=jit_compile, **options)
     uses_reference_lengths = translator.model.length_policy.pads_to_pair
     began = time.perf_counter()
     best = _translate(translator, pairs, uses_reference_lengths, progress)
@@ -122,16 +127,18 @@ def evaluate_run(
         translator.trained_lengths,
     )  # fmt: skip
     hypotheses = [translation.text for translation in best]
+    ensemble = {"models": [str(model.path) for model in models]} if len(models) > 1 else {}
     return Evaluation(
         name=name,
         sources=pairs.source,
         references=pairs.target,
         hypotheses=hypotheses,
         scores=[
-            *text_scores(hypotheses, pairs.target, config.data.languages[1], bootstrap),
+            *text_scores(hypotheses, pairs.target, models[0].config.data.languages[1], bootstrap),
             bits_per_character(likelihoods.log_probabilities, likelihoods.num_characters, bootstrap),
         ],
         settings={
+            **ensemble,
             **_search_settings(translator),
             "jit_compile": translator.jit_compile,
             "reference_lengths_known": uses_reference_lengths,

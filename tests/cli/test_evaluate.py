@@ -6,6 +6,8 @@ import shutil
 import pytest
 
 from bytenet.cli.evaluate import evaluate
+from bytenet.cli.score import score
+from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
 from bytenet.errors import InputError
 from bytenet.evaluation import bleu, chrf
@@ -71,6 +73,46 @@ def test_lines_of_a_test_set_stay_whole(run, invoke, tmp_path):
     invoke(evaluate, run.path, "--source", tmp_path / "some.de", "--reference", tmp_path / "some.en")
     [[whole]] = Translator.from_run(run).translate(["ein Hund. Zwei Hunde."], split_sentences=False)
     assert (run.evaluation / "some.de.hypotheses.txt").read_text(encoding="utf-8") == f"{whole.text}\n"
+
+
+def test_several_models_are_evaluated_together_and_saved_in_a_folder_of_their_own(
+    run, attentive_run_folder, invoke, tmp_path
+):
+    models = [run.path, attentive_run_folder.path]
+    result = invoke(evaluate, *models, "--output-dir", tmp_path / "both")
+    assert [line.split(" ")[0] for line in result.stdout.splitlines()] == SCORES
+    saved = json.loads((tmp_path / "both" / "test.json").read_text(encoding="utf-8"))
+    assert saved["settings"]["models"] == [str(path) for path in models]
+    scores = {entry["name"]: entry for entry in saved["scores"]}
+    assert all(scores[name]["interval"] for name in ("BLEU", "chrF2", "bits-per-character"))
+
+    together = Translator.from_run(*models).translate(["ein Hund", "zwei Hunde", "ein Haus", "drei Häuser"])
+    hypotheses = (tmp_path / "both" / "test.hypotheses.txt").read_text(encoding="utf-8")
+    assert hypotheses == "".join(f"{best.text}\n" for [best] in together)
+    sides = [run.config.data.test_source, run.config.data.test_target]
+    assert f"{scores['bits-per-character']['value']:.4f}" in invoke(score, *models, *sides).stderr
+
+
+def test_the_scores_of_several_models_do_not_replace_those_of_a_run(run, attentive_run_folder, invoke):
+    models = [run.path, attentive_run_folder.path, "--max-sentences", 1, "--beam-size", 1]
+    result = invoke(evaluate, *models, "--show", 1)
+    assert result.exit_code == 0
+    assert "Saved" not in result.stderr
+    assert not run.evaluation.exists()
+    for options, message in (
+        (["--output-dir", run.evaluation], "holds the scores of one model. Give --output-dir another folder."),
+        (["--name", "both"], "Give --output-dir, too."),
+    ):
+        result = invoke(evaluate, *models, *options)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+
+
+def test_models_that_do_not_belong_together_are_refused_before_the_corpus_is_read(run, invoke, tmp_path):
+    other = RunFolder(shutil.copytree(run.path, tmp_path / "other"))
+    other.vocabulary_path.write_text(Vocabulary("abc").to_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="different vocabularies"):
+        invoke(evaluate, run.path, other.path, "--source", "none", "--reference", "none")
 
 
 def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, invoke, tmp_path):

@@ -2,10 +2,14 @@
 
 import json
 import math
+import shutil
 
+import numpy as np
 import pytest
+from scipy.special import softmax
 
 from bytenet.cli.score import score
+from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
 from bytenet.errors import InputError
 
@@ -47,6 +51,39 @@ def test_score_equals_the_log_probability_from_the_search(run_folder, invoke, tm
 
 def test_the_name_of_a_model_scores_as_its_run(run_folder, shipped, invoke, files):
     assert invoke(score, "de-en", *files).stdout == invoke(score, run_folder.path, *files).stdout
+
+
+def scores_of(printed):
+    return [float(line.split("\t")[0]) for line in printed.splitlines()]
+
+
+def test_several_models_score_with_the_mean_of_their_probabilities(
+    run_folder, attentive_run_folder, invoke, files, tmp_path
+):
+    from bytenet.decoding.batching import pad_batch
+    from bytenet.run_folder import RunFolder
+
+    alone, twice = (scores_of(invoke(score, *[run_folder.path] * count, *files).stdout) for count in (1, 2))
+    assert twice == pytest.approx(alone, abs=1e-3)
+
+    runs = [RunFolder(run.path) for run in (run_folder, attentive_run_folder)]
+    encode, models = runs[0].vocabulary.encode, [run.load_model() for run in runs]
+    expected = []
+    for pair in (("ein Hund", "a dog"), ("zwei", "two")):
+        source_ids, target_ids = map(encode, pair)
+        length = max(len(source_ids), len(target_ids))
+        inputs = {"source_ids": pad_batch([source_ids], 1, length), "target_ids": pad_batch([target_ids], 1, length)}
+        mean = np.mean([softmax(np.asarray(model(inputs)[0]), axis=-1) for model in models], axis=0)
+        expected.append(sum(math.log(mean[place, symbol]) for place, symbol in enumerate(target_ids)))
+    together = scores_of(invoke(score, *(run.path for run in runs), *files).stdout)
+    assert together == pytest.approx(expected, abs=1e-3)
+
+
+def test_models_of_different_vocabularies_do_not_score_together(run_folder, invoke, files, tmp_path):
+    other = shutil.copytree(run_folder.path, tmp_path / "other")
+    (other / "vocabulary.json").write_text(Vocabulary("abc").to_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="different vocabularies"):
+        invoke(score, run_folder.path, other, *files)
 
 
 def test_unequal_line_counts_are_refused(run_folder, invoke, files):
