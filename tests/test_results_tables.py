@@ -40,14 +40,20 @@ def commit_of(row: dict[str, str]) -> str:
     return re.findall(r"commit ([0-9a-f]{7})", page_of(match[1]) if match else row["run"])[0]
 
 
-@pytest.mark.parametrize(("short", "full"), list(zip(README_ROWS, RESULT_ROWS, strict=True)))
-def test_readme_has_the_results_in_short(short, full):
-    assert short["pairs"] == full["training pairs"]
-    assert short["test set"] == full["test set"]
-    assert short["training"] == full["training time"].replace(" minutes", " min")
-    assert short["BLEU"] == in_tenths(full["BLEU"])
-    assert short["chrF"] == in_tenths(full["chrF"]).split(" ")[0]
-    assert commit_of(full) in README
+def in_short(full: dict[str, str]) -> tuple[str, ...]:
+    """A row of docs/results.md as README.md has it, but for the words of its first column."""
+    time = full["training time"].replace(" minutes", " min")
+    chrf = in_tenths(full["chrF"]).split(" ")[0]
+    return full["training pairs"], full["test set"], time, in_tenths(full["BLEU"]), chrf
+
+
+def test_readme_has_some_of_the_results_in_short_and_in_their_order():
+    short_rows = [tuple(row.values())[1:] for row in README_ROWS]
+    full_rows = [in_short(row) for row in RESULT_ROWS]
+    assert len(short_rows) >= 5
+    assert short_rows == [row for row in full_rows if row in short_rows]
+    for full, row in zip(RESULT_ROWS, full_rows, strict=True):
+        assert row not in short_rows or commit_of(full) in README
 
 
 @pytest.mark.parametrize("run", RUNS)
