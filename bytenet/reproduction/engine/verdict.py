@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bytenet.reproduction.engine.statistics import Limits, clip, difference_of_means, next_value, student_t
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, next_value, student_t
+from bytenet.reproduction.engine.statistics import Limits, clip
 
 Outcome = Literal[
     "agrees",
@@ -33,8 +34,6 @@ Evidence = Literal[
 and layers without training."""
 FEWEST_FOR_SPREAD = 5
 """With fewer trainings it is too uncertain where one more training could lie."""
-FEWEST_TO_COMPARE = 3
-"""With fewer trainings of each, two models are not compared."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import RATE, student_t
+from bytenet.reproduction.engine.statistics import RATE
 from bytenet.reproduction.engine.verdict import Verdict, compare, difference, statement
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import WATCHED, beginning, collect_curves, first_values, settled

@@ -10,8 +10,9 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import by_trial, paired_differences, student_t
+from bytenet.reproduction.engine.statistics import by_trial, paired_differences
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.captions.runs import (
     BACK,

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import by_trial, difference_of_means, student_t
-from bytenet.reproduction.engine.verdict import FEWEST_TO_COMPARE, Outcome, Verdict
+from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.contest.systems import CHOSEN, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save

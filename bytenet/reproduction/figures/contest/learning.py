@@ -3,8 +3,9 @@
 from pathlib import Path
 from statistics import fmean
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, student_t
+from bytenet.reproduction.engine.statistics import RATE, by_trial, clip
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in

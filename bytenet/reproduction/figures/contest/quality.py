@@ -12,8 +12,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from bytenet.csv_log import read_csv_log
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import by_trial, student_t
+from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import (
     CHOSEN,

@@ -7,8 +7,9 @@ from statistics import fmean
 
 import numpy as np
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import RATE, clip, student_t
+from bytenet.reproduction.engine.statistics import RATE, clip
 from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
 from bytenet.reproduction.figures.news.europarl_runs import (
     BASIS,

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from bytenet.evaluation import smooth
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.number_format import interval_text
-from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
 from bytenet.reproduction.figures.news.memorise_runs import fewer_steps
 from bytenet.reproduction.figures.shared.curves import first_values, series, settled

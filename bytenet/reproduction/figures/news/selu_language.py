@@ -9,8 +9,8 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.csv_log import read_csv_log
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import number_in
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words

@@ -4,9 +4,10 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table
-from bytenet.reproduction.engine.statistics import RATE, difference_of_means, student_t
-from bytenet.reproduction.engine.verdict import FEWEST_TO_COMPARE, Outcome, Verdict, compare, statement
+from bytenet.reproduction.engine.statistics import RATE
+from bytenet.reproduction.engine.verdict import Outcome, Verdict, compare, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     ATTENTION,
     EPOCHS,

@@ -7,9 +7,10 @@ from statistics import fmean
 
 from bytenet.datasets.corpora.digits import NAMES, digits
 from bytenet.datasets.parallel import Pairs
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.number_format import interval_text
-from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, paired_differences, student_t
+from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, paired_differences
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
 from bytenet.reproduction.figures.shared.cells import text_in

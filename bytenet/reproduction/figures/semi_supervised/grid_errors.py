@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from bytenet.evaluation.t_intervals import difference_of_means, next_value
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import difference_of_means, next_value
 from bytenet.reproduction.engine.verdict import Outcome, Verdict, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION
 from bytenet.reproduction.figures.semi_supervised.grid_gains import (

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Table
-from bytenet.reproduction.engine.statistics import holm, paired, paired_differences, student_t
+from bytenet.reproduction.engine.statistics import holm, paired, paired_differences
 from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import EPOCHS, FORMS, PRINTED, attention_values
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (

@@ -5,8 +5,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Table
-from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION, FORMS, PRINTED, attention_values
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     LABELLED,

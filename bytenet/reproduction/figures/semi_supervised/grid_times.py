@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import paired, student_t
+from bytenet.reproduction.engine.statistics import paired
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.semi_supervised.grid_plots import plot_times
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (

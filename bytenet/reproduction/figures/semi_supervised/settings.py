@@ -5,9 +5,10 @@ from pathlib import Path
 from statistics import fmean
 from textwrap import fill
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.number_format import interval_text
-from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences, student_t
+from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences
 from bytenet.reproduction.engine.verdict import Verdict, comparison
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     TRIALS,

@@ -6,9 +6,9 @@ from statistics import fmean
 
 import numpy as np
 
+from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
-from bytenet.reproduction.engine.statistics import student_t
 from bytenet.reproduction.engine.verdict import Verdict, compare, statement
 from bytenet.reproduction.figures.shared.cells import integer_in, text_in
 
