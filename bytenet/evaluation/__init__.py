@@ -10,14 +10,17 @@ from bytenet.evaluation.metrics.misclassification import pooled_misclassificatio
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu
 from bytenet.evaluation.smoothing import smooth
+from bytenet.evaluation.trainings_comparison import TrainingsComparison, compare_trainings
 
 __all__ = [
     "Comparison",
     "Evaluation",
     "Score",
+    "TrainingsComparison",
     "bits_per_character",
     "bleu",
     "chrf",
+    "compare_trainings",
     "compare_translations",
     "evaluate_run",
     "exact_match",

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bytenet.errors import InputError
 from bytenet.evaluation.metrics.bleu import bleu_measures, chrf_measure
 from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, bootstrap_interval, check_parallel
+from bytenet.evaluation.metrics.corpus_measure import CorpusMeasure
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.evaluation.metrics.thesis_bleu import thesis_bleu_measure
 
@@ -40,6 +41,15 @@ class SystemScores:
     chrf: np.ndarray
     scores: tuple[Score, ...]
 
+    @property
+    def num_empty(self) -> int:
+        """Number of translations without any text."""
+        return sum(not text.strip() for text in self.hypotheses)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and scores, for JSON."""
+        return {"name": self.name, "num_empty": self.num_empty, "scores": [score.to_dict() for score in self.scores]}
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -56,6 +66,13 @@ class Comparison:
     references: Sequence[str]
     systems: tuple[SystemScores, ...]
     differences: tuple[Score, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything except the sentences, unrounded, for JSON."""
+        return {
+            "systems": [system.to_dict() for system in self.systems],
+            "differences": [difference.to_dict() for difference in self.differences],
+        }
 
     def choose(self, choice: Choice, count: int = 5, by: Measure = "chrf", min_chars: int = 20) -> list[int]:
         """Choose sentences that show A from one side, the clearest first.
@@ -110,6 +127,11 @@ class Comparison:
         return rows
 
 
+def corpus_measures(language: str) -> tuple[CorpusMeasure, ...]:
+    """BLEU, chrF2 and the thesis's BLEU, whose tokeniser needs the language."""
+    return bleu_measures()[0], chrf_measure(), thesis_bleu_measure(language)
+
+
 def compare_translations(
     sources: Sequence[str] | None,
     references: Sequence[str],
@@ -138,7 +160,7 @@ def compare_translations(
         numbers = f"{len(sources)} sources but {len(references)} references"
         raise InputError(f"Found {numbers}; expected the same number.")
     # sacreBLEU's own paired test has no interval for the difference, and keeps all resampled corpora in memory.
-    measures = (bleu_measures()[0], chrf_measure(), thesis_bleu_measure(language))
+    measures = corpus_measures(language)
     systems, counts = [], []
     for name, lines in hypotheses.items():
         check_parallel(lines, references)

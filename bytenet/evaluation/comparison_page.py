@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bytenet.evaluation.comparison import CLEARLY, Choice, Comparison, Measure
 from bytenet.evaluation.metrics.scores import Score
+from bytenet.evaluation.trainings_comparison import TrainingsComparison, TrainingScores
 from bytenet.markdown import cell, table
 
 _MEASURE_NAMES: dict[Measure, str] = {"chrf": "chrF2", "bleu": "thesis-BLEU"}
@@ -32,8 +33,7 @@ def scores_table(comparison: Comparison) -> str:
     header = ["system", *(score.name for score in comparison.systems[0].scores), "empty"]
     lines = []
     for system in comparison.systems:
-        empty = sum(not text.strip() for text in system.hypotheses)
-        lines.append([cell(system.name), *map(_value, system.scores), str(empty)])
+        lines.append([cell(system.name), *map(_value, system.scores), str(system.num_empty)])
     if comparison.differences:
         lines.append(["difference", *map(_value, comparison.differences), ""])
     text = f"{table(header, lines)}\n"
@@ -43,6 +43,30 @@ def scores_table(comparison: Comparison) -> str:
             wins, losses, ties = comparison.wins(by)
             text += f"\nSentences by {name}: {a} higher in {wins}, {b} in {losses}, equal in {ties}.\n"
     return text
+
+
+def trainings_page(comparison: TrainingsComparison) -> str:
+    """The score of each training, the means of both systems, and the difference of the means."""
+    lines = []
+    for system in comparison.systems:
+        values = zip(*(scores.values for scores in system.scores), strict=True)
+        for training, of_training in zip(system.trainings, values, strict=True):
+            lines.append([cell(system.name), cell(training), *(f"{value:.2f}" for value in of_training)])
+    lines += [[cell(system.name), "mean", *map(_mean, system.scores)] for system in comparison.systems]
+    lines.append(["difference", "", *map(_value, comparison.differences)])
+    header = ["system", "training", *(scores.name for scores in comparison.systems[0].scores)]
+    text = f"{table(header, lines)}\n\n± is the standard deviation between trainings."
+    if any(difference.interval for difference in comparison.differences):
+        text += (
+            " The 95 % interval of a difference is over trainings and sentences. If it includes 0, the difference may "
+            "be chance."
+        )
+    return text + (f"\n\n{comparison.warning}\n" if comparison.warning else "\n")
+
+
+def _mean(scores: TrainingScores) -> str:
+    deviation = scores.standard_deviation
+    return f"{scores.mean:.2f}" if deviation is None else f"{scores.mean:.2f} ± {deviation:.2f}"
 
 
 def _headline(choice: Choice, comparison: Comparison, by: Measure) -> str:

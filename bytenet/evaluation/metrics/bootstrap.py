@@ -15,14 +15,11 @@ def bootstrap_interval(
 ) -> tuple[float, float] | None:
     """The 95 % interval of a corpus score, by resampling its sentences with replacement.
 
-    The random draws and the ends of the interval are those of sacreBLEU: with `DEFAULT_SEED`, `(high - low) / 2` is the
-    half-width that sacreBLEU reports.
+    The ends of the interval are those of sacreBLEU: with `DEFAULT_SEED`, `(high - low) / 2` is the half-width that
+    sacreBLEU reports.
 
     Args:
-        statistics: float `(sentences, n)`, the counts of each sentence.
-        score: computes the score from summed counts, `(n,)`.
-        samples: number of resampled corpora; 0 for no interval.
-        seed: of the resampling.
+        statistics, score, samples, seed: as for `resampled_scores`; 0 samples for no interval.
 
     Returns:
         (low, high), or None without samples.
@@ -32,16 +29,35 @@ def bootstrap_interval(
     """
     if samples == 0:
         return None
+    values = np.sort(resampled_scores(statistics, score, samples, seed))
+    tail = samples // 40
+    return float(values[tail]), float(values[samples - tail - 1])
+
+
+def resampled_scores(
+    statistics: np.ndarray, score: Callable[[np.ndarray], float | np.ndarray], samples: int, seed: int
+) -> np.ndarray:
+    """Scores of corpora whose sentences are drawn from the sentences of a corpus, with replacement.
+
+    The random draws are those of sacreBLEU.
+
+    Args:
+        statistics: float `(sentences, n)`, the counts of each sentence.
+        score: computes the score, or an array of scores, from summed counts, `(n,)`.
+        samples: number of resampled corpora.
+        seed: of the resampling.
+
+    Returns:
+        Float `(samples,)`, or `(samples, *shape)` if `score` returns arrays.
+    """
     count = len(statistics)
     random = np.random.default_rng(seed)
     statistics = np.asarray(statistics, np.float64)
-    values = []
+    scores = []
     for _ in range(samples):  # one at a time: for a training set, all draws together need gigabytes
         times = np.bincount(random.choice(count, size=count, replace=True), minlength=count)  # (sentences,)
-        values.append(score(times @ statistics))
-    values.sort()
-    tail = samples // 40
-    return float(values[tail]), float(values[samples - tail - 1])
+        scores.append(score(times @ statistics))
+    return np.array(scores, np.float64)
 
 
 def check_parallel(hypotheses: Sequence | np.ndarray, references: Sequence | np.ndarray) -> None:
