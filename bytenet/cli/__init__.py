@@ -26,7 +26,7 @@ _VERBS = {
     "score": "Give the log-probability of translations.",
     "export": "Save a model for other programs, in one folder or file.",
     "evaluate": "Translate a test set and score it.",
-    "compare": "Show good and bad translations of one or two systems.",
+    "compare": "Compare the translations of one or two systems.",
     "benchmark": "Measure how fast things are on this machine.",
     "profile": "Show where the time of training or decoding goes.",
     "reproduce": "Regenerate the thesis's figures and tables.",

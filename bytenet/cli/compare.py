@@ -1,23 +1,37 @@
-"""`bytenet compare`: the translations of one or two systems, sentence by sentence."""
+"""`bytenet compare`: the translations of one or two systems, of one training each or of several."""
 
 import csv
 import io
+import json
+from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
+
+from bytenet.cli.common.several_values import SeveralValuesCommand
 
 if TYPE_CHECKING:
-    from bytenet.evaluation.comparison import Choice, Measure
+    from bytenet.evaluation.comparison import Choice, Comparison, Measure
 
 _PATH = click.Path(path_type=Path)
+_FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
 
 
-@click.command(short_help="Show good and bad translations of one or two systems.")
-@click.argument("hypothesis_files", metavar="A [B]", nargs=-1, required=True, type=_PATH)
+@click.command(cls=SeveralValuesCommand, short_help="Compare the translations of one or two systems.")
+@click.argument("translations", metavar="A...", nargs=-1, required=True, type=_PATH)
+@click.option(
+    "--with", "others", metavar="B...", multiple=True, type=_PATH,
+    help="Trainings of a second system. All A are then trainings of the first one.",
+)  # fmt: skip
 @click.option("--reference", type=_PATH, required=True, help="The correct translations, line by line.")
+@click.option(
+    "--name", default="test", show_default=True,
+    help="Of the evaluation, where A and B are run folders: the name of the files in RUN/evaluation.",
+)  # fmt: skip
 @click.option("--source", type=_PATH, help="The source sentences, to show them beside the translations.")
 @click.option(
     "--table", type=click.Choice(["good", "bad", "worst", "all"]), default="all", show_default=True,
@@ -37,15 +51,20 @@ _PATH = click.Path(path_type=Path)
     "--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True,
     help="Number of resampled corpora for the 95 % intervals; 0 for none.",
 )  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object, without sentences.")
 @click.option(
     "--csv",
     "csv_path",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Also write the sentences to this file.",
 )
+@click.pass_context
 def compare(
-    hypothesis_files: tuple[Path, ...],
+    context: click.Context,
+    translations: tuple[Path, ...],
+    others: tuple[Path, ...],
     reference: Path,
+    name: str,
     source: Path | None,
     table: "Choice | Literal['all']",
     count: int,
@@ -53,24 +72,43 @@ def compare(
     min_chars: int,
     language: str,
     bootstrap: int,
+    as_json: bool,
     csv_path: Path | None,
 ) -> None:
-    """Compare the translations in the file A, and in B if given, with the lines of --reference.
+    """Compare the translations A, and B if given, with the lines of --reference.
 
-    Files are plain text or .gz, one sentence a line. The result is Markdown: the scores of each system, their
-    difference with its interval, in how many sentences each system is better, and tables of sentences. A and B are
-    resampled together; if the interval includes 0, the difference may be chance. Good and worst sentences have the
-    highest and lowest scores of A. Bad sentences of A are at least 10 points below B or, without B, just below the
-    lower quartile of A.
+    \b
+    bytenet compare A --reference FILE                 one system
+    bytenet compare A B --reference FILE               two systems, one training each
+    bytenet compare A... --with B... --reference FILE  two systems, several trainings each
+
+    A and B are files, plain text or .gz, one sentence a line; or run folders after `bytenet evaluate`. The result is
+    Markdown.
+
+    One training each: the scores of each system, their difference with its interval, in how many sentences each system
+    is better, and tables of sentences. A and B are resampled together; if the interval includes 0, the difference may
+    be chance. Good and worst sentences have the highest and lowest scores of A. Bad sentences of A are at least 10
+    points below B or, without B, just below the lower quartile of A.
+
+    Several trainings each: the score of each training, the mean and the standard deviation of each system, and the
+    difference of the means. Its interval is over trainings and sentences. Give at least three trainings of each.
     """
-    if len(hypothesis_files) > 2:
-        raise click.UsageError(f"Found {len(hypothesis_files)} files of translations; expected one or two.")
+    if not others and len(translations) > 2:
+        raise click.UsageError(
+            f"Found {len(translations)} sets of translations; expected one or two. Put --with before the trainings of "
+            "the second system: A-1 A-2 A-3 --with B-1 B-2 B-3."
+        )
+    paths = [*translations, *others]
+    has_trainings = len(others) > 0 and len(paths) > 2
+    if has_trainings:
+        _refuse_sentence_options(context)
 
     from bytenet.datasets import normalise, read_lines
     from bytenet.errors import InputError
     from bytenet.evaluation.comparison import CHOICES, COLUMNS, compare_translations
-    from bytenet.evaluation.comparison_page import comparison_page
-    from bytenet.files import write_text_atomic
+    from bytenet.evaluation.comparison_page import comparison_page, trainings_page
+    from bytenet.evaluation.evaluation import hypothesis_file
+    from bytenet.evaluation.trainings_comparison import compare_trainings
 
     references = normalise(read_lines(reference))
 
@@ -81,36 +119,56 @@ def compare(
             raise InputError(f"{numbers}; expected the same number, line by line.")
         return lines
 
-    names = _names(hypothesis_files, {"table", *COLUMNS})
-    if len(set(names)) < len(names):
-        raise click.UsageError(f"{names[0]} is given twice.")
-    comparison = compare_translations(
-        read_parallel_to_references(source) if source else None,
-        references,
-        {name: read_parallel_to_references(path) for name, path in zip(names, hypothesis_files, strict=True)},
-        language,
-        bootstrap,
-    )
+    names = _names(paths, {"table", *COLUMNS})
+    twice = [shown for shown, times in Counter(names).items() if times > 1]
+    if twice:
+        raise click.UsageError(f"{twice[0]} is given twice.")
+    files = [hypothesis_file(path, name) if path.is_dir() else path for path in paths]
+    named = list(zip(names, map(read_parallel_to_references, files), strict=True))
+    if has_trainings:
+        systems = {"A": dict(named[: len(translations)]), "B": dict(named[len(translations) :])}
+        trainings = compare_trainings(references, systems, language, bootstrap)
+        click.echo(_json(trainings.to_dict()) if as_json else trainings_page(trainings), nl=False)
+        return
+    sources = read_parallel_to_references(source) if source else None
+    comparison = compare_translations(sources, references, dict(named), language, bootstrap)
     choices: tuple[Choice, ...] = CHOICES if table == "all" else (table,)
-    click.echo(comparison_page(comparison, choices, count, by, min_chars), nl=False)
+    page = _json(comparison.to_dict()) if as_json else comparison_page(comparison, choices, count, by, min_chars)
+    click.echo(page, nl=False)
     if csv_path is not None:
-        rows = [
-            {"table": choice, **row}
-            for choice in choices
-            for row in comparison.rows(comparison.choose(choice, count, by, min_chars))
-        ]
-        text = io.StringIO()
-        # All texts are quoted, because a text may have a carriage return.
-        columns = ["table", *comparison.rows([0])[0]]
-        writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-        writer.writeheader()
-        writer.writerows(rows)
-        write_text_atomic(csv_path, text.getvalue())
-        click.echo(f"wrote {csv_path}", err=True)
+        chosen = [(choice, comparison.choose(choice, count, by, min_chars)) for choice in choices]
+        _write_csv(csv_path, comparison, chosen)
+
+
+def _refuse_sentence_options(context: click.Context) -> None:
+    """Raise a UsageError if an option for tables of sentences is given, which several trainings do not have."""
+    for option in context.command.params:
+        given = option.name in _FOR_SENTENCES and context.get_parameter_source(option.name)
+        if given and given is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"{option.opts[0]} is for the sentences of one training each. Leave it out.")
+
+
+def _json(content: dict) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _write_csv(path: Path, comparison: "Comparison", chosen: Sequence[tuple[str, Sequence[int]]]) -> None:
+    """Write tables of sentences, each with its name and the indices of its sentences."""
+    from bytenet.files import write_text_atomic
+
+    text = io.StringIO()
+    # All texts are quoted, because a text may have a carriage return.
+    columns = ["table", *comparison.rows([0])[0]]
+    writer = csv.DictWriter(text, columns, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writeheader()
+    for table, indices in chosen:
+        writer.writerows({"table": table, **row} for row in comparison.rows(indices))
+    write_text_atomic(path, text.getvalue())
+    click.echo(f"wrote {path}", err=True)
 
 
 def _names(paths: Sequence[Path], reserved: Set[str]) -> list[str]:
-    """Names of the systems: the names of their files or, if these are equal, the parts in which the paths differ."""
+    """Names of the translations: those of their files or, if these are equal, the parts in which the paths differ."""
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
         parts = [path.absolute().parts for path in paths]

@@ -1,6 +1,7 @@
 """The evaluation of a trained model on one test set, and its files in the run folder."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,15 @@ from typing import Any, NotRequired
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from bytenet.errors import MissingFileError
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.files import write_text_atomic
 from bytenet.limits import read_json
 from bytenet.markdown import cell, table
+from bytenet.run_folder import RunFolder
 
 NUM_SAMPLES = 20
+_HYPOTHESES = "hypotheses.txt"
 
 
 class SavedScore(TypedDict):
@@ -93,7 +97,7 @@ class Evaluation:
         folder.mkdir(parents=True, exist_ok=True)
         contents = {
             "json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
-            "hypotheses.txt": "".join(f"{hypothesis}\n" for hypothesis in self.hypotheses),
+            _HYPOTHESES: "".join(f"{hypothesis}\n" for hypothesis in self.hypotheses),
             "samples.md": samples_table(self.sources, self.references, self.hypotheses),
         }
         paths = [folder / f"{self.name}.{suffix}" for suffix in contents]
@@ -115,6 +119,27 @@ def saved_evaluations(folder: Path) -> dict[str, SavedEvaluation]:
         path.stem: read_json(path, SavedEvaluation, "the scores that `bytenet evaluate` wrote")
         for path in sorted(folder.glob("*.json"))
     }
+
+
+def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
+    """The file of translations that `bytenet evaluate` saved in a run folder.
+
+    Args:
+        run_dir: the run folder.
+        name: of the evaluation.
+
+    Raises:
+        MissingFileError: the run has no such evaluation.
+    """
+    folder = RunFolder(run_dir).evaluation
+    path = folder / f"{name}.{_HYPOTHESES}"
+    if path.is_file():
+        return path
+    saved = sorted(other.name.removesuffix(f".{_HYPOTHESES}") for other in folder.glob(f"*.{_HYPOTHESES}"))
+    raise MissingFileError(
+        f"{folder} has no evaluation named {name}; it has {', '.join(saved) or 'none'}. Make it with "
+        f"`bytenet evaluate {os.fspath(run_dir)}`{', or name one that it has' if saved else ''}."
+    )
 
 
 def samples_table(

@@ -1,7 +1,8 @@
-"""`bytenet compare`: scores and tables for one or two translation files."""
+"""`bytenet compare`: scores and tables for one or two translation files, and for several trainings."""
 
 import csv
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,19 @@ _TEXTS = {
     "a": ["The cat sleeps on the mat.", "Some birds."],
     "b": ["The cat sleeps.", "Two dogs play in the snow."],
 }
+
+
+@pytest.fixture
+def runs(files, monkeypatch):
+    """Run folders with evaluations: of a, three trainings and a second test set; of b, two trainings."""
+    monkeypatch.chdir(files)
+    for run in ("a-1", "a-2", "a-3", "b-1", "b-2"):
+        evaluation = files / "runs" / run / "evaluation"
+        evaluation.mkdir(parents=True)
+        lines = [f"{line} {run}" for line in _TEXTS[run[0]]]
+        (evaluation / "test.hypotheses.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (files / "runs" / "a-1" / "evaluation" / "news.hypotheses.txt").write_text("The cat.\nTwo dogs.\n")
+    return files / "runs"
 
 
 @pytest.fixture
@@ -112,3 +126,63 @@ def test_wrong_arguments_and_missing_files_are_refused(invoke, files):
     assert invoke(compare, *[files / "a"] * 2, "--reference", files / "reference").exit_code == 2
     with pytest.raises(MissingFileError):
         invoke(compare, files / "nowhere", "--reference", files / "reference")
+
+
+def test_several_trainings_give_means_and_their_difference(invoke, runs):
+    a, b = sorted(runs.glob("a-*")), sorted(runs.glob("b-*"))
+    page = invoke(compare, *a, "--with", *b, "--reference", "reference", "--bootstrap", 10).stdout
+    assert "| A | a-3 | " in page
+    assert "| B | b-2 | " in page
+    assert "\n\nThis comparison is unreliable: with 3 trainings of A and 2 trainings of B" in page
+    # The trainings of B may also come last, and stand one by one.
+    again = ("--reference", "reference", "--bootstrap", 10, *a, "--with", b[0], "--with", b[1])
+    assert invoke(compare, *again).stdout == page
+
+
+def test_several_trainings_as_json(invoke, runs):
+    paths = [runs / "a-1", runs / "a-2", "--with", runs / "b-1", runs / "b-2"]
+    result = invoke(compare, *paths, "--reference", "reference", "--bootstrap", 10, "--json")
+    content = json.loads(result.stdout)
+    assert [(system["name"], system["trainings"]) for system in content["systems"]] == [
+        ("A", ["a-1", "a-2"]), ("B", ["b-1", "b-2"]),
+    ]  # fmt: skip
+    assert [score["name"] for score in content["systems"][0]["scores"]] == ["BLEU", "chrF2", "thesis-BLEU"]
+    assert len(content["differences"][0]["interval"]) == 2
+    assert content["warning"].startswith("This comparison is unreliable")
+
+
+def test_one_training_each_has_the_same_page_with_and_without_with(invoke, runs):
+    options = ("--reference", "reference", "--bootstrap", 10)
+    page = invoke(compare, runs / "a-1", runs / "b-1", *options).stdout
+    assert "Sentences by chrF2: a-1 higher in 1, b-1 in 1, equal in 0." in page
+    assert invoke(compare, runs / "a-1", *options, "--with", runs / "b-1").stdout == page
+    content = json.loads(invoke(compare, runs / "a-1", runs / "b-1", *options, "--json").stdout)
+    assert [(system["name"], system["num_empty"]) for system in content["systems"]] == [("a-1", 0), ("b-1", 0)]
+    assert [score["name"] for score in content["differences"]][:2] == ["BLEU difference", "chrF2 difference"]
+
+
+def test_name_chooses_the_evaluation_of_a_run_folder(invoke, runs):
+    options = (runs / "a-1", "--reference", "reference", "--bootstrap", 0)
+    assert "The cat." in invoke(compare, *options, "--name", "news", "--min-chars", 0).stdout
+    with pytest.raises(MissingFileError, match=r"evaluation named dev; it has news, test\. Make it with `bytenet eval"):
+        invoke(compare, *options, "--name", "dev")
+    with pytest.raises(MissingFileError, match=r"named test; it has none\. Make it with `bytenet evaluate .*runs`\."):
+        invoke(compare, runs, "--reference", "reference")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a-1", "a-2", "b-1"], "Found 3 sets of translations; expected one or two. Put --with before the trainings"),
+        (["a-1", "a-2", "--with"], "Option '--with' requires an argument"),
+        (["a-1", "--with", "b-1", "b-2", "--count", "3"], "--count is for the sentences of one training each"),
+        (["a-1", "--with", "b-1", "b-2", "--csv", "rows.csv"], "--csv is for the sentences of one training each"),
+        (["a-1", "a-2", "--with", "a-1"], "a-1 is given twice"),
+        (["--with", "b-1", "b-2"], "Missing argument 'A...'"),
+    ],
+)
+def test_wrong_trainings_are_refused_with_advice(invoke, runs, monkeypatch, arguments, message):
+    monkeypatch.chdir(runs)
+    result = invoke(compare, *arguments, "--reference", "../reference")
+    assert result.exit_code == 2
+    assert message in result.stderr
