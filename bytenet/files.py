@@ -52,6 +52,15 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield partial
 
 
+def check_new_folder(path: str | os.PathLike[str]) -> None:
+    """Raise an InputError if `atomic_folder` cannot make a folder, before the work for its content."""
+    path = Path(path)
+    if path.exists():
+        raise InputError(f"{path} exists already. Remove it, or give the name of a new folder.")
+    if not path.absolute().parent.is_dir():
+        raise _no_folder_for(path)
+
+
 @contextmanager
 def _renamed_at_the_end(path: Path) -> Iterator[Path]:
     _remove_abandoned(path)
@@ -66,10 +75,14 @@ def _renamed_at_the_end(path: Path) -> Iterator[Path]:
         remove(partial)
         explain_full_disk(error, path)
         if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
-            raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.") from error
+            raise _no_folder_for(path) from error
         if isinstance(error, OSError) and error.filename == str(partial):
             raise InputError(f"{path} cannot be written: {error.strerror}.") from error
         raise
+
+
+def _no_folder_for(path: Path) -> MissingFileError:
+    return MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
 
 
 def append_text(path: str | os.PathLike[str], text: str) -> None:

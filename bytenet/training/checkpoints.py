@@ -9,7 +9,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import pydantic
 from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
 from bytenet.files import atomic_path
 from bytenet.limits import parse_json
-from bytenet.saved.array_file import ArrayDescription, open_arrays
+from bytenet.saved.array_file import ArrayDescription, ArrayFile, open_arrays
 from bytenet.training.state import TrainingState
 
 _NAME = re.compile(r"step-(\d+)\.npz")
@@ -40,16 +41,30 @@ def training_variables(model: keras.Model, translators: Sequence[keras.Model]) -
         model: the model that `fit` trains, compiled and built.
         translators: the models within it that have optimisers.
     """
-    named = {}
     optimizers = [translator.optimizer for translator in translators]
-    for group, variables in (
-        ("model", model.variables),
-        ("optimizer", [variable for optimizer in optimizers for variable in optimizer.variables]),
-        ("metrics", model.metrics_variables),
-    ):
-        for index, variable in enumerate(variables):
-            path = _PROCESS_WIDE_NUMBER.sub(r"\1\2", variable.path)
-            named[f"{group}/{index:04d}/{path}"] = variable
+    return (
+        _named("model", model.variables)
+        | _named("optimizer", [variable for optimizer in optimizers for variable in optimizer.variables])
+        | _named("metrics", model.metrics_variables)
+    )
+
+
+def variables_of_translator(translator: keras.Model, number: int) -> dict[str, keras.Variable]:
+    """The variables of one translator of a run, under their names in `training_variables` of the whole run.
+
+    Args:
+        translator: any model of its kind, such as the one that the run has saved.
+        number: of the translator: 0 is forward, 1 is backward. All have the same number of variables.
+    """
+    return _named("model", translator.variables, first=number * len(translator.variables))
+
+
+def _named(group: str, variables: Sequence[keras.Variable], first: int = 0) -> dict[str, keras.Variable]:
+    """Variables by their group, number and path. The first one has the number `first`."""
+    named = {}
+    for number, variable in enumerate(variables, first):
+        path = _PROCESS_WIDE_NUMBER.sub(r"\1\2", variable.path)
+        named[f"{group}/{number:04d}/{path}"] = variable
     return named
 
 
@@ -115,16 +130,44 @@ def restore_checkpoint(
         MissingFileError: there is no such file.
         InputError: the file is damaged, or was made for another model, or `check` fails; the model is unchanged.
     """
+    variables = training_variables(model, translators)
+    with _open_checkpoint(path) as saved:
+        _check_fit(path, saved.descriptions, variables)
+        arrays = {name: saved.read(name) for name in variables}
+        state = TrainingState.from_dict(
+            parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON")
+        )
+    check(state)
+    for name, variable in variables.items():
+        variable.assign(arrays[name])
+    return state
+
+
+def read_variables(path: Path, variables: Mapping[str, keras.Variable]) -> dict[str, np.ndarray]:
+    """Read the values of some variables of a checkpoint. What is not read is not checked.
+
+    Args:
+        path: of the checkpoint.
+        variables: by their names in the checkpoint. They do not change.
+
+    Raises:
+        MissingFileError: there is no such file.
+        InputError: the file is damaged, or was made for another model.
+    """
+    with _open_checkpoint(path) as saved:
+        present = {*variables, _STATE_KEY} & saved.descriptions.keys()
+        _check_fit(path, {name: saved.descriptions[name] for name in present}, variables)
+        return {name: saved.read(name) for name in variables}
+
+
+@contextmanager
+def _open_checkpoint(path: Path) -> Iterator[ArrayFile]:
+    """Open a checkpoint for reading. Errors of reading become an InputError that says what to do."""
     if not path.exists():
         raise MissingFileError(f"There is no checkpoint {path}.")
-    variables = training_variables(model, translators)
     try:
         with open_arrays(path) as saved:
-            _check_fit(path, saved.descriptions, variables)
-            arrays = {name: saved.read(name) for name in variables}
-            state = TrainingState.from_dict(
-                parse_json(saved.read(_STATE_KEY).tobytes(), dict[str, Any], "its state", "JSON")
-            )
+            yield saved
     except _MisfitError:
         raise
     except (InputError, pydantic.ValidationError) as error:
@@ -132,10 +175,6 @@ def restore_checkpoint(
             f"The checkpoint {path} is damaged ({shortened(str(error), MOST_SHOWN_CHARS)}). Delete it; the run then "
             "resumes from the one before it."
         ) from error
-    check(state)
-    for name, variable in variables.items():
-        variable.assign(arrays[name])
-    return state
 
 
 class _MisfitError(InputError):

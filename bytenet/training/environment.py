@@ -7,7 +7,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,23 @@ def write_environment(
         "replicas": replicas,
         "trained_lengths": [int(length) for length in trained_lengths],
     }
+    _write(folder, environment)
+
+
+def copy_environment(run: RunFolder, folder: RunFolder) -> None:
+    """Save the environment of a run in the folder of a model that was made from it, with the present command added.
+
+    Args:
+        run: whose environment is copied, if it has any.
+        folder: of the model.
+    """
+    if run.environment_path.is_file():
+        environment = run.environment()
+        commands = [*environment.get("commands", []), command_line(sys.argv)]
+        _write(folder, {**environment, "commands": commands})
+
+
+def _write(folder: RunFolder, environment: Mapping[str, Any]) -> None:
     write_text_atomic(folder.environment_path, json.dumps(environment, indent=2) + "\n")
 
 

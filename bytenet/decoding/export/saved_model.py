@@ -1,15 +1,13 @@
 """Export to TensorFlow's SavedModel, which TensorFlow and TensorFlow Serving read without this package."""
 
 import os
-from pathlib import Path
 
 import tensorflow as tf
 
 from bytenet.decoding.export.preparation import check_exportable, check_no_reranker
 from bytenet.decoding.export.text_graph import TextGraph
 from bytenet.decoding.translator import Translator
-from bytenet.errors import InputError, MissingFileError
-from bytenet.files import atomic_folder
+from bytenet.files import atomic_folder, check_new_folder
 
 
 def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit_compile: bool = False) -> None:
@@ -27,11 +25,7 @@ def export_saved_model(translator: Translator, path: str | os.PathLike[str], jit
     """
     check_exportable(translator)
     check_no_reranker(translator)
-    path = Path(path)
-    if path.exists():
-        raise InputError(f"{path} exists already. Remove it, or give the name of a new folder.")
-    if not path.absolute().parent.is_dir():
-        raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
+    check_new_folder(path)
     graph = TextGraph(translator, jit_compile)
     with atomic_folder(path) as partial:
         tf.saved_model.save(graph, partial, signatures={"serving_default": graph.translate, "n_best": graph.n_best})
