@@ -20,6 +20,7 @@ _VERBS = {
     "settings": "Print all settings of a configuration, with explanations.",
     "train": "Train a model, or go on with a stopped training.",
     "launch": "Train with several workers on this machine.",
+    "average": "Average the last checkpoints of a run into one model.",
     "translate": "Translate lines of text.",
     "models": "List the pretrained models.",
     "attention": "Draw what each symbol of a translation attends to.",
