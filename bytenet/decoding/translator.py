@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import Any, Literal, Self
 
@@ -15,6 +16,7 @@ from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.opening import translator_arguments
+from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
@@ -41,7 +43,7 @@ class Translator:
         length_penalty: alpha of `beam_search`.
         length_penalty_rule: "gnmt" or "length", see `beam_search`.
         coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score. The search goes on
-            without it; it ranks the `beam_size` hypotheses at the end.
+            without it; it ranks the hypotheses at the end.
         batch_size: number of lines that are translated at once.
         min_length: least number of characters of a translation, with the end symbol.
         max_length: largest number of characters of a translation, with the end symbol; None is the model's limit.
@@ -54,12 +56,13 @@ class Translator:
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
         row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
-        reranker: reranks the `beam_size` hypotheses with a model of the other direction.
+        reranker: reranks the hypotheses with a model of the other direction.
         data: settings of the training data: `export` takes languages and the length of sentences from them.
+        sampling: draws samples of each line instead of searching; `beam_size` is then not used.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
-            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with a `beam_size` of 1.
+            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with one hypothesis.
     """
 
     def __init__(
@@ -81,8 +84,10 @@ class Translator:
         row_factor: int = 2,
         reranker: Reranker[PairScorer] | None = None,
         data: DataConfig | None = None,
+        sampling: Sampling | None = None,
     ):
-        if reranker is not None and beam_size == 1:
+        self.num_hypotheses = beam_size if sampling is None else sampling.samples
+        if reranker is not None and self.num_hypotheses == 1:
             raise InputError(ONE_HYPOTHESIS)
         self.model = model
         self.vocabulary = vocabulary
@@ -99,6 +104,7 @@ class Translator:
         self.row_factor = row_factor
         self.reranker = reranker
         self.data = data
+        self.sampling = sampling
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -164,6 +170,7 @@ class Translator:
             min_length=self.min_length,
             max_length=self.max_length,
             replace_unknown=self.replace_unknown,
+            **({} if self.sampling is None else asdict(self.sampling)),
             rerank_with=None if reranker is None else reranker.name,
             rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
         )
@@ -179,7 +186,7 @@ class Translator:
 
         Args:
             lines: one sentence each, without line ends.
-            n_best: largest number of hypotheses for each line, at most `beam_size`.
+            n_best: largest number of hypotheses for each line, at most `beam_size` or the number of samples.
             window: number of lines to read before the first one is translated; None is 16 batches.
             pair_lengths: for each line, the length of the longer side of its pair, with the end symbol. The padding
                 and the length limit of the line follow from it, as in the thesis's evaluation. None if the search must
@@ -190,12 +197,13 @@ class Translator:
             `n_best`, if no more exist.
 
         Raises:
-            ValueError: `n_best` is not between 1 and `beam_size`.
+            ValueError: `n_best` is not between 1 and the number of hypotheses.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line is too long
                 for the model.
         """
-        if not 1 <= n_best <= self.beam_size:
-            raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
+        if not 1 <= n_best <= self.num_hypotheses:
+            name = "beam_size" if self.sampling is None else "samples"
+            raise ValueError(f"n_best is {n_best}; expected a number from 1 to {name}, which is {self.num_hypotheses}.")
         lines = iter(lines)
         window = window or _BATCHES_IN_WINDOW * self.batch_size
         start = 0
@@ -216,7 +224,7 @@ class Translator:
         limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
         batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:
-            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.beam_size)
+            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.num_hypotheses)
         for batch, rows, length in batches:
             batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
             batch_lines = [lines[i] for i in batch]
@@ -256,8 +264,8 @@ class Translator:
             self.reranker.scorer.make_graphs(max(longest, self.limit(longest)))
 
     def _num_ranked(self, n_best: int) -> int:
-        """The number of hypotheses that the search returns. Coverage and reranker rank all of the beam."""
-        return n_best if self.reranker is None and not self.coverage_penalty else self.beam_size
+        """The number of hypotheses that the search returns. Coverage and reranker rank all."""
+        return n_best if self.reranker is None and not self.coverage_penalty else self.num_hypotheses
 
     def limit(self, source_length: int) -> int:
         """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""
@@ -276,5 +284,6 @@ class Translator:
                 jit_compile=jit_compile,
                 length_penalty_rule=self.length_penalty_rule,
                 min_length=self.min_length,
+                sampling=self.sampling,
             )
         return self._searches[n_best, jit_compile]
