@@ -23,14 +23,14 @@ class Engine(NamedTuple):
     Attributes:
         name: for messages.
         translate: gives the hypotheses of each line, best first.
-        beam_size: number of hypotheses that the search keeps.
+        search: what it does, for messages.
         data: settings of the training.
         longest: largest number of symbols of a sentence, with the end symbol; None for no limit.
     """
 
     name: str
     translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
-    beam_size: int
+    search: str
     data: "DataConfig"
     longest: int | None
 
@@ -62,8 +62,9 @@ def full_engine(
 
     models = [open_model(path) for path in paths]
     decoding = models[0].config.decoding
+    samples = decoding.samples if options["samples"] is None else options["samples"]
     beam_size = options["beam_size"] or decoding.beam_size
-    _check_n_best(n_best, beam_size)
+    _check_n_best(n_best, "--samples" if samples else "--beam-size", samples or beam_size)
     entries = read_dictionary(dictionary)
     replaces_unknown = options["replace_unknown"]
     if replaces_unknown is None:
@@ -77,7 +78,7 @@ def full_engine(
     return Engine(
         "TensorFlow",
         lambda lines: translator.translate(lines, n_best, window),
-        beam_size,
+        f"number of samples {samples}" if samples else f"beam size {beam_size}",
         models[0].config.data,
         translator.model.length_policy.longest,
     )
@@ -97,16 +98,17 @@ def lite_engine(
             "--engine lite takes a .bytenet file or the name of a pretrained model as --rerank-with."
         )
     translator = Translator(paths[0], rerank_with=rerank_with, rerank_weight=rerank_weight)
-    _check_n_best(n_best, translator.beam_size)
+    _check_n_best(n_best, "--beam-size", translator.beam_size)
     return Engine(
         "LiteRT",
         lambda lines: translator.translate(lines, n_best),
-        translator.beam_size,
+        f"beam size {translator.beam_size}",
         ModelFile(paths[0]).config.data,
         translator.longest,
     )
 
 
-def _check_n_best(n_best: int, beam_size: int) -> None:
-    if n_best > beam_size:
-        raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
+def _check_n_best(n_best: int, option: str, num_hypotheses: int) -> None:
+    """Check that there are enough hypotheses. Their number is that of an option."""
+    if n_best > num_hypotheses:
+        raise click.UsageError(f"--n-best {n_best} needs {option} {n_best} or more; it is {num_hypotheses}.")

@@ -26,7 +26,8 @@ class _SavedScore(TypedDict):
 
 
 class _SavedSearch(TypedDict):
-    beam_size: int
+    beam_size: NotRequired[int]
+    samples: NotRequired[int]
     rerank_with: NotRequired[str]
 
 
@@ -104,8 +105,11 @@ def _shown(score: _SavedScore) -> str:
 
 
 def _search(settings: _SavedSearch) -> str:
-    beam_size, reranker = settings["beam_size"], settings.get("rerank_with")
-    shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
+    beam_size, samples, reranker = settings.get("beam_size"), settings.get("samples"), settings.get("rerank_with")
+    if samples:
+        shown = "one random sample" if samples == 1 else f"the best of {samples} random samples"
+    else:
+        shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
     return shown if reranker is None else f"{shown} reranked with {Path(reranker).name}"
 
 
