@@ -247,6 +247,9 @@ class DecodingConfig:
     # the hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
+    # Minimum Bayes risk: rank the hypotheses by how much the others are like them, see
+    # `bytenet.decoding.minimum_bayes_risk`. The model of rerank_with is then not used.
+    mbr: bool = False
 
     @property
     def num_hypotheses(self) -> int:
@@ -255,10 +258,12 @@ class DecodingConfig:
 
     @property
     def in_use(self) -> dict[str, Any]:
-        """The settings that change translations: without those of a beam, of samples or of a reranker that is not."""
+        """The settings that change translations: without those of a beam, samples or a ranking that is not."""
         unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}
-        if self.rerank_with is None:
+        if self.rerank_with is None or self.mbr:
             unused |= {"rerank_with", "rerank_weight"}
+        if not self.mbr:
+            unused.add("mbr")
         return {name: value for name, value in asdict(self).items() if name not in unused}
 
     @model_validator(mode="after")

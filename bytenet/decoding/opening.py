@@ -127,7 +127,15 @@ def _check_members(folders: Sequence[RunFolder | ModelFile]) -> None:
 def _opened_reranker(
     folder: RunFolder | ModelFile, decoding: DecodingConfig, options: Mapping[str, Any], row_factor: int
 ) -> Reranker[PairScorer] | None:
-    """The reranker that the options ask for, or else the configuration."""
+    """The reranker that the options ask for, or else the configuration. Minimum Bayes risk takes its place.
+
+    Raises:
+        ConfigError: the options ask for both, or as for `chosen_reranker`.
+    """
+    if decoding.mbr:
+        if options.get("rerank_with") is not None:
+            raise ConfigError("mbr and rerank_with both rank the hypotheses. Leave out one of them.")
+        return None
     configured = folder.config.decoding
     choice = chosen_reranker(
         (configured.rerank_with, configured.rerank_weight),

@@ -15,6 +15,7 @@ from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengt
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
+from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import translator_arguments
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
@@ -59,10 +60,12 @@ class Translator:
         reranker: reranks the hypotheses with a model of the other direction.
         data: settings of the training data: `export` takes languages and the length of sentences from them.
         sampling: draws samples of each line instead of searching; `beam_size` is then not used.
+        mbr: rank the hypotheses by minimum Bayes risk, see `minimum_bayes_risk`.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
-            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with one hypothesis.
+            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` or `mbr` with one hypothesis.
+        ValueError: both `reranker` and `mbr` are given.
     """
 
     def __init__(
@@ -85,10 +88,18 @@ class Translator:
         reranker: Reranker[PairScorer] | None = None,
         data: DataConfig | None = None,
         sampling: Sampling | None = None,
+        mbr: bool = False,
     ):
         self.num_hypotheses = beam_size if sampling is None else sampling.samples
         if reranker is not None and self.num_hypotheses == 1:
             raise InputError(ONE_HYPOTHESIS)
+        if mbr and self.num_hypotheses == 1:
+            raise InputError(
+                "mbr needs several hypotheses: set --samples (decoding.samples) or --beam-size (decoding.beam_size) to "
+                "2 or more."
+            )
+        if mbr and reranker is not None:
+            raise ValueError("mbr and reranker both rank the hypotheses; expected one of them.")
         self.model = model
         self.vocabulary = vocabulary
         self.beam_size = beam_size
@@ -105,6 +116,7 @@ class Translator:
         self.reranker = reranker
         self.data = data
         self.sampling = sampling
+        self.mbr = mbr
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -171,6 +183,7 @@ class Translator:
             max_length=self.max_length,
             replace_unknown=self.replace_unknown,
             **({} if self.sampling is None else asdict(self.sampling)),
+            mbr=self.mbr,
             rerank_with=None if reranker is None else reranker.name,
             rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
         )
@@ -235,6 +248,8 @@ class Translator:
             reranked = self.reranker([lines[i] for i in not_blank], [translations[i] for i in not_blank])
             for index, ranked in zip(not_blank, reranked, strict=True):
                 translations[index] = ranked
+        if self.mbr:
+            translations = [minimum_bayes_risk(ranked, self.sampling is not None) for ranked in translations]
         return [ranked[:n_best] for ranked in translations]
 
     def _translate_batch(
@@ -264,8 +279,9 @@ class Translator:
             self.reranker.scorer.make_graphs(max(longest, self.limit(longest)))
 
     def _num_ranked(self, n_best: int) -> int:
-        """The number of hypotheses that the search returns. Coverage and reranker rank all."""
-        return n_best if self.reranker is None and not self.coverage_penalty else self.num_hypotheses
+        """The number of hypotheses that the search returns. Coverage, reranker and minimum Bayes risk rank all."""
+        ranks_all = self.reranker is not None or self.coverage_penalty or self.mbr
+        return self.num_hypotheses if ranks_all else n_best
 
     def limit(self, source_length: int) -> int:
         """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""

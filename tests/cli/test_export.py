@@ -96,9 +96,12 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     evaluation["settings"]["rerank_with"] = "/home/me/en-de"
     evaluation_path.write_text(json.dumps(evaluation), encoding="utf-8")
     assert "; 4 sentences, beam of 3 reranked with en-de\n" in model_card(run)
-    evaluation["settings"] = {"samples": 1}
-    evaluation_path.write_text(json.dumps(evaluation), encoding="utf-8")
-    assert "; 4 sentences, one random sample\n" in model_card(run)
+    for settings, shown in (
+        ({"samples": 1}, "one random sample"),
+        ({"samples": 8, "mbr": True}, "the best of 8 random samples by minimum Bayes risk"),
+    ):
+        evaluation_path.write_text(json.dumps(evaluation | {"settings": settings}), encoding="utf-8")
+        assert f"; 4 sentences, {shown}\n" in model_card(run)
 
 
 def replace_corpus(run, name):

@@ -104,6 +104,15 @@ def test_samples_depend_on_the_seed(run_folder, invoke):
     assert [line.partition("\t")[0] for line in best] == ["1", "1", "2", "3", "3", "4", "5", "5"]
 
 
+def test_minimum_bayes_risk_ranks_samples(run_folder, invoke):
+    options = ("--samples", 8, "--temperature", 1.5, "--max-length", 9, "--n-best", 8)
+    results = [invoke(translate, run_folder.path, *options, *mbr, stdin=b"ein\n") for mbr in ((), ("--mbr",))]
+    plain, by_risk = ([line.split("\t") for line in result.stdout.splitlines()] for result in results)
+    assert sorted(text for _, _, text in plain) == sorted(text for _, _, text in by_risk)
+    assert all(float(score) < 0 for _, score, _ in plain)
+    assert all(0 <= float(score) <= 100 for _, score, _ in by_risk)
+
+
 def test_options_of_samples_need_samples(run_folder, invoke):
     with pytest.raises(ConfigError, match="top_k is 5, but no samples are drawn"):
         invoke(translate, run_folder.path, "--top-k", 5, stdin=TEXT)

@@ -64,6 +64,7 @@ def test_without_a_model_nothing_is_opened():
         ({"samples": 1, "beam_size": 5}, "Leave out beam_size, or set samples to 0"),
         ({"temperature": 0.5}, "temperature is 0.5, but no samples are drawn"),
         ({"samples": 0, "seed": 2}, "seed is 2, but no samples are drawn"),
+        ({"mbr": True, "rerank_with": "en-de"}, "mbr and rerank_with both rank"),
     ],
 )
 def test_options_have_the_limits_of_settings(options, message, make_run):
@@ -87,6 +88,7 @@ def test_a_translator_says_what_its_search_is(make_run):
     for overrides in (
         ("decoding.beam_size=3", "decoding.coverage_penalty=0.0", "decoding.min_length=2"),
         ("decoding.samples=3", "decoding.temperature=0.5", "decoding.top_k=4", "decoding.top_p=0.5", "decoding.seed=7"),
+        ("decoding.mbr=true",),
     ):
         path = make_run(*overrides)
         assert Translator.from_run(path).decoding == RunFolder.open(path).config.decoding
@@ -105,16 +107,22 @@ def test_settings_that_are_not_in_use_are_those_of_the_other_search():
     assert beam - sampling == {"beam_size"}
     reranked = DecodingConfig(rerank_with="en-de").in_use.keys()
     assert reranked - beam == {"rerank_with", "rerank_weight"}
-    assert beam | sampling | reranked == {field.name for field in fields(DecodingConfig)}
+    by_risk = DecodingConfig(rerank_with="en-de", mbr=True).in_use.keys()
+    assert by_risk - beam == {"mbr"}
+    assert beam | sampling | reranked | by_risk == {field.name for field in fields(DecodingConfig)}
 
 
-def test_sampling_is_exported_only_for_this_package(make_run, tmp_path):
-    translator = Translator.from_run(make_run(), samples=2, top_k=3)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"samples": 2, "top_k": 3}, r"decoding\.samples .* --samples 0"), ({"mbr": True}, r"decoding\.mbr .* --no-mbr")],
+)
+def test_samples_and_minimum_bayes_risk_are_exported_only_for_this_package(make_run, tmp_path, options, message):
+    translator = Translator.from_run(make_run(), **options)
     for path in (tmp_path / "saved", tmp_path / "search.tflite", tmp_path / "model.bytenet"):
-        with pytest.raises(InputError, match=r"decoding\.samples works only with this package.* --samples 0"):
+        with pytest.raises(InputError, match=message):
             translator.export(path)
     translator.export(tmp_path / "model.bytenet", engines="full")
-    assert Translator.from_run(tmp_path / "model.bytenet").sampling == translator.sampling
+    assert Translator.from_run(tmp_path / "model.bytenet").decoding.in_use == translator.decoding.in_use
 
 
 def test_an_export_has_the_languages_and_lengths_of_the_run(make_run, tmp_path):

@@ -67,6 +67,12 @@ _OPTIONS = (
         help="Weight of the other direction; 0 turns it off.",
     ),
     click.option(
+        "--mbr/--no-mbr",
+        default=None,
+        help="Minimum Bayes risk: rank the hypotheses by how much the others are like them (chrF), for example with "
+        "--samples 32.",
+    ),
+    click.option(
         "--xla/--no-xla",
         "jit_compile",
         default=None,

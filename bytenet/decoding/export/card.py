@@ -29,6 +29,7 @@ class _SavedSearch(TypedDict):
     beam_size: NotRequired[int]
     samples: NotRequired[int]
     rerank_with: NotRequired[str]
+    mbr: NotRequired[bool]
 
 
 class _SavedEvaluation(TypedDict):
@@ -110,6 +111,8 @@ def _search(settings: _SavedSearch) -> str:
         shown = "one random sample" if samples == 1 else f"the best of {samples} random samples"
     else:
         shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
+    if settings.get("mbr"):
+        shown += " by minimum Bayes risk"
     return shown if reranker is None else f"{shown} reranked with {Path(reranker).name}"
 
 

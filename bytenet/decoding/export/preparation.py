@@ -18,6 +18,7 @@ def check_exportable(translator: Translator) -> None:
         ("coverage_penalty", "--coverage-penalty 0"),
         ("replace_unknown", "--no-replace-unknown"),
         ("samples", "--samples 0"),
+        ("mbr", "--no-mbr"),
     ):
         if getattr(translator.decoding, name):
             raise InputError(
