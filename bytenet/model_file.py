@@ -115,7 +115,7 @@ class ModelFile:
         """
         decoding = self.config.decoding
         choice = chosen_reranker(
-            (decoding.rerank_with, decoding.rerank_weight), (rerank_with, rerank_weight), decoding.beam_size
+            (decoding.rerank_with, decoding.rerank_weight), (rerank_with, rerank_weight), decoding.num_hypotheses
         )
         return self._is_for_lite and (choice is None or _scores_with_lite(choice[0]))
 
@@ -191,9 +191,6 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
         lite: what the translator without TensorFlow must know; None if the file has no LiteRT model.
     """
     source_language, target_language = config.data.languages
-    decoding = asdict(config.decoding)
-    if config.decoding.rerank_with is None:  # earlier versions read these files
-        del decoding["rerank_with"], decoding["rerank_weight"]
     return {
         "model": asdict(config.model),
         "data": {
@@ -201,7 +198,7 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
             "target_language": target_language,
             "max_length": config.data.max_length,
         },
-        "decoding": decoding,
+        "decoding": config.decoding.in_use,  # so that earlier versions can read files without newer settings
         "trained_lengths": trained_lengths,
         "lite": lite,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytenet.cli.common.search_options import search_options
+from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
 
 if TYPE_CHECKING:
     from bytenet.serving.engines.lite_engine import LiteEngine
@@ -143,10 +143,7 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine
         raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
     reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}
     if any(value is not None for key, value in options.items() if key not in reranking):
-        raise click.UsageError(
-            "With --engine lite, the options of the search are those of the export, except --rerank-with and "
-            "--rerank-weight."
-        )
+        raise click.UsageError(NOT_FOR_LITE)
     return LiteEngine(path, **reranking)
 
 

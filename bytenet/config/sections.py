@@ -3,7 +3,8 @@
 Every setting has its default here and nowhere else. If None stands for a computed value, a comment says which.
 """
 
-from typing import Annotated, Literal, Self
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -222,6 +223,14 @@ class DecodingConfig:
     """The search for translations after training. Options of the commands override it."""
 
     beam_size: Positive = 10  # hypotheses that are kept; 1 is greedy search
+    # Random translations of each line that are drawn instead of a search, see `bytenet.decoding.sampling`; 0 is the
+    # search. They are ranked as the hypotheses of a beam.
+    samples: NonNegative = 0
+    temperature: PositiveFloat = 1.0  # of the samples: below 1, likely symbols are drawn more often
+    top_k: NonNegative = 0  # samples have only the k likeliest symbols at each step; 0 is all
+    # Samples have only the likeliest symbols at each step: as few as together have this probability.
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    seed: NonNegative = 1  # of the samples
     # Finished hypotheses are ranked by log-probability / divisor^length_penalty. The divisor is (5 + length) / 6
     # ("gnmt") or the length ("length").
     length_penalty: NonNegativeFloat = 0.6
@@ -236,9 +245,27 @@ class DecodingConfig:
     # Replace an unknown symbol by the source character that it attends to most. Needs a model with attention.
     replace_unknown: bool = False
     # A model of the other direction: run folder, .bytenet file, or name of a pretrained model. Added to the scores of
-    # the beam_size hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
+    # the hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
+    # Minimum Bayes risk: rank the hypotheses by how much the others are like them, see
+    # `bytenet.decoding.minimum_bayes_risk`. The model of rerank_with is then not used.
+    mbr: bool = False
+
+    @property
+    def num_hypotheses(self) -> int:
+        """The number of hypotheses of each line that are ranked."""
+        return self.samples or self.beam_size
+
+    @property
+    def in_use(self) -> dict[str, Any]:
+        """The settings that change translations: without those of a beam, samples or a ranking that is not."""
+        unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}
+        if self.rerank_with is None or self.mbr:
+            unused |= {"rerank_with", "rerank_weight"}
+        if not self.mbr:
+            unused.add("mbr")
+        return {name: value for name, value in asdict(self).items() if name not in unused}
 
     @model_validator(mode="after")
     def _check_lengths(self) -> Self:

@@ -1,8 +1,9 @@
-"""Search for translations, and score given ones. This package uses only what `TranslationModel` promises."""
+"""Search for translations, draw them, and score given ones. This package uses only what `TranslationModel` promises."""
 
 from bytenet.decoding.beam import beam_search
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.greedy import greedy_search
+from bytenet.decoding.sampling import Sampling, sample
 from bytenet.decoding.scoring import PairScores, log_probabilities
 from bytenet.decoding.search import SearchResult
 from bytenet.decoding.translation import forbidden_symbols
@@ -12,6 +13,7 @@ from bytenet.lite.translation import Translation
 __all__ = [
     "CompiledSearch",
     "PairScores",
+    "Sampling",
     "SearchResult",
     "Translation",
     "Translator",
@@ -19,4 +21,5 @@ __all__ = [
     "forbidden_symbols",
     "greedy_search",
     "log_probabilities",
+    "sample",
 ]

@@ -9,12 +9,15 @@ import tensorflow as tf
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.search import (
     SearchResult,
+    best_hypotheses,
+    check_ranking,
     empty_symbols,
     length_limits_or_default,
     log_probability_offsets,
     no_early_end,
+    score_divisor,
 )
-from bytenet.lite.length_penalty import LengthPenaltyRule, length_penalty_divisor
+from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -76,10 +79,7 @@ def beam_search(
         Madsen 2017, algorithms 2 and 3, with scores that start at [0, −∞, ...].
     """
     n_best = beam_size if n_best is None else n_best
-    if not tf.is_tensor(n_best) and not 1 <= n_best <= beam_size:
-        raise ValueError(f"n_best is {n_best} and beam_size {beam_size}; expected 1 <= n_best <= beam_size.")
-    if length_penalty < 0:
-        raise ValueError(f"length_penalty is {length_penalty}; expected 0 or more.")
+    check_ranking(n_best, beam_size, "beam_size", length_penalty)
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
     batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size
@@ -90,9 +90,7 @@ def beam_search(
     stay[PAD_ID] = 0.0
 
     def divisor(lengths):
-        # Rows that only fill a batch have limits of 0.
-        float_lengths = tf.cast(tf.maximum(lengths, 1), tf.float32)
-        return length_penalty_divisor(float_lengths, length_penalty, length_penalty_rule)
+        return score_divisor(lengths, length_penalty, length_penalty_rule)
 
     def searching(beams):
         return tf.logical_not(beams.settled) & (beams.position < limits)  # (batch,)
@@ -136,7 +134,14 @@ def beam_search(
         parents=empty_symbols(max_length, [batch, beam_size]),
     )
     end = _Beams(*tf.while_loop(lambda *beams: tf.reduce_any(searching(_Beams(*beams))), step, start))
-    return _ranked(end, _follow_back(end, max_length), divisor, n_best)
+    hypotheses = SearchResult(
+        ids=_follow_back(end, max_length),
+        scores=end.log_probabilities / divisor(end.lengths),
+        log_probabilities=end.log_probabilities,
+        lengths=end.lengths,
+        ended=end.ended & (end.log_probabilities > -np.inf),
+    )
+    return best_hypotheses(hypotheses, n_best)
 
 
 def _settled(
@@ -177,25 +182,3 @@ def _follow_back(beams: _Beams, max_length: int | tf.Tensor) -> tf.Tensor:
         ),
     )
     return tf.transpose(symbols.stack(), [1, 2, 0])
-
-
-def _ranked(
-    beams: _Beams, ids: tf.Tensor, divisor: Callable[[tf.Tensor], tf.Tensor], n_best: int | tf.Tensor
-) -> SearchResult:
-    """The `n_best` best beams: first those that ended, then the others, each ordered by score."""
-    ended = beams.ended & (beams.log_probabilities > -np.inf)
-    scores = beams.log_probabilities / divisor(beams.lengths)
-    # The thesis gives all beams that did not end the same score, -1e9, so they are not ranked.
-    worst_ended = tf.reduce_min(tf.where(ended, scores, 0.0), axis=1, keepdims=True)
-    _, order = tf.math.top_k(tf.where(ended, scores, worst_ended - 1.0 + scores), n_best)
-
-    def in_order(tensor):
-        return tf.gather(tensor, order, batch_dims=1)
-
-    return SearchResult(
-        ids=in_order(ids),
-        scores=in_order(scores),
-        log_probabilities=in_order(beams.log_probabilities),
-        lengths=in_order(beams.lengths),
-        ended=in_order(ended),
-    )

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from bytenet.config import DecodingConfig
 from bytenet.config.checks import problem_of
+from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols
 from bytenet.errors import ConfigError, shown
@@ -44,7 +45,9 @@ def translator_arguments(
     reranker = _opened_reranker(folder, decoding, options, row_factor)
     search = asdict(decoding)
     del search["rerank_with"], search["rerank_weight"]
+    sampling = {field.name: search.pop(field.name) for field in fields(Sampling)}
     return search | {
+        "sampling": Sampling(**sampling) if decoding.samples else None,
         "model": model,
         "vocabulary": folder.vocabulary,
         "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary, decoding.replace_unknown),
@@ -76,7 +79,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         options: by the names of settings. None changes nothing.
 
     Raises:
-        ConfigError: a value is not allowed.
+        ConfigError: a value is not allowed, or has no effect, because it is of a beam or of samples.
         TypeError: there is no such setting.
     """
     given = {
@@ -87,7 +90,7 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
     if unknown := given.keys() - {field.name for field in fields(decoding)}:
         raise TypeError(f"The search has no option {', '.join(sorted(unknown))}.")
     try:
-        return replace(decoding, **given)
+        changed = replace(decoding, **given)
     except ValidationError as error:
         problems = []
         for item in error.errors(include_url=False):
@@ -95,17 +98,34 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
             name = item["loc"][0] if item["loc"] else None
             problems.append(f"{name} is {shown(given[str(name)])}, but {message}." if name else f"{message}.")
         raise ConfigError(f"The options of the search: {' '.join(problems)}") from None
+    if changed.samples and "beam_size" in given:
+        raise ConfigError(
+            f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "
+            "samples to 0."
+        )
+    for name in ("temperature", "top_k", "top_p", "seed") if not changed.samples else ():
+        if name in given:
+            raise ConfigError(f"{name} is {given[name]}, but no samples are drawn. Set samples to 1 or more, too.")
+    return changed
 
 
 def _opened_reranker(
     folder: RunFolder | ModelFile, decoding: DecodingConfig, options: Mapping[str, Any], row_factor: int
 ) -> Reranker[PairScorer] | None:
-    """The reranker that the options ask for, or else the configuration."""
+    """The reranker that the options ask for, or else the configuration. Minimum Bayes risk takes its place.
+
+    Raises:
+        ConfigError: the options ask for both, or as for `chosen_reranker`.
+    """
+    if decoding.mbr:
+        if options.get("rerank_with") is not None:
+            raise ConfigError("mbr and rerank_with both rank the hypotheses. Leave out one of them.")
+        return None
     configured = folder.config.decoding
     choice = chosen_reranker(
         (configured.rerank_with, configured.rerank_weight),
         (options.get("rerank_with"), options.get("rerank_weight")),
-        decoding.beam_size,
+        decoding.num_hypotheses,
     )
     if choice is None:
         return None

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
+from bytenet.lite.length_penalty import LengthPenaltyRule, length_penalty_divisor
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -96,3 +97,36 @@ def empty_symbols(max_length: int | tf.Tensor, row_shape: Sequence) -> tf.Tensor
     # Reading a row that was never written needs a static row shape. Zeros work with any shape.
     rows = tf.fill(tf.stack([max_length, *row_shape]), PAD_ID)
     return tf.TensorArray(tf.int32, size=max_length, clear_after_read=False).unstack(rows)
+
+
+def score_divisor(lengths: tf.Tensor, length_penalty: float, rule: LengthPenaltyRule) -> tf.Tensor:
+    """What log-probabilities are divided by to get scores: int32 lengths of any shape → float32 of the same shape."""
+    # Rows that only fill a batch have a length of 0.
+    return length_penalty_divisor(tf.cast(tf.maximum(lengths, 1), tf.float32), length_penalty, rule)
+
+
+def check_ranking(n_best: int | tf.Tensor, num_hypotheses: int, name: str, length_penalty: float) -> None:
+    """Check the numbers by which hypotheses are ranked.
+
+    Args:
+        n_best: number of hypotheses to return. A tensor is not checked.
+        num_hypotheses: number of hypotheses to rank.
+        name: of `num_hypotheses` among the arguments of the search.
+        length_penalty: alpha.
+
+    Raises:
+        ValueError: a number is out of its range.
+    """
+    if not tf.is_tensor(n_best) and not 1 <= n_best <= num_hypotheses:
+        raise ValueError(f"n_best is {n_best} and {name} {num_hypotheses}; expected 1 <= n_best <= {name}.")
+    if length_penalty < 0:
+        raise ValueError(f"length_penalty is {length_penalty}; expected 0 or more.")
+
+
+def best_hypotheses(hypotheses: SearchResult, n_best: int | tf.Tensor) -> SearchResult:
+    """The `n_best` best hypotheses of each sentence: first those that ended, then the others, each ordered by score."""
+    ended, scores = hypotheses.ended, hypotheses.scores
+    # The thesis gives all beams that did not end the same score, -1e9, so they are not ranked.
+    worst_ended = tf.reduce_min(tf.where(ended, scores, 0.0), axis=1, keepdims=True)
+    _, order = tf.math.top_k(tf.where(ended, scores, worst_ended - 1.0 + scores), n_best)
+    return SearchResult(*(tf.gather(values, order, batch_dims=1) for values in hypotheses))

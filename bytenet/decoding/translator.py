@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import islice
 from typing import Any, Literal, Self
@@ -15,7 +16,9 @@ from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengt
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
+from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import translator_arguments
+from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
@@ -43,7 +46,7 @@ class Translator:
         length_penalty: alpha of `beam_search`.
         length_penalty_rule: "gnmt" or "length", see `beam_search`.
         coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score. The search goes on
-            without it; it ranks the `beam_size` hypotheses at the end.
+            without it; it ranks the hypotheses at the end.
         batch_size: number of lines that are translated at once.
         min_length: least number of characters of a translation, with the end symbol.
         max_length: largest number of characters of a translation, with the end symbol; None is the model's limit.
@@ -56,13 +59,16 @@ class Translator:
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
         row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
-        reranker: reranks the `beam_size` hypotheses with a model of the other direction.
+        reranker: reranks the hypotheses with a model of the other direction.
         data: settings of the training data: `export` and `by_sentence` take languages and the length of sentences from
             them.
+        sampling: draws samples of each line instead of searching; `beam_size` is then not used.
+        mbr: rank the hypotheses by minimum Bayes risk, see `minimum_bayes_risk`.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
-            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with a `beam_size` of 1.
+            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` or `mbr` with one hypothesis.
+        ValueError: both `reranker` and `mbr` are given.
     """
 
     def __init__(
@@ -84,9 +90,19 @@ class Translator:
         row_factor: int = 2,
         reranker: Reranker[PairScorer] | None = None,
         data: DataConfig | None = None,
+        sampling: Sampling | None = None,
+        mbr: bool = False,
     ):
-        if reranker is not None and beam_size == 1:
+        self.num_hypotheses = beam_size if sampling is None else sampling.samples
+        if reranker is not None and self.num_hypotheses == 1:
             raise InputError(ONE_HYPOTHESIS)
+        if mbr and self.num_hypotheses == 1:
+            raise InputError(
+                "mbr needs several hypotheses: set --samples (decoding.samples) or --beam-size (decoding.beam_size) to "
+                "2 or more."
+            )
+        if mbr and reranker is not None:
+            raise ValueError("mbr and reranker both rank the hypotheses; expected one of them.")
         self.model = model
         self.vocabulary = vocabulary
         self.beam_size = beam_size
@@ -102,6 +118,8 @@ class Translator:
         self.row_factor = row_factor
         self.reranker = reranker
         self.data = data
+        self.sampling = sampling
+        self.mbr = mbr
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
@@ -167,6 +185,8 @@ class Translator:
             min_length=self.min_length,
             max_length=self.max_length,
             replace_unknown=self.replace_unknown,
+            **({} if self.sampling is None else asdict(self.sampling)),
+            mbr=self.mbr,
             rerank_with=None if reranker is None else reranker.name,
             rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
         )
@@ -184,7 +204,7 @@ class Translator:
 
         Args:
             lines: without line ends.
-            n_best: largest number of hypotheses for each line, at most `beam_size`.
+            n_best: largest number of hypotheses for each line, at most `beam_size` or the number of samples.
             window: number of sentences to read before the first one is translated; None is 16 batches.
             pair_lengths: for each line, the length of the longer side of its pair, with the end symbol. The padding
                 and the length limit of the line follow from it, as in the thesis's evaluation. None if the search must
@@ -197,13 +217,14 @@ class Translator:
             `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
-            ValueError: `n_best` is not between 1 and `beam_size`; or `split_sentences` is true with an `n_best` above
-                1, with `pair_lengths`, or without `data`.
+            ValueError: `n_best` is not between 1 and the number of hypotheses; or `split_sentences` is true with an
+                `n_best` above 1, with `pair_lengths`, or without `data`.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
         """
-        if not 1 <= n_best <= self.beam_size:
-            raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
+        if not 1 <= n_best <= self.num_hypotheses:
+            name = "beam_size" if self.sampling is None else "samples"
+            raise ValueError(f"n_best is {n_best}; expected a number from 1 to {name}, which is {self.num_hypotheses}.")
         if split_sentences and pair_lengths is not None:
             raise ValueError("pair_lengths are lengths of whole lines. Leave out pair_lengths or split_sentences.")
         if split_sentences is None and (self.data is None or pair_lengths is not None):
@@ -249,7 +270,7 @@ class Translator:
         limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
         batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:
-            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.beam_size)
+            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.num_hypotheses)
         for batch, rows, length in batches:
             batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
             batch_lines = [lines[i] for i in batch]
@@ -260,6 +281,8 @@ class Translator:
             reranked = self.reranker([lines[i] for i in not_blank], [translations[i] for i in not_blank])
             for index, ranked in zip(not_blank, reranked, strict=True):
                 translations[index] = ranked
+        if self.mbr:
+            translations = [minimum_bayes_risk(ranked, self.sampling is not None) for ranked in translations]
         return [ranked[:n_best] for ranked in translations]
 
     def _translate_batch(
@@ -289,8 +312,9 @@ class Translator:
             self.reranker.scorer.make_graphs(max(longest, self.limit(longest)))
 
     def _num_ranked(self, n_best: int) -> int:
-        """The number of hypotheses that the search returns. Coverage and reranker rank all of the beam."""
-        return n_best if self.reranker is None and not self.coverage_penalty else self.beam_size
+        """The number of hypotheses that the search returns. Coverage, reranker and minimum Bayes risk rank all."""
+        ranks_all = self.reranker is not None or self.coverage_penalty or self.mbr
+        return self.num_hypotheses if ranks_all else n_best
 
     def limit(self, source_length: int) -> int:
         """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""
@@ -309,5 +333,6 @@ class Translator:
                 jit_compile=jit_compile,
                 length_penalty_rule=self.length_penalty_rule,
                 min_length=self.min_length,
+                sampling=self.sampling,
             )
         return self._searches[n_best, jit_compile]

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.config import DataConfig
@@ -139,7 +138,7 @@ def evaluate_run(
         ],
         settings={
             **ensemble,
-            **_search_settings(translator),
+            **translator.decoding.in_use,
             "jit_compile": translator.jit_compile,
             "reference_lengths_known": uses_reference_lengths,
         },
@@ -179,11 +178,3 @@ def _translate(
         best.append(translations[0])
         progress(len(best))
     return best
-
-
-def _search_settings(translator: "Translator") -> dict[str, Any]:
-    """The options of the search; those of the reranker only if there is one."""
-    settings = asdict(translator.decoding)
-    if translator.reranker is None:
-        del settings["rerank_with"], settings["rerank_weight"]
-    return settings

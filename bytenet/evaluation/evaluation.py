@@ -35,8 +35,10 @@ class SavedScore(TypedDict):
 class SavedSearch(TypedDict):
     """The options of a search. Those that are not listed here may have any value."""
 
-    beam_size: int
+    beam_size: NotRequired[int]
+    samples: NotRequired[int]
     rerank_with: NotRequired[str]
+    mbr: NotRequired[bool]
 
 
 class SavedEvaluation(TypedDict):

@@ -13,8 +13,8 @@ from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_pe
 from bytenet.lite.translation import Translation, best_first
 
 ONE_HYPOTHESIS = (
-    "rerank_with needs several hypotheses: set --beam-size or decoding.beam_size to 2 or more. For LiteRT, export the "
-    "model again with a larger beam."
+    "rerank_with needs several hypotheses: set --beam-size (decoding.beam_size) or --samples (decoding.samples) to 2 "
+    "or more. For LiteRT, export the model again with a larger beam."
 )
 
 
@@ -121,14 +121,14 @@ def check_weight(weight: float) -> float:
 def chosen_reranker(
     configured: tuple[str | os.PathLike[str] | None, float],
     given: tuple[str | os.PathLike[str] | None, float | None],
-    beam_size: int,
+    num_hypotheses: int,
 ) -> tuple[str | os.PathLike[str], float] | None:
     """The model that reranks, and its weight; None if nothing does.
 
     Args:
         configured: model and weight of the configuration. None is no model.
         given: what the user asks for instead. None takes the configuration's.
-        beam_size: number of hypotheses. A configured model is not used with only one.
+        num_hypotheses: to rerank. A configured model is not used with only one.
 
     Raises:
         ConfigError: a weight is given and no model is there, or a model is given and there is one hypothesis.
@@ -140,6 +140,6 @@ def chosen_reranker(
         if given[1]:
             raise ConfigError(f"rerank_weight is {given[1]}, but no model is named. Set rerank_with, too.")
         return None
-    if beam_size == 1 and given[0] is not None and weight:
+    if num_hypotheses == 1 and given[0] is not None and weight:
         raise ConfigError(ONE_HYPOTHESIS)
-    return (model, weight) if weight and beam_size > 1 else None
+    return (model, weight) if weight and num_hypotheses > 1 else None

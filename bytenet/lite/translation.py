@@ -9,8 +9,8 @@ class Translation(NamedTuple):
 
     Attributes:
         text: the translation, without the end symbol.
-        score: log-probability over length penalty, plus coverage penalty and the term of a reranker. Hypotheses are
-            ranked by it.
+        score: log-probability over length penalty, plus coverage penalty and the term of a reranker; or the expected
+            chrF, see `bytenet.decoding.minimum_bayes_risk`. Hypotheses are ranked by it.
         log_probability: in nats.
         ended: false if the length limit cut the hypothesis off.
     """

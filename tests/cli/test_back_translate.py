@@ -5,7 +5,7 @@ import pytest
 from bytenet.cli.data.back_translate import back_translate
 from bytenet.config import load_config
 from bytenet.datasets import read_corpus, read_lines
-from bytenet.decoding import Translator
+from bytenet.decoding import Sampling, Translator
 from bytenet.errors import InputError
 from bytenet.lite.translation import Translation
 
@@ -59,6 +59,26 @@ def test_text_within_the_limits_is_translated_into_the_source_language(
     result = invoke(back_translate, run_folder.path, settings, folder, "--max-ratio", "inf")
     assert pairs_in(folder) == (greedy, texts)
     assert "Pairs: 2. Left out: 2 sentences because of their length, 1 with characters" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), (1, None)),
+        (("--beam-size", 2), (2, None)),
+        (("--samples", 1, "--top-p", 0.9, "--seed", 5), (3, Sampling(1, top_p=0.9, seed=5))),
+    ],
+)
+def test_options_choose_the_search(run_folder, settings, invoke, tmp_path, monkeypatch, options, expected):
+    used = []
+
+    def translate(self, lines):
+        used.append((self.beam_size, self.sampling))
+        return ([Translation(line, -1.0, -1.0, True)] for line in lines)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *options)
+    assert used == [expected]
 
 
 def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tmp_path, translations):

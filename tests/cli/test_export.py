@@ -96,6 +96,12 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     evaluation["settings"]["rerank_with"] = "/home/me/en-de"
     evaluation_path.write_text(json.dumps(evaluation), encoding="utf-8")
     assert "; 4 sentences, beam of 3 reranked with en-de\n" in model_card(run)
+    for settings, shown in (
+        ({"samples": 1}, "one random sample"),
+        ({"samples": 8, "mbr": True}, "the best of 8 random samples by minimum Bayes risk"),
+    ):
+        evaluation_path.write_text(json.dumps(evaluation | {"settings": settings}), encoding="utf-8")
+        assert f"; 4 sentences, {shown}\n" in model_card(run)
 
 
 def replace_corpus(run, name):
@@ -135,6 +141,9 @@ def test_lite_engine_takes_one_file_and_no_other_options(model_path, run_folder,
     for arguments in ([model_path, "--beam-size", 2], [model_path, "--window", 5], [run_folder.path]):
         assert invoke(translate, *arguments, "--engine", "lite", stdin=TEXT).exit_code == 2
     assert invoke(translate, model_path, "--engine", "lite", "--n-best", 4, stdin=TEXT).exit_code == 2
+    refused = invoke(translate, model_path, "--engine", "lite", "--samples", 1, stdin=TEXT)
+    assert "leave out --engine lite" in refused.stderr
+    assert "(TensorFlow, number of samples 1)" in invoke(translate, model_path, "--samples", 1, stdin=TEXT).stderr
 
 
 def test_unusable_paths_are_named(run_folder, invoke, tmp_path):

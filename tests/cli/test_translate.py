@@ -12,7 +12,7 @@ import pytest
 from bytenet.cli.common.search_options import read_dictionary
 from bytenet.cli.translate import translate
 from bytenet.datasets import Vocabulary
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 
 TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()
 
@@ -81,11 +81,45 @@ def test_options_reach_the_search(run_folder, invoke):
     assert "beam size 1" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--n-best", "4"], ["--beam-size", "2", "--n-best", "3"]])
-def test_n_best_above_the_beam_size_exits_with_code_2(run_folder, invoke, arguments):
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["--n-best", "4"], "--beam-size"),
+        (["--beam-size", "2", "--n-best", "3"], "--beam-size"),
+        (["--samples", "2", "--n-best", "3"], "--samples"),
+    ],
+)
+def test_n_best_above_the_number_of_hypotheses_exits_with_code_2(run_folder, invoke, arguments, option):
     result = invoke(translate, run_folder.path, *arguments)
     assert result.exit_code == 2
-    assert "--beam-size" in result.stderr
+    assert f"needs {option} {arguments[-1]} or more" in result.stderr
+
+
+def test_samples_depend_on_the_seed(run_folder, invoke):
+    options = ("--samples", 2, "--temperature", 1.5, "--max-length", 9)
+    results = [invoke(translate, run_folder.path, *options, *seed, stdin=TEXT) for seed in ((), ("--seed", 2), ())]
+    first, other, again = (result.stdout_bytes for result in results)
+    assert first == again != other
+    assert "number of samples 2" in results[0].stderr
+    best = invoke(translate, run_folder.path, *options, "--n-best", 2, stdin=TEXT).stdout_bytes.decode().splitlines()
+    assert [line.partition("\t")[0] for line in best] == ["1", "1", "2", "3", "3", "4", "5", "5"]
+
+
+def test_minimum_bayes_risk_ranks_samples(run_folder, invoke):
+    options = ("--samples", 8, "--temperature", 1.5, "--max-length", 9, "--n-best", 8)
+    results = [invoke(translate, run_folder.path, *options, *mbr, stdin=b"ein\n") for mbr in ((), ("--mbr",))]
+    plain, by_risk = ([line.split("\t") for line in result.stdout.splitlines()] for result in results)
+    assert sorted(text for _, _, text in plain) == sorted(text for _, _, text in by_risk)
+    assert all(float(score) < 0 for _, score, _ in plain)
+    assert all(0 <= float(score) <= 100 for _, score, _ in by_risk)
+
+
+def test_options_of_samples_need_samples(run_folder, invoke):
+    with pytest.raises(ConfigError, match="top_k is 5, but no samples are drawn"):
+        invoke(translate, run_folder.path, "--top-k", 5, stdin=TEXT)
+    with pytest.raises(ConfigError, match="Leave out beam_size"):
+        invoke(translate, run_folder.path, "--samples", 1, "--beam-size", 5, stdin=TEXT)
+    assert invoke(translate, run_folder.path, "--samples", 1, "--temperature", 0, stdin=TEXT).exit_code == 2
 
 
 def test_invalid_utf8_error_names_line_and_byte(run_folder, invoke, tmp_path):

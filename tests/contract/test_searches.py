@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID
-from bytenet.decoding import SearchResult, beam_search
+from bytenet.decoding import Sampling, SearchResult, beam_search, sample
 from bytenet.decoding.scoring import teacher_forced_log_probabilities
 
 from .cases import FAMILY_CASES, VOCAB_SIZE, Case, draw_sentences, pad, parametrize
@@ -142,8 +142,8 @@ def test_search_stops_when_every_sentence_has_ended(case, search, monkeypatch):
     monkeypatch.setattr(model, "make_step", lambda: counted_step)
     result = SEARCHES[search].run(model, pad(SENTENCES), max_length=MAX_LENGTH)
     assert result.ended.numpy().all()
-    # The best hypothesis is the end symbol alone. The others have one symbol before it.
-    assert positions == list(range(min(2, SEARCHES[search].num_hypotheses)))
+    # The best hypothesis is the end symbol alone. The others of a beam have one symbol before it.
+    assert positions == ([0, 1] if search == "beam" else [0])
 
 
 @every_search
@@ -156,6 +156,17 @@ def test_maximum_length_below_one_is_refused(search):
 def test_beam_of_one_equals_greedy_search(case):
     run = partial(
         beam_search, varied(case.config), beam_size=1, max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
+    )  # fmt: skip
+    result = tf.function(run, autograph=False)(pad(SENTENCES), length_limits=LENGTH_LIMITS)
+    assert_same_hypotheses(as_numpy(result), result_of(case, "greedy"))
+
+
+@every_family
+def test_sample_of_the_likeliest_symbols_equals_greedy_search(case):
+    numbers = np.full((len(SENTENCES), 1, MAX_LENGTH), 0.999, np.float32)
+    run = partial(
+        sample, varied(case.config), random_numbers=numbers, sampling=Sampling(top_k=1), max_length=MAX_LENGTH,
+        forbidden_ids=FORBIDDEN_IDS,
     )  # fmt: skip
     result = tf.function(run, autograph=False)(pad(SENTENCES), length_limits=LENGTH_LIMITS)
     assert_same_hypotheses(as_numpy(result), result_of(case, "greedy"))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding import SearchResult, beam_search, greedy_search
+from bytenet.decoding import Sampling, SearchResult, beam_search, greedy_search, sample
 
 from .cases import Case
 from .varied_model import MAX_LENGTH, varied
@@ -22,10 +22,19 @@ class Search(NamedTuple):
     num_hypotheses: int
 
 
+def _sample(model, source_ids, **arguments) -> SearchResult:
+    """Three samples of each sentence. All sentences have the same random numbers, in any batch."""
+    numbers = np.random.default_rng(1).random((1, 4, MAX_LENGTH), np.float32)
+    sampling = Sampling(samples=4, temperature=0.9, top_k=9, top_p=0.95)
+    numbers_of_batch = tf.repeat(numbers, tf.shape(source_ids)[0], axis=0)
+    return sample(model, source_ids, numbers_of_batch, sampling, n_best=3, length_penalty=0.8, **arguments)
+
+
 # To cover a new search, add a line here.
 SEARCHES = {
     "greedy": Search(greedy_search, 1),
     "beam": Search(partial(beam_search, beam_size=4, n_best=3, length_penalty=0.8), 3),
+    "sampling": Search(_sample, 3),
 }
 
 

@@ -1,12 +1,13 @@
 """Opening of models that translate together, and of the options of their search."""
 
 import math
+from dataclasses import fields
 
 import pytest
 
 from bytenet.config import DecodingConfig, load_config
 from bytenet.datasets import Vocabulary
-from bytenet.decoding import Translator
+from bytenet.decoding import Sampling, Translator
 from bytenet.decoding.opening import decoding_with
 from bytenet.errors import ConfigError, InputError
 from bytenet.model_file import ModelFile
@@ -59,6 +60,11 @@ def test_without_a_model_nothing_is_opened():
         ({"beam_size": 0}, "beam_size is 0, but should be greater than or equal to 1"),
         ({"min_length": 9, "max_length": 8}, "min_length 9 is more than max_length 8"),
         ({"length_penalty_rule": "x"}, "length_penalty_rule is 'x', but should be 'gnmt' or 'length'"),
+        ({"samples": 1, "top_p": 0.0}, "top_p is 0.0, but should be greater than 0"),
+        ({"samples": 1, "beam_size": 5}, "Leave out beam_size, or set samples to 0"),
+        ({"temperature": 0.5}, "temperature is 0.5, but no samples are drawn"),
+        ({"samples": 0, "seed": 2}, "seed is 2, but no samples are drawn"),
+        ({"mbr": True, "rerank_with": "en-de"}, "mbr and rerank_with both rank"),
     ],
 )
 def test_options_have_the_limits_of_settings(options, message, make_run):
@@ -79,8 +85,44 @@ def test_options_that_are_not_given_are_those_of_the_configuration():
 
 
 def test_a_translator_says_what_its_search_is(make_run):
-    path = make_run("decoding.beam_size=3", "decoding.coverage_penalty=0.0", "decoding.min_length=2")
-    assert Translator.from_run(path).decoding == RunFolder.open(path).config.decoding
+    for overrides in (
+        ("decoding.beam_size=3", "decoding.coverage_penalty=0.0", "decoding.min_length=2"),
+        ("decoding.samples=3", "decoding.temperature=0.5", "decoding.top_k=4", "decoding.top_p=0.5", "decoding.seed=7"),
+        ("decoding.mbr=true",),
+    ):
+        path = make_run(*overrides)
+        assert Translator.from_run(path).decoding == RunFolder.open(path).config.decoding
+
+
+def test_samples_of_the_configuration_are_turned_off_by_0(make_run):
+    path = make_run("decoding.samples=3", "decoding.seed=7")
+    assert Translator.from_run(path).sampling == Sampling(3, seed=7)
+    assert Translator.from_run(path, samples=1, seed=8).sampling == Sampling(1, seed=8)
+    assert Translator.from_run(path, samples=0, beam_size=2).sampling is None
+
+
+def test_settings_that_are_not_in_use_are_those_of_the_other_search():
+    sampling, beam = DecodingConfig(samples=2).in_use.keys(), DecodingConfig().in_use.keys()
+    assert sampling - beam == {"samples", "temperature", "top_k", "top_p", "seed"}
+    assert beam - sampling == {"beam_size"}
+    reranked = DecodingConfig(rerank_with="en-de").in_use.keys()
+    assert reranked - beam == {"rerank_with", "rerank_weight"}
+    by_risk = DecodingConfig(rerank_with="en-de", mbr=True).in_use.keys()
+    assert by_risk - beam == {"mbr"}
+    assert beam | sampling | reranked | by_risk == {field.name for field in fields(DecodingConfig)}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"samples": 2, "top_k": 3}, r"decoding\.samples .* --samples 0"), ({"mbr": True}, r"decoding\.mbr .* --no-mbr")],
+)
+def test_samples_and_minimum_bayes_risk_are_exported_only_for_this_package(make_run, tmp_path, options, message):
+    translator = Translator.from_run(make_run(), **options)
+    for path in (tmp_path / "saved", tmp_path / "search.tflite", tmp_path / "model.bytenet"):
+        with pytest.raises(InputError, match=message):
+            translator.export(path)
+    translator.export(tmp_path / "model.bytenet", engines="full")
+    assert Translator.from_run(tmp_path / "model.bytenet").decoding.in_use == translator.decoding.in_use
 
 
 def test_an_export_has_the_languages_and_lengths_of_the_run(make_run, tmp_path):

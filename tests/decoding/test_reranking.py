@@ -6,7 +6,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets import Vocabulary
-from bytenet.decoding import Translator
+from bytenet.decoding import Sampling, Translator
 from bytenet.decoding.export import export
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
@@ -89,8 +89,20 @@ def test_no_graph_is_made_after_make_graphs(model, backward_model):
 
 
 def test_one_hypothesis_cannot_be_ranked(model, backward_model):
-    with pytest.raises(InputError, match=r"--beam-size or decoding\.beam_size to 2 or more"):
-        Translator(model, VOCABULARY, beam_size=1, reranker=Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY)))
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    for search in ({"beam_size": 1}, {"sampling": Sampling(1)}):
+        with pytest.raises(InputError, match=r"--beam-size .* or --samples .* to 2 or more"):
+            Translator(model, VOCABULARY, **search, reranker=reranker)
+
+
+def test_samples_are_reranked(model, backward_model):
+    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    before, after = (
+        list(Translator(model, VOCABULARY, sampling=Sampling(6), reranker=one).translate(LINES, 6))
+        for one in (None, reranker)
+    )
+    assert [sorted(one.text for one in row) for row in before] == [sorted(one.text for one in row) for row in after]
+    assert [row[0].text for row in before] != [row[0].text for row in after]
 
 
 @pytest.fixture(scope="module")

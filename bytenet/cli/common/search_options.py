@@ -7,10 +7,35 @@ from typing import Any
 
 import click
 
+NOT_FOR_LITE = (
+    "With --engine lite, the options of the search are those of the export, except --rerank-with and --rerank-weight. "
+    "For other options, leave out --engine lite."
+)
+"""The message about an option of the search that LiteRT does not have."""
+
 _OPTIONS = (
     click.option(
         "--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept; 1 is greedy search."
     ),
+    click.option(
+        "--samples",
+        type=click.IntRange(min=0),
+        help="Draw this many random translations of each line instead of searching; 0 is the search.",
+    ),
+    click.option(
+        "--temperature",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Of --samples: below 1, likely characters are drawn more often; above 1, unlikely ones.",
+    ),
+    click.option(
+        "--top-k", type=click.IntRange(min=0), help="Of --samples: draw only the K likeliest characters; 0 is all."
+    ),
+    click.option(
+        "--top-p",
+        type=click.FloatRange(min=0, max=1, min_open=True),
+        help="Of --samples: draw only the likeliest characters, as few as together have this probability.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), help="Of --samples: another seed gives others."),
     click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations."),
     click.option(
         "--length-penalty-rule",
@@ -41,6 +66,12 @@ _OPTIONS = (
         "--rerank-weight",
         type=click.FloatRange(min=0),
         help="Weight of the other direction; 0 turns it off.",
+    ),
+    click.option(
+        "--mbr/--no-mbr",
+        default=None,
+        help="Minimum Bayes risk: rank the hypotheses by how much the others are like them (chrF), for example with "
+        "--samples 32.",
     ),
     click.option(
         "--xla/--no-xla",

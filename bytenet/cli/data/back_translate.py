@@ -41,7 +41,8 @@ def back_translate(
     data.monolingual_source), within the limits of data.min_length, max_length and num_monolingual.
 
     The last line of the output has the settings for `bytenet train PRESET_OR_FILE`, which then learns from these pairs,
-    too. Without --beam-size, the search is greedy. The defaults of the other search options are those of MODEL.
+    too. Without --beam-size and --samples, the search is greedy. The defaults of the other search options are those of
+    MODEL.
     """
     from bytenet.errors import InputError
     from bytenet.files import write_text_atomic
@@ -62,7 +63,8 @@ def back_translate(
     from bytenet.decoding import Translator
     from bytenet.decoding.back_translation import back_translate as make_pairs
 
-    options["beam_size"] = options["beam_size"] or 1
+    if not options["samples"]:
+        options |= {"samples": 0, "beam_size": options["beam_size"] or 1}
     translator = Translator.from_run(backward.path, **options)
     with translation_progress(len(selected.texts)) as progress:
         result = make_pairs(translator, selected.texts, max_ratio, progress)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bytenet.cli.common.search_options import search_options
+from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
@@ -87,7 +87,7 @@ def translate(
                 file.flush()
             num_unended += not hypotheses[0].ended
     seconds = time.perf_counter() - began
-    message = f"Translated {_lines(number)} in {seconds:.1f} s ({engine.name}, beam size {engine.beam_size})."
+    message = f"Translated {_lines(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
     if by_sentence and by_sentence.num_split:
         message += f" {_lines(by_sentence.num_split)} had several sentences; --no-split translates each line whole."
     if num_unended:
@@ -120,10 +120,7 @@ def _engine(
     others = [value for key, value in options.items() if key not in reranking and value is not None]
     needs_full = bool(others) or dictionary is not None or window not in (None, 1)
     if name == "lite" and needs_full:
-        raise click.UsageError(
-            "With --engine lite, the options of the search are those of the export, except --rerank-with and "
-            "--rerank-weight."
-        )
+        raise click.UsageError(NOT_FOR_LITE)
     reranker = find_model(options["rerank_with"]) if options["rerank_with"] else None
     weight = options["rerank_weight"]
     if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):

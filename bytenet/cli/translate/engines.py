@@ -22,13 +22,13 @@ class Engine(NamedTuple):
         name: for messages.
         translate: gives the hypotheses of each line, best first. Lines stay whole.
         by_sentence: makes what splits lines into sentences for `translate`.
-        beam_size: number of hypotheses that the search keeps.
+        search: what it does, for messages.
     """
 
     name: str
     translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
     by_sentence: Callable[[], LinesBySentence]
-    beam_size: int
+    search: str
 
 
 def suits_lite(
@@ -58,8 +58,9 @@ def full_engine(
 
     models = [open_model(path) for path in paths]
     decoding = models[0].config.decoding
+    samples = decoding.samples if options["samples"] is None else options["samples"]
     beam_size = options["beam_size"] or decoding.beam_size
-    _check_n_best(n_best, beam_size)
+    _check_n_best(n_best, "--samples" if samples else "--beam-size", samples or beam_size)
     entries = read_dictionary(dictionary)
     replaces_unknown = options["replace_unknown"]
     if replaces_unknown is None:
@@ -74,7 +75,7 @@ def full_engine(
         "TensorFlow",
         lambda lines: translator.translate(lines, n_best, window, split_sentences=False),
         translator.by_sentence,
-        beam_size,
+        f"number of samples {samples}" if samples else f"beam size {beam_size}",
     )
 
 
@@ -91,15 +92,16 @@ def lite_engine(
             "--engine lite takes a .bytenet file or the name of a pretrained model as --rerank-with."
         )
     translator = Translator(paths[0], rerank_with=rerank_with, rerank_weight=rerank_weight)
-    _check_n_best(n_best, translator.beam_size)
+    _check_n_best(n_best, "--beam-size", translator.beam_size)
     return Engine(
         "LiteRT",
         lambda lines: translator.translate(lines, n_best, split_sentences=False),
         translator.by_sentence,
-        translator.beam_size,
+        f"beam size {translator.beam_size}",
     )
 
 
-def _check_n_best(n_best: int, beam_size: int) -> None:
-    if n_best > beam_size:
-        raise click.UsageError(f"--n-best {n_best} needs --beam-size {n_best} or more; it is {beam_size}.")
+def _check_n_best(n_best: int, option: str, num_hypotheses: int) -> None:
+    """Check that there are enough hypotheses. Their number is that of an option."""
+    if n_best > num_hypotheses:
+        raise click.UsageError(f"--n-best {n_best} needs {option} {n_best} or more; it is {num_hypotheses}.")

@@ -81,8 +81,13 @@ def _shown(score: SavedScore) -> str:
 
 
 def _search(settings: SavedSearch) -> str:
-    beam_size, reranker = settings["beam_size"], settings.get("rerank_with")
-    shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
+    beam_size, samples, reranker = settings.get("beam_size"), settings.get("samples"), settings.get("rerank_with")
+    if samples:
+        shown = "one random sample" if samples == 1 else f"the best of {samples} random samples"
+    else:
+        shown = "greedy search" if beam_size == 1 else f"beam of {beam_size}"
+    if settings.get("mbr"):
+        shown += " by minimum Bayes risk"
     return shown if reranker is None else f"{shown} reranked with {Path(reranker).name}"
 
 

@@ -14,12 +14,16 @@ def check_exportable(translator: Translator) -> None:
             f"This {kind} reads padding (mask_padding: false), so a translation depends on the lengths that its "
             "training padded to. It can only become a .bytenet file for this package: --engine full."
         )
-    for name in ("coverage_penalty", "replace_unknown"):
-        if getattr(translator, name):
+    for name, option in (
+        ("coverage_penalty", "--coverage-penalty 0"),
+        ("replace_unknown", "--no-replace-unknown"),
+        ("samples", "--samples 0"),
+        ("mbr", "--no-mbr"),
+    ):
+        if getattr(translator.decoding, name):
             raise InputError(
-                f"decoding.{name} works only with this package, after the search. Export with "
-                f"{'--no-replace-unknown' if name == 'replace_unknown' else '--coverage-penalty 0'}, or as a .bytenet "
-                "file with --engine full."
+                f"decoding.{name} works only with this package, outside the graph of the search. Export with {option}, "
+                "or as a .bytenet file with --engine full."
             )
 
 

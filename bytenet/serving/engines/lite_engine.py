@@ -34,7 +34,7 @@ class LiteEngine(TranslatorEngine):
         from bytenet.lite import Translator
 
         model, translator = ModelFile(path), Translator(path, 1, rerank_with, rerank_weight)
-        super().__init__(model, translator, translator.longest)
+        super().__init__(model, translator, translator.beam_size, translator.longest)
 
     def draft(self, sentence: str) -> Iterator[str]:
         """No drafts: the search gives its result only at its end."""

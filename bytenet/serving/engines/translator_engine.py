@@ -14,8 +14,6 @@ from bytenet.serving.engines.engine import Candidate
 class LineTranslator(Protocol):
     """The translators with TensorFlow and with LiteRT."""
 
-    beam_size: int
-
     def translate(
         self, lines: Iterable[str], n_best: int = 1, *, split_sentences: bool | None = None
     ) -> Iterator[list[Translation]]:
@@ -28,15 +26,18 @@ class TranslatorEngine:
     Args:
         model: the model.
         translator: translates with it.
+        max_candidates: largest number of translations of a sentence.
         longest: largest number of symbols of a sentence, with the end symbol; None for no limit.
     """
 
     is_starting = False
 
-    def __init__(self, model: RunFolder | ModelFile, translator: LineTranslator, longest: int | None):
+    def __init__(
+        self, model: RunFolder | ModelFile, translator: LineTranslator, max_candidates: int, longest: int | None
+    ):
         data = model.config.data
         self.languages = data.languages
-        self.max_candidates = translator.beam_size
+        self.max_candidates = max_candidates
         self.max_sentence_chars = max_sentence_chars(data.max_length, longest)
         self._vocabulary = model.vocabulary
         self._line_translator = translator

@@ -1,0 +1,130 @@
+"""Translations that are drawn at random, in place of a search."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+
+from bytenet.config import DecodingConfig
+from bytenet.datasets import PAD_ID
+from bytenet.decoding.search import SearchResult, best_hypotheses, check_ranking, score_divisor
+from bytenet.decoding.symbol_by_symbol import symbol_by_symbol
+from bytenet.lite.length_penalty import LengthPenaltyRule
+from bytenet.models.translation_model import TranslationModel
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How translations are drawn. The names are those of the settings in `DecodingConfig`.
+
+    Attributes:
+        samples: number of translations that are drawn for each sentence.
+        temperature: logits are divided by it. 1 is the model's distribution; towards 0, samples become greedy search.
+        top_k: only the k likeliest symbols are drawn; 0 is all.
+        top_p: only the likeliest symbols are drawn: as few as together have at least this probability. With `top_k`,
+            these are chosen among the k likeliest, whose probabilities then sum to 1.
+        seed: of the random numbers.
+
+    Raises:
+        ValueError: a number is out of its range.
+
+    Reference:
+        Fan et al. 2018, "Hierarchical Neural Story Generation" (top_k); Holtzman et al. 2020, "The Curious Case of
+        Neural Text Degeneration" (top_p).
+    """
+
+    samples: int = 1
+    temperature: float = DecodingConfig.temperature
+    top_k: int = DecodingConfig.top_k
+    top_p: float = DecodingConfig.top_p
+    seed: int = DecodingConfig.seed
+
+    def __post_init__(self):
+        for name, is_right, expected in (
+            ("samples", self.samples >= 1, "1 or more"),
+            ("temperature", self.temperature > 0, "more than 0"),
+            ("top_k", self.top_k >= 0, "0 or more"),
+            ("top_p", 0 < self.top_p <= 1, "more than 0 and at most 1"),
+            ("seed", self.seed >= 0, "0 or more"),
+        ):
+            if not is_right:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected {expected}.")
+
+    def random_numbers(self, source_ids: np.ndarray, limits: np.ndarray, max_length: int) -> np.ndarray:
+        """Draw the random numbers of a batch. Those of a sentence depend on the seed, the sentence and its limit alone.
+
+        Args:
+            source_ids: int32 `(batch, source_length)`, 0 where padded.
+            limits: int32 `(batch,)`, the length limit of each sentence.
+            max_length: the largest limit.
+
+        Returns:
+            float32 `(batch, samples, max_length)`, from 0 to below 1; 0 after the limit of a sentence.
+        """
+        numbers = np.zeros((len(limits), self.samples, max_length), np.float32)
+        for row, ids, limit in zip(numbers, source_ids, limits, strict=True):
+            generator = np.random.default_rng([self.seed, *ids[ids != PAD_ID]])
+            row[:, :limit] = generator.random((self.samples, limit), np.float32)
+        return numbers
+
+
+def sample(
+    model: TranslationModel,
+    source_ids: tf.Tensor,
+    random_numbers: tf.Tensor,
+    sampling: Sampling,
+    max_length: int | tf.Tensor | None = None,
+    length_penalty: float = 0.0,
+    n_best: int | None = None,
+    length_limits: tf.Tensor | None = None,
+    forbidden_ids: Sequence[int] = (PAD_ID,),
+    length_penalty_rule: LengthPenaltyRule = "gnmt",
+    min_length: int = 0,
+) -> SearchResult:
+    """Translate a batch. Each step draws the next symbol of each sample, until every sample has ended.
+
+    A symbol is drawn with the model's probability, after `temperature`, `top_k` and `top_p`, among the symbols that are
+    allowed. Samples of a sentence may be equal.
+
+    Call it inside a `tf.function`, as `CompiledSearch` does. Outside it works, but is slow.
+
+    Args:
+        model: any `TranslationModel`.
+        source_ids: int32 `(batch, source_length)`, 0 where padded.
+        random_numbers: float32 `(batch, samples, max_length)` or longer, see `Sampling.random_numbers`. Each is used
+            for one symbol.
+        sampling: how symbols are drawn. Its seed is not used.
+        n_best: number of samples to return for each sentence, those with the best scores; None is all.
+        max_length, length_penalty, length_limits, forbidden_ids, length_penalty_rule, min_length: as for `beam_search`.
+
+    Returns:
+        `SearchResult` with `n_best` samples for each sentence. The log-probabilities are those of the model, whatever
+        `temperature`, `top_k` and `top_p` are.
+
+    Raises:
+        ValueError: a number is out of its range.
+    """
+    n_best = sampling.samples if n_best is None else n_best
+    check_ranking(n_best, sampling.samples, "samples", length_penalty)
+    numbers_of_steps = tf.transpose(random_numbers, [2, 0, 1])
+    num_symbols = min(sampling.top_k or model.vocab_size, model.vocab_size)
+    # Float32 has no numbers that are much smaller or larger.
+    temperature, top_p = np.clip([sampling.temperature, sampling.top_p], 1e-30, 1e30).astype(np.float32)
+
+    def draw(logits, position):
+        logits, symbols = tf.math.top_k(logits, num_symbols)  # (batch, samples, num_symbols), likeliest first
+        probabilities = tf.nn.softmax((logits - logits[..., :1]) / temperature)
+        before = tf.cumsum(probabilities, axis=-1, exclusive=True)
+        kept = (before < top_p) & (probabilities > 0)
+        # Each symbol has a piece of the line from 0 to `total`, as long as its probability. A random point chooses one.
+        total = tf.reduce_sum(tf.where(kept, probabilities, 0.0), axis=-1)
+        point = numbers_of_steps[position] * total
+        rank = tf.math.count_nonzero(kept & (before <= point[..., None]), axis=-1, dtype=tf.int32) - 1
+        return tuple(tf.gather(values, rank, batch_dims=2) for values in (symbols, logits))
+
+    samples = symbol_by_symbol(
+        model, source_ids, draw, sampling.samples, max_length, length_limits, forbidden_ids, min_length
+    )
+    divisor = score_divisor(samples.lengths, length_penalty, length_penalty_rule)
+    return best_hypotheses(samples._replace(scores=samples.log_probabilities / divisor), n_best)

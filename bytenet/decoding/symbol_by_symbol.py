@@ -1,0 +1,100 @@
+"""The loop of the searches whose hypotheses do not compete: each goes on from its own last symbol."""
+
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from bytenet.datasets import EOS_ID, PAD_ID
+from bytenet.decoding.search import (
+    SearchResult,
+    empty_symbols,
+    length_limits_or_default,
+    log_probability_offsets,
+    no_early_end,
+)
+from bytenet.models.translation_model import TranslationModel
+
+Choice = Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
+"""Chooses the next symbol of each hypothesis.
+
+Its arguments are the logits, float32 `(batch, n, vocab_size)`, −inf for symbols that are not allowed; and the position,
+an int32 scalar. It returns the chosen ids, int32 `(batch, n)`, and their logits, float32 `(batch, n)`.
+"""
+
+
+def symbol_by_symbol(
+    model: TranslationModel,
+    source_ids: tf.Tensor,
+    choose: Choice,
+    num_hypotheses: int = 1,
+    max_length: int | tf.Tensor | None = None,
+    length_limits: tf.Tensor | None = None,
+    forbidden_ids: Sequence[int] = (PAD_ID,),
+    min_length: int = 0,
+) -> SearchResult:
+    """Translate a batch. Each step chooses one symbol for each hypothesis, until all have ended.
+
+    Args:
+        model: any `TranslationModel`.
+        source_ids: int32 `(batch, source_length)`, 0 where padded.
+        choose: chooses the symbols.
+        num_hypotheses: number n of hypotheses of each sentence.
+        max_length, length_limits, min_length: as for `greedy_search`.
+        forbidden_ids: symbols whose logits are −inf for `choose`.
+
+    Returns:
+        `SearchResult` with n hypotheses for each sentence, which are not ranked. Their scores are their
+        log-probabilities.
+
+    Raises:
+        ValueError: `max_length` is below 1.
+    """
+    source_ids = tf.convert_to_tensor(source_ids, tf.int32)
+    max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
+    shape = [tf.shape(source_ids)[0], num_hypotheses]
+    # A model may lose a batch size that is known.
+    logits_shape = [source_ids.shape[0] or -1, num_hypotheses, model.vocab_size]
+    memory = model.encode(source_ids)
+    model_step = model.make_step()
+    offsets = log_probability_offsets(model.vocab_size, forbidden_ids)
+
+    def is_live(position, ended):
+        return tf.logical_not(ended) & (position < limits)[:, None]  # (batch, n)
+
+    def unfinished(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
+        return tf.reduce_any(is_live(position, ended))
+
+    def step(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
+        live = is_live(position, ended)
+        logits, state = model_step(tf.reshape(previous_ids, [-1]), state, memory, position)
+        logits = tf.reshape(tf.cast(logits, tf.float32), logits_shape)
+        chosen, logits_of_chosen = choose(
+            logits + offsets + no_early_end(model.vocab_size, position, min_length), position
+        )
+        ids = tf.where(live, chosen, PAD_ID)
+        # The log-softmax of the chosen symbols alone.
+        log_probabilities += tf.where(live, logits_of_chosen - tf.reduce_logsumexp(logits, axis=-1), 0.0)
+        lengths += tf.cast(live, tf.int32)
+        ended |= live & (ids == EOS_ID)
+        return position + 1, ids, log_probabilities, lengths, ended, state, symbols.write(position, ids)
+
+    _, _, log_probabilities, lengths, ended, _, symbols = tf.while_loop(
+        unfinished,
+        step,
+        (
+            tf.constant(0),
+            tf.fill(shape, PAD_ID),
+            tf.zeros(shape),
+            tf.zeros(shape, tf.int32),
+            tf.zeros(shape, tf.bool),
+            model.initial_state(memory, max_length, num_hypotheses),
+            empty_symbols(max_length, shape),
+        ),
+    )
+    return SearchResult(
+        ids=tf.transpose(symbols.stack(), [1, 2, 0]),  # (batch, n, max_length)
+        scores=log_probabilities,
+        log_probabilities=log_probabilities,
+        lengths=lengths,
+        ended=ended,
+    )
