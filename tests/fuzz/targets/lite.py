@@ -52,8 +52,8 @@ class LiteModelFiles(Target):
         translations = [*translator.translate([_SENTENCE])]
         with zipfile.ZipFile(self.path) as archive:
             same_vocabulary = archive.read(VOCABULARY) == self._entries[VOCABULARY]
-            # Other settings of the search may rank fewer hypotheses again, or with another weight, or none. A shorter
-            # limit of the training's sentences may split the sentence.
+            # Other settings of the search may rank fewer hypotheses again, or with another weight, or none. Other
+            # limits of length may split the sentence.
             same_search = _search(archive.read(SETTINGS)) == _search(self._entries[SETTINGS])
             assert archive.read(LITE_MODEL) == self._entries[LITE_MODEL], "a damaged network was read"
         if same_vocabulary and same_search:
@@ -112,7 +112,8 @@ def _with_other_copy(content: bytes, random: Random) -> bytes:
 
 def _search(content: bytes) -> tuple[object, ...]:
     settings = json.loads(content)
-    return settings.get("decoding"), settings["lite"]["beam_size"], settings.get("data")
+    lite = settings["lite"]
+    return settings.get("decoding"), settings.get("data"), lite["beam_size"], lite.get("longest")
 
 
 def _with_other_setting(content: bytes, random: Random) -> bytes:
