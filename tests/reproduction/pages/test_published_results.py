@@ -9,14 +9,12 @@ import pytest
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
 from bytenet.reproduction.engine.runner import judge
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
-from bytenet.reproduction.pages.conclusions import NOT_JUDGED, read_conclusions
+from bytenet.reproduction.pages.conclusions import NOT_JUDGED
 from bytenet.reproduction.pages.differences import source_links
 from bytenet.reproduction.pages.write_pages import write_pages
 from bytenet.reproduction.registry import all_experiments
 
 DOCS = Path(__file__).parents[3] / "docs"
-TO_REPEAT = ("fig-3.4.4", "fig-d.2.2")
-"""In the published trainings of these, Simplified ByteNet is twice as wide as now."""
 
 
 @pytest.mark.parametrize("experiment", all_experiments(), ids=lambda experiment: experiment.name)
@@ -36,8 +34,6 @@ def test_published_verdicts_follow_from_the_data(experiment, text_facts):
     again = f"Judge it again: bytenet reproduce {experiment.name} --plot-only --out docs/reproduction --page ..."
     assert list(map(facts_of, verdicts)) == list(map(facts_of, judged)), again
     settings = (facts["differs_from_the_thesis"], settings_that_differ(experiment, "cpu"))
-    if experiment.name in TO_REPEAT and settings[0] != settings[1]:  # the verdicts judge by the published settings
-        settings = (settings[0], [text.replace("model.dim 32 (200)", "model.dim 64 (200)") for text in settings[1]])
     published, present = ([_setting_facts(text, text_facts) for text in texts] for texts in settings)
     assert published == present
     for verdict in verdicts:
@@ -64,13 +60,3 @@ def test_published_pages_are_up_to_date(tmp_path, page_facts):
 
 def test_every_conclusion_is_judged_in_the_published_results():
     assert NOT_JUDGED not in (DOCS / "reproduction.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", TO_REPEAT)
-def test_conclusions_name_the_widths_of_the_published_trainings(name):
-    _, facts = read_record(ResultFiles(DOCS / "reproduction", name, "cpu"))
-    as_wide = any(text.startswith("model.dim 64 (200)") for text in facts["differs_from_the_thesis"])
-    of_figure = [conclusion for conclusion in read_conclusions() if name in conclusion.rests_on]
-    assert of_figure
-    for conclusion in of_figure:
-        assert ("1.84 times" in conclusion.because) == as_wide, f"Write it again: {conclusion.claim}"
