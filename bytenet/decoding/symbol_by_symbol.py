@@ -17,8 +17,9 @@ from bytenet.models.translation_model import TranslationModel
 Choice = Callable[[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]
 """Chooses the next symbol of each hypothesis.
 
-Its arguments are the logits, float32 `(batch, n, vocab_size)`, −inf for symbols that are not allowed; and the position,
-an int32 scalar. It returns the chosen ids, int32 `(batch, n)`, and their logits, float32 `(batch, n)`.
+Its arguments are the logits, float32 `(rows, vocab_size)`, −inf for symbols that are not allowed; and the position, an
+int32 scalar. A row is a hypothesis, and the hypotheses of a sentence follow each other. It returns the chosen ids,
+int32 `(rows,)`, and their logits, float32 `(rows,)`.
 """
 
 
@@ -51,23 +52,24 @@ def symbol_by_symbol(
     """
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
-    shape = [tf.shape(source_ids)[0], num_hypotheses]
-    # A model may lose a batch size that is known.
-    logits_shape = [source_ids.shape[0] or -1, num_hypotheses, model.vocab_size]
+    limits = tf.repeat(limits, num_hypotheses)
+    rows, known_batch = tf.size(limits), source_ids.shape[0]
     memory = model.encode(source_ids)
     model_step = model.make_step()
     offsets = log_probability_offsets(model.vocab_size, forbidden_ids)
 
     def is_live(position, ended):
-        return tf.logical_not(ended) & (position < limits)[:, None]  # (batch, n)
+        return tf.logical_not(ended) & (position < limits)  # (rows,)
 
     def unfinished(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
         return tf.reduce_any(is_live(position, ended))
 
     def step(position, previous_ids, log_probabilities, lengths, ended, state, symbols):
         live = is_live(position, ended)
-        logits, state = model_step(tf.reshape(previous_ids, [-1]), state, memory, position)
-        logits = tf.reshape(tf.cast(logits, tf.float32), logits_shape)
+        logits, state = model_step(previous_ids, state, memory, position)
+        logits = tf.cast(logits, tf.float32)
+        # A model may lose a batch size that is known.
+        logits.set_shape([None if known_batch is None else known_batch * num_hypotheses, model.vocab_size])
         chosen, logits_of_chosen = choose(
             logits + offsets + no_early_end(model.vocab_size, position, min_length), position
         )
@@ -83,18 +85,20 @@ def symbol_by_symbol(
         step,
         (
             tf.constant(0),
-            tf.fill(shape, PAD_ID),
-            tf.zeros(shape),
-            tf.zeros(shape, tf.int32),
-            tf.zeros(shape, tf.bool),
+            tf.fill([rows], PAD_ID),
+            tf.zeros([rows]),
+            tf.zeros([rows], tf.int32),
+            tf.zeros([rows], tf.bool),
             model.initial_state(memory, max_length, num_hypotheses),
-            empty_symbols(max_length, shape),
+            empty_symbols(max_length, [rows]),
         ),
     )
+    shape = [-1, num_hypotheses]
+    log_probabilities = tf.reshape(log_probabilities, shape)
     return SearchResult(
-        ids=tf.transpose(symbols.stack(), [1, 2, 0]),  # (batch, n, max_length)
+        ids=tf.reshape(tf.transpose(symbols.stack()), [*shape, max_length]),
         scores=log_probabilities,
         log_probabilities=log_probabilities,
-        lengths=lengths,
-        ended=ended,
+        lengths=tf.reshape(lengths, shape),
+        ended=tf.reshape(ended, shape),
     )
