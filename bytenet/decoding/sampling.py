@@ -107,22 +107,21 @@ def sample(
     """
     n_best = sampling.samples if n_best is None else n_best
     check_ranking(n_best, sampling.samples, "samples", length_penalty)
-    numbers_of_steps = tf.transpose(
-        tf.reshape(random_numbers, [-1, tf.shape(random_numbers)[-1]])
-    )  # (max_length, rows)
+    rows = tf.reshape(random_numbers, [-1, tf.shape(random_numbers)[2]])
+    numbers_of_steps = tf.transpose(rows)  # (max_length, rows)
     num_symbols = min(sampling.top_k or model.vocab_size, model.vocab_size)
     # Float32 has no numbers that are much smaller or larger.
     temperature, top_p = np.clip([sampling.temperature, sampling.top_p], 1e-30, 1e30).astype(np.float32)
 
     def draw(logits, position):
         logits, symbols = tf.math.top_k(logits, num_symbols)  # (rows, num_symbols), likeliest first
-        probabilities = tf.nn.softmax((logits - logits[..., :1]) / temperature)
+        probabilities = tf.nn.softmax((logits - logits[:, :1]) / temperature)
         before = tf.cumsum(probabilities, axis=-1, exclusive=True)
         kept = (before < top_p) & (probabilities > 0)
         # Each symbol has a piece of the line from 0 to `total`, as long as its probability. A random point chooses one.
         total = tf.reduce_sum(tf.where(kept, probabilities, 0.0), axis=-1)
         point = numbers_of_steps[position] * total
-        rank = tf.math.count_nonzero(kept & (before <= point[..., None]), axis=-1, dtype=tf.int32) - 1
+        rank = tf.math.count_nonzero(kept & (before <= point[:, None]), axis=-1, dtype=tf.int32) - 1
         return tuple(tf.gather(values, rank, batch_dims=1) for values in (symbols, logits))
 
     samples = symbol_by_symbol(
