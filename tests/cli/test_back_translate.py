@@ -72,13 +72,13 @@ def test_text_within_the_limits_is_translated_into_the_source_language(
 def test_options_choose_the_search(run_folder, settings, invoke, tmp_path, monkeypatch, options, expected):
     used = []
 
-    def translate(self, lines):
-        used.append((self.beam_size, self.sampling))
+    def translate(self, lines, *, split_sentences):
+        used.append((self.beam_size, self.sampling, split_sentences))
         return ([Translation(line, -1.0, -1.0, True)] for line in lines)
 
     monkeypatch.setattr(Translator, "translate", translate)
     invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *options)
-    assert used == [expected]
+    assert used == [(*expected, False)]
 
 
 def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tmp_path, translations):
