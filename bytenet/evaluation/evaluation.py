@@ -5,50 +5,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired
-
-from pydantic import with_config
-from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+from typing import Any
 
 from bytenet.errors import MissingFileError
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.files import write_text_atomic
-from bytenet.limits import read_json
 from bytenet.markdown import cell, table
 from bytenet.run_folder import RunFolder
 
 NUM_SAMPLES = 20
 _HYPOTHESES = "hypotheses.txt"
-
-
-class SavedScore(TypedDict):
-    """What `Score.to_dict` gives, as far as it is read."""
-
-    name: str
-    value: float
-    interval: tuple[float, float] | None
-    settings: str
-    digits: NotRequired[int]  # older versions did not save them
-
-
-@with_config(extra="allow")
-class SavedSearch(TypedDict):
-    """The options of a search. Those that are not listed here may have any value."""
-
-    beam_size: NotRequired[int]
-    samples: NotRequired[int]
-    rerank_with: NotRequired[str]
-    mbr: NotRequired[bool]
-
-
-class SavedEvaluation(TypedDict):
-    """What `Evaluation.to_dict` gives, as far as it is read."""
-
-    num_sentences: int
-    scores: list[SavedScore]
-    settings: SavedSearch
-    seconds: float
-    characters_per_second: float
 
 
 @dataclass(frozen=True)
@@ -106,21 +72,6 @@ class Evaluation:
         for path, text in zip(paths, contents.values(), strict=True):
             write_text_atomic(path, text)
         return paths
-
-
-def saved_evaluations(folder: Path) -> dict[str, SavedEvaluation]:
-    """Read what `Evaluation.save` wrote into a folder.
-
-    Returns:
-        The evaluations by the name of their test set, in the order of the names.
-
-    Raises:
-        InputError: a file is damaged.
-    """
-    return {
-        path.stem: read_json(path, SavedEvaluation, "the scores that `bytenet evaluate` wrote")
-        for path in sorted(folder.glob("*.json"))
-    }
 
 
 def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from bytenet.csv_log import read_csv_log
 from bytenet.errors import InputError, MissingFileError
-from bytenet.evaluation.evaluation import SavedEvaluation, saved_evaluations
 from bytenet.evaluation.training_curves import plot_curves
 from bytenet.files import write_text_atomic
 from bytenet.limits import MOST_JSON_BYTES, read_limited
 from bytenet.markdown import cell, code, table
 from bytenet.run_folder import RunFolder
+from bytenet.saved.evaluations import SavedEvaluation, saved_evaluations
 
 
 def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from bytenet.errors import InputError
 from bytenet.evaluation import Evaluation, Score, samples_table, text_scores
-from bytenet.evaluation.evaluation import saved_evaluations
+from bytenet.saved.evaluations import saved_evaluations
 
 
 def _evaluation(**changes):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
-from bytenet.evaluation.evaluation import SavedScore, SavedSearch, saved_evaluations
 from bytenet.model_file import ModelFile
 from bytenet.run_folder import Environment, RunFolder
+from bytenet.saved.evaluations import SavedScore, SavedSearch, saved_evaluations
 
 FACTS = "{facts}"
 """Where a text of one's own for a card gets the facts that the run folder has."""

@@ -5,9 +5,9 @@ import json
 from bytenet.config import load_config
 from bytenet.csv_log import CsvLog, read_csv_log
 from bytenet.datasets import Vocabulary
-from bytenet.evaluation.evaluation import saved_evaluations
 from bytenet.evaluation.run_page import _evaluation
 from bytenet.run_folder import RunFolder
+from bytenet.saved.evaluations import saved_evaluations
 from tests.fuzz.targets.target import Target
 
 _TOKENS = (
