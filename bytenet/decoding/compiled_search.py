@@ -108,31 +108,12 @@ class CompiledSearch:
             random_numbers: as for `sample`; only with `sampling`.
         """
         n_best = self.n_best if n_best is None else n_best
+        limits_and_ranking = (
+            max_length, self.length_penalty, n_best, length_limits, self.forbidden_ids, self.length_penalty_rule,
+            self.min_length,
+        )  # fmt: skip
         if self.sampling is not None:
-            return sample(
-                self.model,
-                source_ids,
-                random_numbers,
-                self.sampling,
-                max_length,
-                self.length_penalty,
-                n_best,
-                length_limits,
-                self.forbidden_ids,
-                self.length_penalty_rule,
-                self.min_length,
-            )
+            return sample(self.model, source_ids, random_numbers, self.sampling, *limits_and_ranking)
         if self.beam_size == 1 and (tf.is_tensor(n_best) or n_best == 1):
             return greedy_search(self.model, source_ids, max_length, length_limits, self.forbidden_ids, self.min_length)
-        return beam_search(
-            self.model,
-            source_ids,
-            self.beam_size,
-            max_length,
-            self.length_penalty,
-            n_best,
-            length_limits,
-            self.forbidden_ids,
-            self.length_penalty_rule,
-            self.min_length,
-        )
+        return beam_search(self.model, source_ids, self.beam_size, *limits_and_ranking)
