@@ -66,8 +66,6 @@ class TextGraph(tf.Module):
         blank = is_blank_graph(text)
         # The vocabulary's rule may refuse an unknown blank.
         source_ids = encode_graph(self._translator.vocabulary, tf.where(blank, "", text))
-        empty_line = tf.where(tf.range(tf.shape(source_ids)[1]) == 0, EOS_ID, PAD_ID)
-        source_ids = tf.where(blank[:, None], empty_line, source_ids)
         lengths = tf.math.count_nonzero(source_ids, axis=1, dtype=tf.int32)
         longest = tf.maximum(tf.reduce_max(lengths), 1)
         with tf.control_dependencies(self._check(longest)):
