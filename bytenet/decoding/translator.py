@@ -261,12 +261,15 @@ class Translator:
         self, lines: list[str], n_best: int, least_lengths: Sequence[int] | None
     ) -> list[list[Translation]]:
         # The vocabulary's rule may refuse an unknown blank.
-        encoded = self.vocabulary.encode_batch(["" if is_blank(line) else line for line in lines])
+        blank = [is_blank(line) for line in lines]
+        encoded = self.vocabulary.encode_batch(
+            ["" if shows_nothing else line for line, shows_nothing in zip(lines, blank, strict=True)]
+        )
         lengths = [len(ids) for ids in encoded]
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
-        not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
+        not_blank = [index for index, shows_nothing in enumerate(blank) if not shows_nothing]
         limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
         batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:
