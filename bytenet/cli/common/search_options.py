@@ -1,6 +1,5 @@
 """Options of the search for translations, which several commands have."""
 
-import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -100,11 +99,12 @@ def read_dictionary(path: Path | None) -> Mapping[str, str] | None:
     if path is None:
         return None
     from bytenet.datasets import read_lines
+    from bytenet.datasets.text.normalisation import normalise
     from bytenet.errors import InputError
 
     entries: dict[str, str] = {}
-    for number, line in enumerate(read_lines(path), start=1):
-        character, tab, translation = unicodedata.normalize("NFC", line).partition("\t")
+    for number, line in enumerate(normalise(read_lines(path)), start=1):
+        character, tab, translation = line.partition("\t")
         if not tab or len(character) != 1:
             raise InputError(f"{path}:{number}: expected one character, a tab and its translation; found {line!r}.")
         entries[character] = translation
