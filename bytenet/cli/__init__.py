@@ -19,6 +19,8 @@ _VERBS = {
     "data": "Look at a corpus before training, or split a large one into shards.",
     "settings": "Print all settings of a configuration, with explanations.",
     "train": "Train a model, or go on with a stopped training.",
+    "prepare": "Prepare a training for a machine without TensorFlow.",
+    "fit": "Train in a prepared run folder, with JAX, PyTorch or TensorFlow.",
     "launch": "Train with several workers on this machine.",
     "average": "Average the last checkpoints of a run into one model.",
     "translate": "Translate lines of text.",

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from bytenet.csv_log import CsvLog
 from bytenet.run_folder import RunFolder
+from bytenet.training.metrics import EPOCH_COLUMNS
 from bytenet.training.state import TrainingState
 
 
@@ -25,11 +26,6 @@ class TrainingLog(keras.callbacks.Callback):
     EVERY_STEPS = 20
     """Steps between two values of loss, error, learning rate and gradient norm."""
 
-    EPOCH_COLUMNS = (
-        "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
-        "val_misclassification", "learning_rate",
-    )  # fmt: skip
-
     def __init__(
         self,
         folders: Mapping[str, RunFolder],
@@ -41,10 +37,10 @@ class TrainingLog(keras.callbacks.Callback):
         self._state = state
         folder, *_ = folders.values()
         self._writer = tf.summary.create_file_writer(str(folder.logs / "train"))
-        self._epochs = CsvLog(folder.metrics_path, (*self.EPOCH_COLUMNS, *columns))
+        self._epochs = CsvLog(folder.metrics_path, (*EPOCH_COLUMNS, *columns))
         self._learning = learning
         self._others = {
-            name: CsvLog(other.metrics_path, self.EPOCH_COLUMNS)
+            name: CsvLog(other.metrics_path, EPOCH_COLUMNS)
             for name, other in [*folders.items()][1:]
             if name in learning
         }

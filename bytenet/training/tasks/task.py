@@ -19,7 +19,7 @@ from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.optimizers.choice import check_optimizer
+from bytenet.training.optimizers.keras_classes import check_optimizer
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards

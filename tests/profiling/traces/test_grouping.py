@@ -18,7 +18,8 @@ from bytenet.profiling.traces.grouping import (
     update_of,
 )
 from bytenet.profiling.traces.plots.style import colour_of
-from bytenet.training.optimizers.choice import make_optimizer, optimizer_names
+from bytenet.training.optimizers.choice import make_optimizer
+from bytenet.training.optimizers.keras_classes import optimizer_names
 
 from ...contract.cases import CASES, VARIANT_CASES, VOCAB_SIZE, parametrize
 

@@ -8,8 +8,9 @@ from keras.ops import convert_to_numpy
 
 from bytenet.config import TrainingConfig, load_config
 from bytenet.errors import ConfigError
-from bytenet.training.optimizers.choice import check_optimizer, make_optimizer
+from bytenet.training.optimizers.choice import make_optimizer
 from bytenet.training.optimizers.flat_adam import FlatAdam
+from bytenet.training.optimizers.keras_classes import check_optimizer
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
 from bytenet.training.optimizers.schedules import WarmupDecay
 

@@ -1,0 +1,119 @@
+"""The classes of optimisers in Keras, their settings, and an optimiser that runs on every backend."""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import keras
+
+from bytenet.config import TrainingConfig
+from bytenet.errors import ConfigError, nearest
+from bytenet.training.optimizers.nag import Nag
+from bytenet.training.optimizers.schedules import make_schedule
+
+# Arguments of the classes that are settings of their own.
+_SETTINGS = {
+    "learning_rate": "learning_rate",
+    "clipnorm": "clip_norm",
+    "clipvalue": "clip_norm",
+    "global_clipnorm": "clip_norm",
+    "use_ema": "ema_momentum",
+    "ema_momentum": "ema_momentum",
+    "ema_overwrite_frequency": "ema_momentum",
+    "beta_1": "beta_1",
+    "beta_2": "beta_2",
+    "epsilon": "epsilon",
+}
+# Arguments that would change what a step or a name is.
+_NOT_OFFERED = ("name", "loss_scale_factor", "gradient_accumulation_steps")
+
+
+def keras_optimizer(training: TrainingConfig, total_steps: int) -> keras.optimizers.Optimizer:
+    """Keras's own optimiser for a run, with its schedule, clipping and averaging. It runs on every backend.
+
+    "adam" is Keras's Adam. `make_optimizer` has faster forms of the same for TensorFlow.
+
+    Args:
+        training: reads `optimizer` and all settings of it, but no accumulation.
+        total_steps: updates of the run, for the schedule.
+
+    Raises:
+        ConfigError: there is no such optimiser, or it does not take the arguments.
+    """
+    check_optimizer(training)
+    kind = optimizer_classes()["keras_adam" if training.optimizer == "adam" else training.optimizer]
+    arguments: dict[str, Any] = {"global_clipnorm": training.clip_norm}
+    if training.ema_momentum is not None:
+        arguments |= {"use_ema": True, "ema_momentum": training.ema_momentum}
+    with explaining_refusals(training):
+        return kind(
+            learning_rate=make_schedule(training, total_steps), **arguments, **arguments_from_config(kind, training)
+        )
+
+
+def arguments_from_config(kind: type[keras.optimizers.Optimizer], training: TrainingConfig) -> dict[str, Any]:
+    """The arguments of a class that a configuration gives, without learning rate, clipping and averaging."""
+    settings = {"beta_1": training.beta_1, "beta_2": training.beta_2, "epsilon": training.epsilon}
+    known = optimizer_arguments(kind)
+    return {name: value for name, value in settings.items() if name in known} | training.optimizer_arguments
+
+
+@contextmanager
+def explaining_refusals(training: TrainingConfig) -> Iterator[None]:
+    """Turn the errors of a class that refuses its arguments into a ConfigError."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ConfigError(
+            f"training.optimizer_arguments is {training.optimizer_arguments}, but {training.optimizer} refuses that: "
+            f"{error}"
+        ) from error
+
+
+def check_optimizer(training: TrainingConfig) -> None:
+    """Raise a ConfigError if there is no such optimiser, or if it has no arguments of these names."""
+    names = optimizer_names()
+    if training.optimizer not in names:
+        raise ConfigError(
+            f"training.optimizer is {training.optimizer!r}, but should be one of {', '.join(names)}."
+            f"{nearest(training.optimizer, names)}"
+        )
+    known = [] if training.optimizer == "adam" else optimizer_arguments(optimizer_classes()[training.optimizer])
+    offered = [name for name in known if name not in _SETTINGS]
+    for name in training.optimizer_arguments:
+        if name in offered:
+            continue
+        if name in _SETTINGS:
+            raise ConfigError(f"training.optimizer_arguments has {name!r}. Set training.{_SETTINGS[name]} instead.")
+        raise ConfigError(
+            f"training.optimizer_arguments has {name!r}, but {training.optimizer} takes "
+            f"{', '.join(offered) or 'no arguments'}.{nearest(name, offered)}"
+        )
+
+
+def optimizer_names() -> list[str]:
+    """The names that `training.optimizer` may have, in alphabetical order."""
+    return sorted(["adam", *optimizer_classes()])
+
+
+@cache
+def optimizer_classes() -> dict[str, type[keras.optimizers.Optimizer]]:
+    """The classes by name: `Nag`, and Keras's optimisers that take a learning rate and not another optimiser."""
+    kinds = {
+        name.lower(): kind
+        for name, kind in vars(keras.optimizers).items()
+        if isinstance(kind, type)
+        and issubclass(kind, keras.optimizers.Optimizer)
+        and kind is not keras.optimizers.Optimizer
+        and "learning_rate" in inspect.signature(kind).parameters
+    }
+    kinds["keras_adam"] = kinds.pop("adam")
+    kinds["nag"] = Nag
+    return kinds
+
+
+def optimizer_arguments(kind: type[keras.optimizers.Optimizer]) -> list[str]:
+    """Names of the arguments of an optimiser that can be set."""
+    return [name for name in inspect.signature(kind).parameters if name not in (*_NOT_OFFERED, "kwargs")]

@@ -1,0 +1,109 @@
+"""The encoded pairs of a prepared run, and the batches made of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from bytenet.datasets.batches.plan import BatchPlan, length_groups
+from bytenet.datasets.text.encoding import EncodedTexts
+from bytenet.errors import MissingFileError
+from bytenet.files import atomic_path
+from bytenet.saved.array_file import open_arrays
+
+Batch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedPairs:
+    """Encoded pairs: all sources, and after them all targets.
+
+    Attributes:
+        texts: the sources and the targets.
+    """
+
+    texts: EncodedTexts
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            MissingFileError: there is no such file.
+            InputError: the file is damaged.
+        """
+        if not path.is_file():
+            raise MissingFileError(f"{path} is missing: this run was not prepared by `bytenet prepare`.")
+        with open_arrays(path) as arrays:
+            return cls(EncodedTexts(arrays.read("ids"), arrays.read("starts")))
+
+    def save(self, path: Path) -> None:
+        """Save the ids.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        with atomic_path(path) as partial, open(partial, "wb") as file:
+            np.savez(file, ids=self.texts.ids, starts=self.texts.starts)
+
+    def __len__(self) -> int:
+        return len(self.texts.lengths) // 2
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """int64 `(pairs,)`: the length of the longer side of each pair, end symbol counted."""
+        return self.texts.lengths.reshape(2, -1).max(axis=0)
+
+    @property
+    def target_characters(self) -> int:
+        """Number of target symbols of all pairs, end symbols counted."""
+        return int(self.texts.lengths[len(self) :].sum())
+
+    def training_batches(self, plan: BatchPlan, seed: int, epoch: int, loss: str) -> Iterator[Batch]:
+        """The batches of `bytenet.datasets.training_dataset` as arrays, from the beginning of an epoch on, endless."""
+        while True:
+            for planned in plan.epoch(seed, epoch):
+                source_ids, target_ids = self._rows(planned.indices, planned.length)
+                yield _batch(source_ids, target_ids, loss_weights(target_ids, loss))
+            epoch += 1
+
+    def evaluation_batches(self, padded_lengths: list[int], batch_size: int) -> list[Batch]:
+        """All pairs once, weighted so that the mean loss of all rows is the mean over all target symbols.
+
+        Args:
+            padded_lengths: of the training's batches. Longer pairs are padded to the longest of them.
+            batch_size: rows of each batch. The last rows may be empty.
+        """
+        batches = []
+        for length, members in length_groups(self.lengths, padded_lengths):
+            for start in range(0, len(members), batch_size):
+                indices = members[start : start + batch_size]
+                filled = np.concatenate([indices, np.full(batch_size - len(indices), -1, indices.dtype)])
+                batches.append((*self._rows(filled, length), filled >= 0))
+        weight = batch_size * len(batches) / self.target_characters
+        return [_batch(sources, targets, np.float32(weight) * is_real) for sources, targets, is_real in batches]
+
+    def _rows(self, indices: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """The sources and the targets of some pairs, int32 `(rows, length)`; -1 is an empty row."""
+        source_ids, target_ids = (self._padded(indices, side * len(self), length) for side in range(2))
+        return source_ids, target_ids
+
+    def _padded(self, indices: np.ndarray, first: int, length: int) -> np.ndarray:
+        ids, starts = self.texts.ids, self.texts.starts
+        texts = np.maximum(indices, 0) + first
+        places = starts[texts][:, None] + np.arange(length)
+        inside = (places < starts[texts + 1][:, None]) & (indices >= 0)[:, None]
+        return np.where(inside, ids[np.where(inside, places, 0)], 0).astype(np.int32)
+
+
+def loss_weights(target_ids: np.ndarray, loss: str) -> np.ndarray:
+    """`bytenet.datasets.loss_weights` of arrays."""
+    is_real = target_ids[:, 0] != 0  # every text has an end symbol
+    count = is_real.sum() if loss == "sentence" else np.count_nonzero(target_ids)
+    return is_real * (len(target_ids) / count)
+
+
+def _batch(source_ids: np.ndarray, target_ids: np.ndarray, weights: np.ndarray) -> Batch:
+    return {"source_ids": source_ids, "target_ids": target_ids}, target_ids, weights.astype(np.float32)
