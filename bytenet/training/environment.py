@@ -14,7 +14,6 @@ from typing import Any
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 import bytenet
 from bytenet.files import write_text_atomic
@@ -44,11 +43,44 @@ def write_environment(
         "seed": seed,
         "vocabulary": folder.vocabulary.fingerprint(),
         "trainable_parameters": parameters,
-        "devices": [device.name for device in tf.config.list_logical_devices()],
+        "devices": device_names(),
         "replicas": replicas,
         "trained_lengths": [int(length) for length in trained_lengths],
     }
     _write(folder, environment)
+
+
+def add_fitting(folder: RunFolder) -> None:
+    """Add the present command, backend, machine and devices to the environment of a prepared run.
+
+    Args:
+        folder: of the run, whose environment was saved when it was prepared.
+    """
+    environment = folder.environment()
+    backend = keras.backend.backend()
+    fitting = {
+        "commands": [*environment.get("commands", []), command_line(sys.argv)],
+        "versions": environment.get("versions", {}) | {"python": platform.python_version(), backend: _version(backend)},
+        "machine": _machine(),
+        "devices": device_names(),
+    }
+    _write(folder, {**environment, **fitting})
+
+
+def device_names() -> list[str]:
+    """The devices that the present backend of Keras computes on. JAX and PyTorch tell the model of a GPU."""
+    backend = keras.backend.backend()
+    if backend == "jax":
+        import jax
+
+        return [device.device_kind for device in jax.devices()]
+    if backend == "torch":
+        import torch
+
+        return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())] or ["cpu"]
+    import tensorflow as tf
+
+    return [device.name for device in tf.config.list_logical_devices()]
 
 
 def copy_environment(run: RunFolder, folder: RunFolder) -> None:
@@ -84,7 +116,7 @@ def describe_environment() -> dict[str, Any]:
     return {
         "versions": package_versions(),
         "git_commit": _git_commit(),
-        "machine": {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()},
+        "machine": _machine(),
     }
 
 
@@ -110,6 +142,10 @@ def code_fingerprint() -> str:
 def num_trainable(model: keras.Model) -> int:
     """Number of trainable parameters."""
     return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+
+
+def _machine() -> dict[str, Any]:
+    return {"platform": platform.platform(), "processor": _processor(), "cores": os.cpu_count()}
 
 
 def _version(package: str) -> str | None:

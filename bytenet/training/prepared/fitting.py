@@ -18,6 +18,7 @@ from bytenet.private_api import build_loss_and_metrics
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import load_keras_model
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint, save_checkpoint, save_model
+from bytenet.training.environment import add_fitting, device_names
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy, CharacterError
 from bytenet.training.optimizers.keras_classes import keras_optimizer
@@ -70,10 +71,10 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     if state.step >= total_steps:
         say("This run is finished. To train on, set a larger training.epochs in its config.yaml.")
         return
-    devices = ", ".join(keras.distribution.list_devices()) or "its own choice of device"
+    add_fitting(run)
     say(
         f"{len(pairs):,} pairs, {plan.num_batches:,} batches an epoch, {total_steps:,} steps, "
-        f"{model.count_params():,} parameters, {keras.backend.backend()} on {devices}"
+        f"{model.count_params():,} parameters, {keras.backend.backend()} on {', '.join(device_names())}"
     )
     averages = [] if config.training.ema_momentum is None else [keras.callbacks.SwapEMAWeights(swap_on_epoch=True)]
     seed, loss = config.training.seed, config.training.loss
@@ -84,7 +85,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         steps_per_epoch=plan.num_batches,
         **_validation(folder, plan.padded_lengths),
         callbacks=[
-            _Steps(state, total_steps, pairs.target_characters, say),
+            _Steps(state, total_steps, pairs.target_characters / plan.num_batches, say),
             _Checkpoints(folder, state),  # with the weights themselves
             *averages,
             _Models(folder, state, say),  # with their averages
@@ -145,7 +146,7 @@ def _for_keras(batches: Callable[[], Iterator[Batch]]) -> Any:
 class _Steps(keras.callbacks.Callback):
     """Counts steps, characters and seconds, shows the progress, and ends the training."""
 
-    def __init__(self, state: TrainingState, total_steps: int, characters: int, say: Callable[[str], None]):
+    def __init__(self, state: TrainingState, total_steps: int, characters: float, say: Callable[[str], None]):
         super().__init__()
         self._state = state
         self._total_steps = total_steps
@@ -167,7 +168,7 @@ class _Steps(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self._state.epoch = epoch + 1
-        self._state.characters += self._characters
+        self._state.characters = round(self._state.step * self._characters)
 
 
 class _Checkpoints(keras.callbacks.Callback):
