@@ -60,12 +60,17 @@ def apply_dropout(layer: keras.layers.Layer | None, values, training: bool):
     return values if layer is None else layer(values, training=training)
 
 
-def use_tap_products(model: keras.Model) -> None:
-    """Compute the narrow convolutions of a model as one product each. Do this for training that XLA compiles for a CPU.
+def use_tap_products(model: keras.Model, widest: int | None = _WIDEST_PRODUCT) -> None:
+    """Compute the narrow convolutions of a model as one product each. Do this for training that XLA compiles.
 
-    Compiled, a product takes .7 to .3 of the time of the convolution, gradients included. Not compiled, it takes up to
-    twice as long.
+    Compiled for a CPU, a product takes .7 to .3 of the time of the convolution, gradients included. Not compiled, it
+    takes up to twice as long. On a GPU, products are faster for all widths: with JAX on an H200, a step of ByteNet with
+    a width of 160 took 12 ms with products and 23 ms with convolutions.
+
+    Args:
+        model: whose convolutions are changed.
+        widest: most filters of a convolution that is changed; None changes all.
     """
     for layer in all_layers(model):
-        if isinstance(layer, DilatedConvolution) and layer.filters <= _WIDEST_PRODUCT:
+        if isinstance(layer, DilatedConvolution) and (widest is None or layer.filters <= widest):
             layer.convolve = product_of_taps

@@ -13,6 +13,7 @@ from bytenet.csv_log import CsvLog
 from bytenet.datasets.batches.bucketing import plan_from_config
 from bytenet.errors import InputError
 from bytenet.files import alone_in
+from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.private_api import build_loss_and_metrics
 from bytenet.run_folder import RunFolder
@@ -83,7 +84,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         initial_epoch=state.epoch,
         epochs=-(-total_steps // plan.num_batches),
         steps_per_epoch=plan.num_batches,
-        **_validation(folder, plan.padded_lengths),
+        **_validation(folder, plan.padded_lengths[-1:]),  # one shape, which is compiled once
         callbacks=[
             _Steps(state, total_steps, pairs.target_characters / plan.num_batches, say),
             _Checkpoints(folder, state),  # with the weights themselves
@@ -108,6 +109,8 @@ def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel
     model = build_model(run.config.model, run.vocabulary.size)
     if folder.start_path.is_file():
         model.set_weights(load_keras_model(folder.start_path).get_weights())
+    if keras.backend.backend() == "jax":
+        use_tap_products(model, widest=None if any("gpu" in name for name in keras.distribution.list_devices()) else 32)
     model.compile(
         optimizer=keras_optimizer(training, total_steps),
         loss=SentenceCrossEntropy(training.label_smoothing),
