@@ -27,6 +27,11 @@ def build_loss_and_metrics(model: keras.Model, targets: keras.KerasTensor, predi
     model._compile_loss.build(targets, predictions)
 
 
+def averages_of(optimizer: keras.optimizers.Optimizer) -> list[keras.Variable]:
+    """The moving averages of the weights, in the order of the weights. Public Keras only puts them into the model."""
+    return optimizer._model_variables_moving_average
+
+
 def build_nothing_in_fit(model: keras.Model) -> None:
     """Let `fit` leave a model as it is. Everything must be built already.
 

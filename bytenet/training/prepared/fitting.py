@@ -5,6 +5,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import keras
@@ -15,7 +16,7 @@ from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
-from bytenet.private_api import build_loss_and_metrics
+from bytenet.private_api import averages_of, build_loss_and_metrics
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import load_keras_model
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint, save_checkpoint, save_model
@@ -25,7 +26,7 @@ from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy, Chara
 from bytenet.training.optimizers.keras_classes import keras_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, is_better
 
 _VALIDATION_ROWS = 64
 _SECONDS_BETWEEN_LINES = 30
@@ -34,8 +35,8 @@ _SECONDS_BETWEEN_LINES = 30
 def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = print) -> RunFolder:
     """Train the model of a folder that `bytenet prepare` made, with `fit` of Keras.
 
-    After each epoch, the model and the state of the training are saved. Called again, the training goes on after the
-    last whole epoch.
+    Each `evaluation.every_epochs` epochs, the model is measured, and it and the state of the training are saved. Called
+    again, the training goes on from there.
 
     Batches come in the order of `bytenet.training.train`, and the loss, the metrics and the updates are the same. The
     initial weights and the random numbers of dropout differ between backends.
@@ -77,19 +78,16 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         f"{len(pairs):,} pairs, {plan.num_batches:,} batches an epoch, {total_steps:,} steps, "
         f"{model.count_params():,} parameters, {keras.backend.backend()} on {', '.join(device_names())}"
     )
-    averages = [] if config.training.ema_momentum is None else [keras.callbacks.SwapEMAWeights(swap_on_epoch=True)]
     seed, loss = config.training.seed, config.training.loss
     model.fit(
         _for_keras(lambda: pairs.training_batches(plan, seed, state.epoch, loss)),
         initial_epoch=state.epoch,
         epochs=-(-total_steps // plan.num_batches),
         steps_per_epoch=plan.num_batches,
-        **_validation(folder, plan.padded_lengths[-1:]),  # one shape, which is compiled once
         callbacks=[
             _Steps(state, total_steps, pairs.target_characters / plan.num_batches, say),
-            _Checkpoints(folder, state),  # with the weights themselves
-            *averages,
-            _Models(folder, state, say),  # with their averages
+            # One shape, which is compiled once.
+            _Epochs(run, state, total_steps, _validation(folder, plan.padded_lengths[-1:]), say),
         ],
         shuffle=False,
         verbose=0,
@@ -125,13 +123,13 @@ def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel
 
 
 def _validation(folder: PreparedFolder, padded_lengths: list[int]) -> dict[str, Any]:
-    """The arguments of `fit` about validation; none without validation pairs."""
+    """The arguments of `evaluate` for the validation pairs; none without such pairs."""
     if not folder.validation_path.is_file():
         return {}
     pairs = PreparedPairs.load(folder.validation_path)
     batches = pairs.evaluation_batches(padded_lengths, _VALIDATION_ROWS)
     endless = _for_keras(lambda: (batch for batch in itertools.cycle(batches)))
-    return {"validation_data": endless, "validation_steps": len(batches)}
+    return {"x": endless, "steps": len(batches)}
 
 
 def _for_keras(batches: Callable[[], Iterator[Batch]]) -> Any:
@@ -160,6 +158,7 @@ class _Steps(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         state, now = self._state, time.monotonic()
         state.step += 1
+        state.characters = round(state.step * self._characters)
         state.seconds += now - self._last_time
         self._last_time = now
         if state.step >= self._total_steps:
@@ -169,51 +168,67 @@ class _Steps(keras.callbacks.Callback):
             loss = float((logs or {}).get("loss", float("nan")))
             self._say(f"step {state.step:,} of {self._total_steps:,}, {state.seconds:.0f} seconds: loss {loss:.4f}")
 
-    def on_epoch_end(self, epoch, logs=None):
-        self._state.epoch = epoch + 1
-        self._state.characters = round(self._state.step * self._characters)
 
+class _Epochs(keras.callbacks.Callback):
+    """Measures and saves the model, and saves the state of the training."""
 
-class _Checkpoints(keras.callbacks.Callback):
-    """Saves the state of the training after each epoch."""
-
-    def __init__(self, folder: PreparedFolder, state: TrainingState):
+    def __init__(
+        self, run: RunFolder, state: TrainingState, total_steps: int, validation: dict[str, Any],
+        say: Callable[[str], None],
+    ):  # fmt: skip
         super().__init__()
-        self._run = folder.run
+        self._run = run
         self._state = state
-
-    def on_epoch_end(self, epoch, logs=None):
-        keep = self._run.config.training.keep_checkpoints
-        save_checkpoint(self._run.checkpoints, self.model, [self.model], self._state, keep)
-
-
-class _Models(keras.callbacks.Callback):
-    """Saves the model and its measurements after each epoch."""
-
-    def __init__(self, folder: PreparedFolder, state: TrainingState, say: Callable[[str], None]):
-        super().__init__()
-        self._run = folder.run
-        self._state = state
+        self._total_steps = total_steps
+        self._validation = validation
         self._say = say
-        self._log = CsvLog(self._run.metrics_path, EPOCH_COLUMNS)
+        self._log = CsvLog(run.metrics_path, EPOCH_COLUMNS)
         self._log.drop_after(state.step or -1)
 
     def on_epoch_end(self, epoch, logs=None):
-        logs, state = logs or {}, self._state
+        state, config, logs = self._state, self._run.config, dict(logs or {})
         if not math.isfinite(logs["loss"]):
-            raise InputError(f"The loss of epoch {epoch + 1} is {logs['loss']}.")
+            raise InputError(f"The loss of epoch {epoch + 1} is {logs['loss']}. Set a lower training.learning_rate.")
+        state.epoch = epoch + 1
+        is_due = state.epoch % config.evaluation.every_epochs == 0 or state.step >= self._total_steps
+        if is_due:
+            with _averaged_weights(self.model):
+                if self._validation:
+                    scores = self.model.evaluate(**self._validation, verbose=0, return_dict=True)
+                    logs["val_loss"] = scores["character_cross_entropy"]
+                if self._is_kept(logs.get("val_loss")):
+                    save_model(self.model, self._run.model_path)
         row = {
-            "epoch": epoch + 1, "step": state.step, "seconds": state.seconds, "characters": state.characters,
-            "loss": logs["loss"], "character_error": logs["character_error"],
-            "val_loss": logs.get("val_character_cross_entropy"),
+            "epoch": state.epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters,
             "learning_rate": float(self.model.optimizer.learning_rate),
-        }  # fmt: skip
+        } | {name: logs.get(name) for name in ("loss", "character_error", "val_loss")}  # fmt: skip
         self._log.append(row)
-        self._say(f"epoch {epoch + 1}: " + ", ".join(f"{key} {value:.4g}" for key, value in row.items() if value))
-        training = self._run.config.training
-        score = row["val_loss"]
-        if training.keep_model == "best" and training.early_stopping_metric == "val_loss" and score is not None:
-            if score >= state.best_scores.get("forward", math.inf):
-                return
-            state.best_scores["forward"], state.best_epoch = score, epoch + 1
-        save_model(self.model, self._run.model_path)
+        measured = ", ".join(f"{name} {row[name]:.4f}" for name in EPOCH_COLUMNS[4:] if row.get(name) is not None)
+        self._say(f"epoch {state.epoch}, {state.seconds:.0f} seconds: {measured}")
+        if is_due:
+            save_checkpoint(self._run.checkpoints, self.model, [self.model], state, config.training.keep_checkpoints)
+
+    def _is_kept(self, val_loss: float | None) -> bool:
+        """Whether the model of this epoch is the model of the run."""
+        state, training = self._state, self._run.config.training
+        if training.keep_model == "last" or training.early_stopping_metric != "val_loss" or val_loss is None:
+            return True
+        if not is_better("val_loss", val_loss, state.best_scores.get("forward")):
+            return False
+        state.best_scores["forward"], state.best_epoch = val_loss, state.epoch
+        return True
+
+
+@contextmanager
+def _averaged_weights(model: keras.Model) -> Iterator[None]:
+    """Put the moving averages of the weights into the model for a while, if the optimiser keeps any."""
+    if not model.optimizer.use_ema:
+        yield
+        return
+    weights = [keras.ops.convert_to_numpy(weight) for weight in model.trainable_variables]
+    for weight, average in zip(model.trainable_variables, averages_of(model.optimizer), strict=True):
+        # Its values, not its array: a step of JAX deletes the arrays that it is given.
+        weight.assign(keras.ops.convert_to_numpy(average))
+    yield
+    for weight, values in zip(model.trainable_variables, weights, strict=True):
+        weight.assign(values)
