@@ -44,7 +44,8 @@ def keras_optimizer(training: TrainingConfig, total_steps: int) -> keras.optimiz
     """
     check_optimizer(training)
     kind = optimizer_classes()["keras_adam" if training.optimizer == "adam" else training.optimizer]
-    arguments: dict[str, Any] = {"global_clipnorm": training.clip_norm}
+    # Without a name, Keras numbers the optimisers of the process, and a checkpoint has the names of its variables.
+    arguments: dict[str, Any] = {"name": training.optimizer, "global_clipnorm": training.clip_norm}
     if training.ema_momentum is not None:
         arguments |= {"use_ema": True, "ema_momentum": training.ema_momentum}
     with explaining_refusals(training):

@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.datasets.batches.plan import BatchPlan, length_groups
 from bytenet.datasets.text.encoding import EncodedTexts
-from bytenet.errors import MissingFileError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.files import atomic_path
 from bytenet.saved.array_file import open_arrays
 
@@ -36,8 +36,11 @@ class PreparedPairs:
         """
         if not path.is_file():
             raise MissingFileError(f"{path} is missing: this run was not prepared by `bytenet prepare`.")
-        with open_arrays(path) as arrays:
-            return cls(EncodedTexts(arrays.read("ids"), arrays.read("starts")))
+        try:
+            with open_arrays(path) as arrays:
+                return cls(EncodedTexts(arrays.read("ids"), arrays.read("starts")))
+        except InputError as error:
+            raise InputError(f"{path} is damaged ({error}). Copy it again, or prepare the run again.") from error
 
     def save(self, path: Path) -> None:
         """Save the ids.

@@ -27,6 +27,12 @@ from .values import PARTS
 
 # Most of JAX's time is compilation.
 ON_A_CPU = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
+# Nothing random in a step.
+SMALLEST = (
+    "model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]", "model.dropout=0.0", "data.num_train=48",
+    "data.num_validation=8", "data.batch_size=16", "data.num_buckets=2", "training.epochs=2",
+    "training.jit_compile=false", "training.ema_momentum=0.5", "training.optimizer=keras_adam",
+)  # fmt: skip
 ROOT = Path(__file__).parents[3]
 OTHER_PYTHON = os.environ.get("BACKENDS_PYTHON")
 OTHER_BACKENDS = [
@@ -85,6 +91,35 @@ def test_values_equal_the_values_of_tensorflow(values_of, backend, part):
         assert (actual[key].shape, actual[key].dtype) == (values.shape, values.dtype), key
         size = max(np.abs(values).max(), 1e-3)
         np.testing.assert_allclose(actual[key], values, atol=tolerance * size, err_msg=key)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(not OTHER_BACKENDS, reason="no other backend is installed; run `make test-backends`")
+def test_fit_on_other_backends_learns_what_it_learns_on_tensorflow(tmp_path):
+    from bytenet.config import load_config
+    from bytenet.csv_log import read_csv_log
+    from bytenet.training import train
+    from bytenet.training.prepared.preparation import prepare
+
+    start = train(load_config("digits", [*SMALLEST, "training.max_steps=1"]), tmp_path / "start")
+    config = load_config("digits", [*SMALLEST, f"training.start={start.path}"])
+    measured = {}
+    for backend in ("tensorflow", *OTHER_BACKENDS):
+        folder = prepare(config, tmp_path / backend).run
+        python = sys.executable if backend == "tensorflow" else OTHER_PYTHON or sys.executable
+        environment = os.environ | {"KERAS_BACKEND": backend} | ON_A_CPU
+        subprocess.run(
+            [python, "-m", "bytenet", "fit", folder.path], cwd=ROOT, env=environment, check=True, capture_output=True
+        )
+        measured[backend] = read_csv_log(folder.metrics_path)
+        weights = [keras.ops.convert_to_numpy(weight) for weight in folder.load_model().weights]
+        if backend == "tensorflow":
+            expected = weights
+        for one, other in zip(weights, expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-4, err_msg=backend)
+    for backend in OTHER_BACKENDS:
+        for name in ("step", "characters", "loss", "character_error", "val_loss"):
+            np.testing.assert_allclose(measured[backend][name], measured["tensorflow"][name], rtol=1e-3, err_msg=name)
 
 
 def test_all_layers_are_compared():

@@ -1,0 +1,166 @@
+"""A prepared run learns what `train` learns, from the same batches, and goes on where it stopped."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy
+
+from bytenet.csv_log import read_csv_log
+from bytenet.datasets import load_corpus, plan_from_config, training_dataset
+from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.training import train
+from bytenet.training.prepared.fitting import fit_prepared
+from bytenet.training.prepared.pairs import PreparedPairs
+from bytenet.training.prepared.preparation import prepare
+
+# The same optimiser on both ways, and nothing random in a step.
+COMPARABLE = ("training.optimizer=keras_adam", "training.keep_model=last", "training.ema_momentum=0.5")
+
+
+def nothing(line):
+    """Show no progress."""
+
+
+@pytest.fixture
+def prepared(smallest_config, tmp_path):
+    """Prepare the smallest run, with further overrides, and fit it."""
+
+    def make(name, *overrides, say=nothing):
+        folder = prepare(smallest_config(*overrides), tmp_path / name)
+        fit_prepared(folder.run, say)
+        return folder.run
+
+    return make
+
+
+@pytest.mark.parametrize("loss", ["character", "sentence"])
+def test_batches_are_those_of_the_pipeline(smallest_config, tmp_path, loss):
+    config = smallest_config(
+        "data.bucketing=optimal", "data.num_buckets=2", "data.num_train=41", f"training.loss={loss}"
+    )
+    folder = prepare(config, tmp_path / "run")
+    pairs, vocabulary = PreparedPairs.load(folder.train_path), folder.run.vocabulary
+    plan = plan_from_config(pairs.lengths, config.data, 1)
+    assert any(-1 in batch.indices for batch in plan.epoch(1, 1))  # filler rows
+    expected = training_dataset(load_corpus(config.data).train, vocabulary, plan, seed=1, start_epoch=1, loss=loss)
+    number = 2 * plan.num_batches
+    actual = [*islice(pairs.training_batches(plan, 1, 1, loss), number)]
+    for (inputs, targets, weights), batch in zip(actual, expected.take(number), strict=True):
+        assert (inputs["source_ids"].dtype, targets.dtype, weights.dtype) == (np.int32, np.int32, np.float32)
+        np.testing.assert_array_equal(inputs["source_ids"], batch[0]["source_ids"])
+        np.testing.assert_array_equal(inputs["target_ids"], batch[0]["target_ids"])
+        np.testing.assert_array_equal(targets, batch[1])
+        np.testing.assert_allclose(weights, batch[2], rtol=1e-6)
+
+
+def test_validation_has_each_pair_once_and_its_mean_is_over_characters(smallest_config, tmp_path):
+    folder = prepare(smallest_config("data.num_validation=7"), tmp_path / "run")
+    pairs = PreparedPairs.load(folder.validation_path)
+    batches = pairs.evaluation_batches([100], batch_size=4)
+    rows = np.concatenate([targets for _, targets, _ in batches])
+    weights = np.concatenate([weights for _, _, weights in batches])
+    assert rows.shape == (8, 100)
+    assert (np.count_nonzero(weights), np.count_nonzero(rows.any(axis=1))) == (7, 7)
+    losses = np.count_nonzero(rows, axis=1) * 0.5  # half a nat a character
+    np.testing.assert_allclose((weights * losses).mean(), 0.5, rtol=1e-6)
+
+
+def test_fit_learns_what_train_learns(smallest_config, prepared, tmp_path, model_weights):
+    start = train(smallest_config("training.max_steps=1"), tmp_path / "start").path
+    overrides = (*COMPARABLE, f"training.start={start}")
+    expected = train(smallest_config(*overrides), tmp_path / "trained")
+    fitted = prepared("fitted", *overrides)
+    first = model_weights(start)
+    for weights, trained, initial in zip(model_weights(fitted), model_weights(expected), first, strict=True):
+        np.testing.assert_allclose(weights, trained, atol=2e-5)
+        assert not np.allclose(weights, initial, atol=2e-4) or not initial.size
+    rows, expected_rows = read_csv_log(fitted.metrics_path), read_csv_log(expected.metrics_path)
+    for name in ("epoch", "step", "characters", "loss", "character_error", "val_loss", "learning_rate"):
+        np.testing.assert_allclose(rows[name], expected_rows[name], rtol=1e-3, err_msg=name)
+
+
+class _StoppedError(Exception):
+    """The end of a process."""
+
+
+def test_stopped_fit_goes_on_to_the_same_end(smallest_config, prepared, tmp_path, equal_final_states, model_weights):
+    overrides = ("model.dropout=0.2", "training.ema_momentum=0.5", "training.epochs=3")
+    whole = prepared("whole", *overrides)
+    stopped = prepare(smallest_config(*overrides), tmp_path / "stopped").run
+
+    def stop(line):
+        if line.startswith("epoch 2"):  # its checkpoint is not saved yet
+            raise _StoppedError
+
+    with pytest.raises(_StoppedError):
+        fit_prepared(stopped, stop)
+    lines: list[str] = []
+    fit_prepared(stopped, lines.append)
+    assert "resumed from step-00000003.npz, after epoch 1" in lines
+    state, _ = equal_final_states(stopped.path, whole.path)
+    assert (state["epoch"], state["step"]) == (3, 9)
+    for one, other in zip(model_weights(stopped.path), model_weights(whole.path), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert read_csv_log(stopped.metrics_path)["epoch"] == [1, 2, 3]
+    fit_prepared(stopped, lines.append)
+    assert lines[-1].startswith("This run is finished.")
+
+
+def test_training_ends_after_the_last_step_and_measures_when_it_is_due(prepared):
+    run = prepared("run", "training.epochs=9", "training.max_steps=8", "evaluation.every_epochs=2")
+    rows = read_csv_log(run.metrics_path)
+    assert rows["step"] == [3, 6, 8]
+    assert np.isfinite(rows["val_loss"]).tolist() == [False, True, True]
+    environment = run.environment()
+    assert len(environment["commands"]) == 2
+    assert environment["devices"]
+
+
+def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
+    overrides = ("training.keep_model=best", "training.early_stopping_metric=val_loss", "training.epochs=3")
+    saved: list[float] = []
+    monkeypatch.setattr(
+        "bytenet.training.prepared.fitting.save_model",
+        lambda model, path: saved.append(float(convert_to_numpy(model.optimizer.iterations))),
+    )
+    run = prepared("run", *overrides, "training.learning_rate=0.3")
+    losses = read_csv_log(run.metrics_path)["val_loss"]
+    best = [step for step, loss in zip((3, 6, 9), losses, strict=True) if loss == min(losses[: step // 3])]
+    assert saved == best
+    assert len(best) < 3  # with this rate, an epoch made it worse
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("training.accumulate_batches=2", "training.accumulate_batches is 2"),
+        ("training.schedule=plateau", "training.schedule is plateau"),
+        ("training.devices=[CPU:0]", "training.devices is"),
+        ("semi_supervised.enabled=true", "semi_supervised.enabled is true"),
+    ],
+)
+def test_what_fit_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_path, override, message):
+    with pytest.raises(ConfigError, match=message):
+        prepare(smallest_config(override), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_run_that_was_not_prepared_is_refused(supervised_run):
+    with pytest.raises(MissingFileError, match="was not prepared by `bytenet prepare`"):
+        fit_prepared(supervised_run("run").path)
+
+
+def test_damaged_pairs_are_named(smallest_config, tmp_path):
+    folder = prepare(smallest_config(), tmp_path / "run")
+    content = folder.train_path.read_bytes()
+    folder.train_path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(InputError, match=r"train\.npz is damaged"):
+        fit_prepared(folder.run)
+
+
+def test_loss_that_is_not_finite_ends_the_training(smallest_config, tmp_path):
+    config = smallest_config("training.clip_norm=null", "training.optimizer=sgd", "training.learning_rate=1e30")
+    run = prepare(config, tmp_path / "run").run
+    with pytest.raises(InputError, match=r"Set a lower training\.learning_rate"):
+        fit_prepared(run)
