@@ -39,7 +39,8 @@ def test_pairs_are_counted_before_the_limits_on_length():
     assert number_of_pairs(load_config(None, [*few, *synthetic]).data) == 3 + 9000
 
 
-def test_a_file_without_preset_and_model_lies_on_the_chosen_preset():
+def test_a_file_without_preset_and_model_lies_on_the_chosen_preset(monkeypatch):
+    monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: None)
     Path("my.yaml").write_text(f"{CORPUS}training: {{epochs: 3}}\n")
     config, choice = load_sized_config("my.yaml", ["model.dropout=0.5"])
     assert choice.startswith("No preset is named. With 9,000 pairs, the preset pairs-10k is used.")
