@@ -108,7 +108,7 @@ def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel
     if folder.start_path.is_file():
         model.set_weights(load_keras_model(folder.start_path).get_weights())
     if keras.backend.backend() == "jax":
-        use_tap_products(model, widest=None if any("gpu" in name for name in keras.distribution.list_devices()) else 32)
+        use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))
     model.compile(
         optimizer=keras_optimizer(training, total_steps),
         loss=SentenceCrossEntropy(training.label_smoothing),
