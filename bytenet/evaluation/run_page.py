@@ -51,7 +51,7 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
 def _training(folder: RunFolder) -> str:
     environment = folder.environment()
     metrics = read_csv_log(folder.metrics_path)
-    seconds, characters = metrics["seconds"][-1], metrics["characters"][-1]
+    epochs, seconds, characters = (metrics[name][-1] for name in ("epoch", "seconds", "characters"))
     machine = environment["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     rows = {
@@ -59,8 +59,8 @@ def _training(folder: RunFolder) -> str:
         "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
         "versions": cell(f"{versions}; commit {environment['git_commit']}"),
         "trainable parameters": f"{environment['trainable_parameters']:,}",
-        "time": f"{seconds / 60:.0f} minutes for {metrics['epoch'][-1]:.0f} epochs, {metrics['step'][-1]:,.0f} steps; "
-        "compilation and validation included",
+        "time": f"{seconds / 60:.0f} minutes for {epochs:.0f} epoch{'' if epochs == 1 else 's'}, "
+        f"{metrics['step'][-1]:,.0f} steps; compilation and validation included",
     }
     if not math.isnan(characters):  # a backward translator does not count them
         rows["speed"] = f"{characters / seconds:,.0f} target characters a second, compilation and validation included"
