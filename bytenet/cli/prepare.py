@@ -1,4 +1,4 @@
-"""`bytenet prepare`: make the run folder of a training that goes on without TensorFlow."""
+"""`bytenet prepare`: make the run folder of a training on a machine that may lack TensorFlow."""
 
 from pathlib import Path
 

@@ -96,6 +96,11 @@ class TrainingConfig:
     checkpoint_every_seconds: PositiveFloat = 600.0
     keep_checkpoints: Positive = 3  # so many of the newest
 
+    def total_steps(self, batches_per_epoch: int) -> int:
+        """Number of steps of a run: those of all epochs, or `max_steps` if that is less."""
+        steps = self.epochs * batches_per_epoch
+        return steps if self.max_steps is None else min(steps, self.max_steps)
+
     @model_validator(mode="after")
     def _check_decay(self) -> Self:
         if self.final_learning_rate > self.learning_rate:

@@ -1,5 +1,7 @@
 """The metrics of training steps and epochs."""
 
+from abc import abstractmethod
+
 import keras
 from keras import ops
 
@@ -12,46 +14,59 @@ EPOCH_COLUMNS = (
 """The measurements of an epoch, in the order of `metrics.csv`."""
 
 
+class _CharacterMean(keras.metrics.Metric):
+    """The mean of a measurement over the real target characters, end symbols included.
+
+    It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
+
+    Args:
+        name: of the metric.
+        sum_name: of the variable that holds the sum of the measurements.
+    """
+
+    def __init__(self, name: str, sum_name: str, **kwargs):
+        super().__init__(name=name, **kwargs)
+        self._sum = self.add_variable((), initializer="zeros", name=sum_name)
+        self._characters = self.add_variable((), initializer="zeros", name="total")
+
+    @abstractmethod
+    def measure(self, true_ids, logits):
+        """The sum of the measurements over the real characters: int32 `(batch, length)` and float logits → a scalar."""
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        """y_true: int32 `(batch, length)` ids; y_pred: float `(batch, length, vocab_size)` logits."""
+        true_ids = ops.cast(y_true, "int32")
+        self._sum.assign_add(self.measure(true_ids, y_pred))
+        self._characters.assign_add(ops.sum(ops.cast(true_ids != 0, "float32")))
+
+    def result(self):
+        return ops.divide_no_nan(self._sum, self._characters)
+
+
 @keras.saving.register_keras_serializable("bytenet")
-class CharacterError(keras.metrics.Metric):
+class CharacterError(_CharacterMean):
     """Share of the real target characters, end symbols included, that the teacher-forced model gets wrong.
 
     It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
     """
 
     def __init__(self, name: str = "character_error", **kwargs):
-        super().__init__(name=name, **kwargs)
-        self.wrong = self.add_variable((), initializer="zeros", name="wrong")
-        self.total = self.add_variable((), initializer="zeros", name="total")
+        super().__init__(name, "wrong", **kwargs)
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        """y_true: int32 `(batch, length)` ids; y_pred: float `(batch, length, vocab_size)` logits."""
-        true_ids = ops.cast(y_true, "int32")
-        is_real = ops.cast(true_ids != 0, "float32")
-        is_wrong = ops.cast(ops.cast(ops.argmax(y_pred, axis=-1), "int32") != true_ids, "float32")
-        self.wrong.assign_add(ops.sum(is_wrong * is_real))
-        self.total.assign_add(ops.sum(is_real))
-
-    def result(self):
-        return ops.divide_no_nan(self.wrong, self.total)
+    def measure(self, true_ids, logits):
+        is_wrong = ops.cast(ops.argmax(logits, axis=-1), "int32") != true_ids
+        return ops.sum(ops.cast(ops.logical_and(is_wrong, true_ids != 0), "float32"))
 
 
 @keras.saving.register_keras_serializable("bytenet")
-class CharacterCrossEntropy(keras.metrics.Metric):
+class CharacterCrossEntropy(_CharacterMean):
     """Cross entropy of the real target characters, end symbols included, in nats a character.
 
     It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
     """
 
     def __init__(self, name: str = "character_cross_entropy", **kwargs):
-        super().__init__(name=name, **kwargs)
-        self.nats = self.add_variable((), initializer="zeros", name="nats")
-        self.total = self.add_variable((), initializer="zeros", name="total")
+        super().__init__(name, "nats", **kwargs)
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        """y_true: int32 `(batch, length)` ids; y_pred: float `(batch, length, vocab_size)` logits."""
-        self.nats.assign_add(ops.sum(sentence_cross_entropy(y_pred, y_true)))
-        self.total.assign_add(ops.sum(ops.cast(ops.cast(y_true, "int32") != 0, "float32")))
-
-    def result(self):
-        return ops.divide_no_nan(self.nats, self.total)
+    def measure(self, true_ids, logits):
+        return ops.sum(sentence_cross_entropy(logits, true_ids))

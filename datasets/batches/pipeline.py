@@ -12,11 +12,11 @@ from typing import Literal, get_args
 import numpy as np
 import tensorflow as tf
 
+from bytenet.datasets.batches.encoded_pairs import encode_pairs, encoded_pair_lengths
 from bytenet.datasets.batches.gathering import padded_rows, unoptimised
 from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.encoding import EncodedTexts, encode_texts
-from bytenet.datasets.text.normalisation import NormalisedTexts
 from bytenet.datasets.text.vocabulary import Vocabulary
 from bytenet.errors import InputError
 
@@ -60,8 +60,8 @@ def training_dataset(
             under the rule "error".
     """
     check_loss(loss)
-    encoded = _encode_both_sides(pairs, vocabulary)
-    if not np.array_equal(plan.lengths, _pair_lengths(encoded)):
+    encoded = encode_pairs(pairs, vocabulary)
+    if not np.array_equal(plan.lengths, encoded_pair_lengths(encoded)):
         raise InputError("The batch plan was made for other pairs or another vocabulary; plan for these.")
 
     def weigh(ids: dict[str, tf.Tensor], indices: tf.Tensor) -> tuple:
@@ -144,8 +144,8 @@ def evaluation_dataset(
         raise InputError("There are no pairs to evaluate.")
     if min(batch_size, max_buckets) < 1:
         raise InputError(f"batch_size = {batch_size}, max_buckets = {max_buckets}; expected at least 1.")
-    encoded = _encode_both_sides(pairs, vocabulary)
-    lengths = _pair_lengths(encoded)
+    encoded = encode_pairs(pairs, vocabulary)
+    lengths = encoded_pair_lengths(encoded)
     planned = []
     if padded_lengths is not None:
         for length, members in length_groups(lengths, padded_lengths):
@@ -167,15 +167,6 @@ def check_loss(loss: str) -> None:
     """Raise an InputError if a loss is unknown."""
     if loss not in get_args(Loss):
         raise InputError(f"loss = {loss!r}; expected one of {', '.join(get_args(Loss))}.")
-
-
-def _encode_both_sides(pairs: Pairs, vocabulary: Vocabulary) -> EncodedTexts:
-    """The n sources, and after them the n targets."""
-    return encode_texts(NormalisedTexts([*pairs.source, *pairs.target]), vocabulary)
-
-
-def _pair_lengths(encoded: EncodedTexts) -> np.ndarray:
-    return encoded.lengths.reshape(2, -1).max(axis=0)
 
 
 def _epochs(plan: BatchPlan, seed: int, epoch: int, batch: int) -> Iterator[list[PlannedBatch]]:

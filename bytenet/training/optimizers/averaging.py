@@ -1,9 +1,12 @@
 """The averages of a model's weights in the place of its weights."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import keras
+import numpy as np
+
+from bytenet.private_api import averages_of
 
 
 @contextmanager
@@ -11,11 +14,11 @@ def averaged_weights(*models: keras.Model) -> Iterator[None]:
     """Give models the averages of their weights, if their optimisers keep any; afterwards, their own weights again.
 
     Args:
-        *models: each compiled with a `TrainingOptimizer`.
+        *models: each compiled with a `TrainingOptimizer` or with an optimiser of Keras.
     """
     own = []
     for model in models:
-        weights, averages = model.trainable_weights, model.optimizer.average_weights()
+        weights, averages = model.trainable_weights, _averages(model.optimizer)
         for weight, average in zip(weights, averages or [], strict=averages is not None):
             own.append((weight, keras.ops.convert_to_numpy(weight)))
             weight.assign(average)
@@ -24,3 +27,13 @@ def averaged_weights(*models: keras.Model) -> Iterator[None]:
     finally:
         for weight, value in own:
             weight.assign(value)
+
+
+def _averages(optimizer: keras.optimizers.Optimizer) -> Sequence[np.ndarray] | None:
+    """The averages of the weights, in their order; None if the optimiser keeps none.
+
+    They are copies, because a step of JAX deletes the arrays that it is given.
+    """
+    if hasattr(optimizer, "average_weights"):  # a `TrainingOptimizer`, whose module needs TensorFlow
+        return optimizer.average_weights()
+    return [keras.ops.convert_to_numpy(average) for average in averages_of(optimizer)] if optimizer.use_ema else None

@@ -5,7 +5,6 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import keras
@@ -16,13 +15,14 @@ from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
-from bytenet.private_api import averages_of, build_loss_and_metrics
+from bytenet.private_api import build_loss_and_metrics
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import load_keras_model
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint, save_checkpoint, save_model
 from bytenet.training.environment import add_fitting, device_names
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy, CharacterError
+from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.optimizers.keras_classes import keras_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs
@@ -64,7 +64,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     run, config = folder.run, folder.run.config
     pairs = PreparedPairs.load(folder.train_path)
     plan = plan_from_config(pairs.lengths, config.data, 1)
-    total_steps = min(config.training.epochs * plan.num_batches, config.training.max_steps or 2**62)
+    total_steps = config.training.total_steps(plan.num_batches)
     model = compiled_model(folder, total_steps)
     state = TrainingState()
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
@@ -192,19 +192,18 @@ class _Epochs(keras.callbacks.Callback):
         state.epoch = epoch + 1
         is_due = state.epoch % config.evaluation.every_epochs == 0 or state.step >= self._total_steps
         if is_due:
-            with _averaged_weights(self.model):
+            with averaged_weights(self.model):
                 if self._validation:
                     scores = self.model.evaluate(**self._validation, verbose=0, return_dict=True)
                     logs["val_loss"] = scores["character_cross_entropy"]
                 if self._is_kept(logs.get("val_loss")):
                     save_model(self.model, self._run.model_path)
-        row = {
-            "epoch": state.epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters,
-            "learning_rate": float(self.model.optimizer.learning_rate),
-        } | {name: logs.get(name) for name in ("loss", "character_error", "val_loss")}  # fmt: skip
-        self._log.append(row)
-        measured = ", ".join(f"{name} {row[name]:.4f}" for name in EPOCH_COLUMNS[4:] if row.get(name) is not None)
-        self._say(f"epoch {state.epoch}, {state.seconds:.0f} seconds: {measured}")
+        measured = {name: logs[name] for name in ("loss", "character_error", "val_loss") if name in logs}
+        measured["learning_rate"] = float(self.model.optimizer.learning_rate)
+        place = {"epoch": state.epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters}
+        self._log.append(place | measured)
+        values = ", ".join(f"{name} {value:.4f}" for name, value in measured.items())
+        self._say(f"epoch {state.epoch}, {state.seconds:.0f} seconds: {values}")
         if is_due:
             save_checkpoint(self._run.checkpoints, self.model, [self.model], state, config.training.keep_checkpoints)
 
@@ -217,18 +216,3 @@ class _Epochs(keras.callbacks.Callback):
             return False
         state.best_scores["forward"], state.best_epoch = val_loss, state.epoch
         return True
-
-
-@contextmanager
-def _averaged_weights(model: keras.Model) -> Iterator[None]:
-    """Put the moving averages of the weights into the model for a while, if the optimiser keeps any."""
-    if not model.optimizer.use_ema:
-        yield
-        return
-    weights = [keras.ops.convert_to_numpy(weight) for weight in model.trainable_variables]
-    for weight, average in zip(model.trainable_variables, averages_of(model.optimizer), strict=True):
-        # Its values, not its array: a step of JAX deletes the arrays that it is given.
-        weight.assign(keras.ops.convert_to_numpy(average))
-    yield
-    for weight, values in zip(model.trainable_variables, weights, strict=True):
-        weight.assign(values)

@@ -7,7 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from bytenet.datasets.batches.plan import BatchPlan, length_groups
+from bytenet.datasets.batches.encoded_pairs import encoded_pair_lengths
+from bytenet.datasets.batches.plan import BatchPlan, fill_rows, length_groups
 from bytenet.datasets.text.encoding import EncodedTexts
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import atomic_path
@@ -57,7 +58,7 @@ class PreparedPairs:
     @property
     def lengths(self) -> np.ndarray:
         """int64 `(pairs,)`: the length of the longer side of each pair, end symbol counted."""
-        return self.texts.lengths.reshape(2, -1).max(axis=0)
+        return encoded_pair_lengths(self.texts)
 
     @property
     def target_characters(self) -> int:
@@ -82,9 +83,8 @@ class PreparedPairs:
         batches = []
         for length, members in length_groups(self.lengths, padded_lengths):
             for start in range(0, len(members), batch_size):
-                indices = members[start : start + batch_size]
-                filled = np.concatenate([indices, np.full(batch_size - len(indices), -1, indices.dtype)])
-                batches.append((*self._rows(filled, length), filled >= 0))
+                indices = fill_rows(members[start : start + batch_size], batch_size)
+                batches.append((*self._rows(indices, length), indices >= 0))
         weight = batch_size * len(batches) / self.target_characters
         return [_batch(sources, targets, np.float32(weight) * is_real) for sources, targets, is_real in batches]
 

@@ -1,9 +1,9 @@
-"""The run folder of a training that goes on where there is no TensorFlow."""
+"""Makes the run folder of a training on a machine that may lack TensorFlow."""
 
 import os
 
 from bytenet.config import Config
-from bytenet.datasets.text.encoding import encode_texts
+from bytenet.datasets.batches.encoded_pairs import encode_pairs
 from bytenet.errors import ConfigError
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
@@ -49,7 +49,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
     sets = {folder.train_path: corpus.train, folder.validation_path: corpus.validation}
     for path, texts in sets.items():
         if texts:
-            PreparedPairs(encode_texts([*texts.source, *texts.target], vocabulary)).save(path)
+            PreparedPairs(encode_pairs(texts, vocabulary)).save(path)
     if config.training.start is not None:
         save_model(model, folder.start_path)
     write_environment(folder.run, config.training.seed, num_trainable(model), 1, pairs.plan.padded_lengths)

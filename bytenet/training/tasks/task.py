@@ -80,7 +80,7 @@ class Task(ABC):
         self.streams = {"pairs": self.pairs.stream} | self._more_streams()
         plans = [stream.plan for stream in self.streams.values()]
         check_longest(config, plans, self.corpus.validation, self.vocabulary)
-        self.total_steps = min(config.training.epochs * self.plan.num_batches, config.training.max_steps or 2**62)
+        self.total_steps = config.training.total_steps(self.plan.num_batches)
         num_shapes = max(len(plan.shapes) for plan in plans)
         self.jit_compile = wants_jit_compile(config, self._obstacle_to_compiling, num_shapes, self.total_steps)
 
