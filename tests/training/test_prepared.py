@@ -137,6 +137,9 @@ def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
         ("training.accumulate_batches=2", "training.accumulate_batches is 2"),
         ("training.schedule=plateau", "training.schedule is plateau"),
         ("training.devices=[CPU:0]", "training.devices is"),
+        ("training.deterministic=true", "training.deterministic is true"),
+        ("training.optimizer=adamm", "Did you mean adam"),
+        ("training.optimizer_arguments={weight_decay: 1e-3}", "adam takes no arguments"),
         ("semi_supervised.enabled=true", "semi_supervised.enabled is true"),
     ],
 )

@@ -10,6 +10,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size
 from bytenet.training.checkpoints import save_model
 from bytenet.training.environment import num_trainable, write_environment
+from bytenet.training.optimizers.keras_classes import keras_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
@@ -57,12 +58,13 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
 
 
 def check_fit(config: Config) -> None:
-    """Raise a ConfigError if `fit_prepared` cannot train with a setting."""
+    """Raise a ConfigError if `fit_prepared` cannot train with a setting, or if the optimiser refuses its arguments."""
     training = config.training
     refused = {
         "semi_supervised.enabled is true": config.semi_supervised.enabled,
         "data.corpus is shards": config.data.corpus == "shards",
         "training.schedule is plateau": training.schedule == "plateau",
+        "training.deterministic is true": training.deterministic,
         f"training.accumulate_batches is {training.accumulate_batches}": training.accumulate_batches > 1,
         f"training.devices is {training.devices}": training.devices is not None,
     }
@@ -70,5 +72,7 @@ def check_fit(config: Config) -> None:
     if problems:
         raise ConfigError(
             f"{'; '.join(problems)}. A prepared training learns from pairs in memory, on one device, with one update "
-            "for each batch. Change the setting, or train with `bytenet train`."
+            "for each batch, and backends may round differently each time. Change the setting, or train with "
+            "`bytenet train`."
         )
+    keras_optimizer(training, total_steps=1)
