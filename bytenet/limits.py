@@ -181,8 +181,8 @@ def read_text_bytes(path: Path) -> bytearray:
                 last_line = len(chunk) - 1 - chunk.rfind(b"\n") + (0 if b"\n" in chunk else last_line)
                 if last_line > 4 * MOST_LINE_CHARS:  # a character has at most four bytes
                     raise InputError(
-                        f"{path} has a line of more than {MOST_LINE_CHARS:,} characters; expected one sentence a line. "
-                        "Only \\n ends a line. Is this text?"
+                        f"{path} has a line of more than {MOST_LINE_CHARS:,} characters; expected one sentence per "
+                        "line. Only \\n ends a line. Is this text?"
                     )
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"{path} is not a complete gzip file ({error}). Fetch or compress it again.") from error

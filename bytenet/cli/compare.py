@@ -82,7 +82,7 @@ def compare(
     bytenet compare A B --reference FILE               two systems, one training each
     bytenet compare A... --with B... --reference FILE  two systems, several trainings each
 
-    A and B are files, plain text or .gz, one sentence a line; or run folders after `bytenet evaluate`. The result is
+    A and B are files, plain text or .gz, one sentence per line; or run folders after `bytenet evaluate`. The result is
     Markdown.
 
     One training each: the scores of each system, their difference with its interval, in how many sentences each system

@@ -49,7 +49,7 @@ class _Steps(click.ParamType):
 @click.option("--decode", is_flag=True, help="Capture searches instead of training steps.")
 @click.option("--beam-size", type=click.IntRange(min=1), help="With --decode: hypotheses; 1 is greedy.  [default: 1]")
 @click.option("--batch-size", type=click.IntRange(min=1), help="With --decode: sentences at once.  [default: 1]")
-@click.option("--length", type=click.IntRange(min=1), help="With --decode: characters a sentence.  [default: 100]")
+@click.option("--length", type=click.IntRange(min=1), help="With --decode: characters per sentence.  [default: 100]")
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),

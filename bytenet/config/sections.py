@@ -34,7 +34,7 @@ class DataConfig:
     source_language: Name = "de"
     target_language: Name = "en"
     reversed: bool = False  # the other direction: sources and targets change places, and so do the languages
-    # Text files, plain or .gz, with one sentence a line. Line i of a source and line i of its target are a pair.
+    # Text files, plain or .gz, with one sentence per line. Line i of a source and line i of its target are a pair.
     train_source: Name | None = None
     train_target: Name | None = None
     train_shards: Name | None = None  # a folder that `bytenet data shard` made

@@ -52,7 +52,7 @@ class Evaluation:
         }
 
     def save(self, folder: Path) -> list[Path]:
-        """Write `NAME.json`, `NAME.hypotheses.txt` (one sentence a line) and `NAME.samples.md`.
+        """Write `NAME.json`, `NAME.hypotheses.txt` (one sentence per line) and `NAME.samples.md`.
 
         Each file is written completely or not at all.
 

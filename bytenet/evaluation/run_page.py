@@ -63,7 +63,7 @@ def _training(folder: RunFolder) -> str:
         f"{metrics['step'][-1]:,.0f} steps; compilation and validation included",
     }
     if not math.isnan(characters):  # a backward translator does not count them
-        rows["speed"] = f"{characters / seconds:,.0f} target characters a second, compilation and validation included"
+        rows["speed"] = f"{characters / seconds:,.0f} target characters per second, compilation and validation included"
     return "## Training\n\n" + table(("", ""), rows.items())
 
 
@@ -73,8 +73,8 @@ def _epochs(folder: RunFolder) -> str:
     names = [name for name in measured if name not in ("step", "characters")]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
     units = (
-        f"loss in nats a {folder.config.training.loss}, val_loss in nats a character; val_misclassification, val_bleu "
-        "and val_chrf of translations"
+        f"loss in nats per {folder.config.training.loss}, val_loss in nats per character; val_misclassification, "
+        "val_bleu and val_chrf of translations"
     )
     return f"Epoch by epoch ({units}):\n\n" + table(names, rows)
 
@@ -102,7 +102,7 @@ def _evaluation(folder: Path, name: str, evaluation: SavedEvaluation) -> str:
         [
             f"## Scores on {name}",
             f"{evaluation['num_sentences']:,} sentences, translated in {evaluation['seconds']:.0f} seconds "
-            f"({evaluation['characters_per_second']:,.0f} characters a second); {settings}.",
+            f"({evaluation['characters_per_second']:,.0f} characters per second); {settings}.",
             table(("score", "value", "95 % interval", "settings"), scores),
             f"The first {samples.count(chr(10)) - 2} sentences, in their order:",
             samples,

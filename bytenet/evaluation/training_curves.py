@@ -25,11 +25,11 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
     batches = read_csv_log(folder.path / "continuous.csv")
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     loss, error, score = figure.subplots(1, 3)
-    if folder.config.training.loss == "character":  # otherwise it is in nats a sentence, on another scale
+    if folder.config.training.loss == "character":  # otherwise it is in nats per sentence, on another scale
         _draw(loss, epochs, "loss", "training (with dropout)", "o-", "tab:grey")
     _draw(loss, epochs, "val_loss", "validation", "o-", "tab:blue")
     _draw_batches(loss, batches, "cross_entropy", "tab:blue")
-    loss.set(ylabel="cross entropy, nats a character", ylim=(0, None))
+    loss.set(ylabel="cross entropy, nats per character", ylim=(0, None))
     _draw(error, epochs, "character_error", "training, next character", "o-", "tab:grey")
     _draw(error, epochs, "val_misclassification", "validation, translated", "o-", "tab:red")
     _draw_batches(error, batches, "misclassification", "tab:red")

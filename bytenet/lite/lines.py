@@ -45,7 +45,7 @@ def decoded_lines(stream: BinaryIO, name: str = "stdin") -> Iterator[str]:
 def _too_long(name: str, number: int) -> InputError:
     return InputError(
         f"{name}:{number}: the line has more than {MOST_LINE_CHARS:,} characters; expected a sentence. Only \\n ends a "
-        "line. Is this text, with one sentence a line?"
+        "line. Is this text, with one sentence per line?"
     )
 
 

@@ -60,7 +60,7 @@ class CharacterError(_CharacterMean):
 
 @keras.saving.register_keras_serializable("bytenet")
 class CharacterCrossEntropy(_CharacterMean):
-    """Cross entropy of the real target characters, end symbols included, in nats a character.
+    """Cross entropy of the real target characters, end symbols included, in nats per character.
 
     It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
     """

@@ -32,7 +32,7 @@ def read_split(source: str | None, target: str | None) -> Pairs | None:
 
 ENTRY = CorpusEntry(
     name="files",
-    description="your own parallel text files, one sentence a line, plain or .gz (data.train_source, ...)",
+    description="your own parallel text files, one sentence per line, plain or .gz (data.train_source, ...)",
     licence="yours",
     homepage="",
     languages=(),

@@ -1,4 +1,4 @@
-"""Text files of one sentence a line. No character is changed or lost without a message.
+"""Text files of one sentence per line. No character is changed or lost without a message.
 
 Errors, as these always mean a wrong or broken file: a missing or empty file, bytes that are not UTF-8, a NUL, a broken
 gzip stream, a line or a text beyond the limits of `bytenet.limits`, sides with different numbers of lines.
@@ -71,7 +71,7 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         logger.warning("%s starts with a byte order mark. It was removed.", where)
         text = text[1:]
     if not text and not allow_empty:
-        raise InputError(f"{where} is empty; expected one sentence a line. Is it the right file, and is it complete?")
+        raise InputError(f"{where} is empty; expected one sentence per line. Is it the right file, and is it complete?")
     *lines, rest = text.split("\n")
     if lines and all(line.endswith("\r") for line in lines):
         logger.warning("%s has Windows line ends. The \\r at the end of every line was removed.", where)
@@ -118,7 +118,7 @@ def _check_lengths(lines: list[str], where: str | os.PathLike[str]) -> None:
         if len(line) > MOST_LINE_CHARS:
             raise InputError(
                 f"{where}:{number}: the line has {len(line):,} characters; expected a sentence, at most "
-                f"{MOST_LINE_CHARS:,}. Only \\n ends a line. Is this text, with one sentence a line?"
+                f"{MOST_LINE_CHARS:,}. Only \\n ends a line. Is this text, with one sentence per line?"
             )
 
 

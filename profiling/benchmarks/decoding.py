@@ -46,7 +46,7 @@ class DecodingCost:
 
     Attributes:
         case: what was measured.
-        milliseconds: milliseconds a step. The encoder's time is divided among the steps.
+        milliseconds: milliseconds per step. The encoder's time is divided among the steps.
         characters_per_second: rate of all sentences together, at the median.
         compile_seconds: time of the first run, with tracing and compiling, minus the median time.
     """

@@ -22,7 +22,7 @@ class PipelineRate:
 
     Attributes:
         stage: name of the stage.
-        pairs_per_second: sentence pairs a second.
+        pairs_per_second: sentence pairs per second.
         chars_per_second: characters of both sides a second, with end symbols and without padding.
     """
 

@@ -33,11 +33,11 @@ class TrainingCost:
         variant, dim, batch_size, length, xla, replicas, stock, vocab_size: what was measured, as in `TrainingCase`.
         trainable_parameters: number of trainable weights.
         gigaflops_a_step: 10^9 floating point operations a step, see `bytenet.profiling.benchmarks.flops`.
-        seconds: seconds a step.
-        turns: seconds a step in each turn, in order. Turns of the same number are next to each other in time.
+        seconds: seconds per step.
+        turns: seconds per step in each turn, in order. Turns of the same number are next to each other in time.
         steps_a_turn: number of steps.
-        observations: sentence pairs a second.
-        characters: target characters a second, with end symbols.
+        observations: sentence pairs per second.
+        characters: target characters per second, with end symbols.
         peak_gigaflops: rate of a product of matrices right before each turn, 10^9 operations a second.
         share_of_peak: the step's rate of operations over the rate of that product. None if the two cannot be
             compared, since the product is in float32 on one device: with several GPUs, or with
@@ -101,7 +101,7 @@ class _Trainee:
         return cls(case, model, dataset, flops)
 
     def train(self, steps: int) -> float:
-        """Train some steps with `fit`, and return the seconds a step."""
+        """Train some steps with `fit`, and return the seconds per step."""
         times = StepTimes()
         self.model.fit(self.dataset, steps_per_epoch=steps, shuffle=False, verbose=0, callbacks=[times])
         return statistics.fmean(times.seconds)

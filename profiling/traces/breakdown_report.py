@@ -73,14 +73,14 @@ def _heading(result: Breakdown) -> str:
     compiled = "compiled with XLA" if result.is_compiled else "plain graph"
     numbers = [number for number, _ in result.steps]
     steps = f"steps {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"step {numbers[0]}"
-    text = f"{result.trace}\n{what}, {compiled}, {steps}: {_ms(result.step_seconds)} ms a step"
+    text = f"{result.trace}\n{what}, {compiled}, {steps}: {_ms(result.step_seconds)} ms per step"
     shapes = sorted({tuple(shape) for shape in result.capture.get("batch_shapes", ())})
     if shapes:
         text += f"; batches of {', '.join(' x '.join(map(str, shape)) for shape in shapes)}"
     if before := result.capture.get("settled_seconds_before"):
         text += f"; {_ms(before)} ms (median of each shape) before the profiler was on"
     if characters := result.capture.get("characters"):
-        text += f"; {_ms(result.step_seconds / characters)} ms a character"
+        text += f"; {_ms(result.step_seconds / characters)} ms per character"
     return text
 
 

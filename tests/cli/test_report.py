@@ -52,7 +52,7 @@ def test_page_shows_command_machine_time_speed_scores_and_translations(run, eval
         "| machine | 2 cores, Some CPU, Linux |",
         "| trainable parameters | 12,345 |",
         "2 minutes for 2 epochs, 20 steps",
-        "| speed | 100 target characters a second",
+        "| speed | 100 target characters per second",
         "| 1 | 60 | 2.5 | 2.25 | 1.50 |",
         "## Scores on test",
         "4 sentences, translated in",

@@ -70,7 +70,7 @@ def semi_supervised(
 def _step_columns(parts: Sequence[str]) -> Columns:
     return {
         "case": lambda cost: cost.case,
-        "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "ms per step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
         **{part: _part_column(part) for part in parts},
         "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
         "times pairs only": lambda cost: "" if cost.beam_size is None else f"{cost.times_pairs_only:.2f}",

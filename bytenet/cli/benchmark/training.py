@@ -102,7 +102,7 @@ def _print_workers(cases: "Sequence[TrainingCase]", workers: Sequence[int], repe
     columns: Columns = {
         "case": lambda cost: cost.case,
         "workers": lambda cost: cost.workers,
-        "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "ms per step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
         "MB of gradient": lambda cost: f"{cost.exchanged_megabytes:.1f}",
         "ms to exchange it": lambda cost: cost.exchange_seconds.scaled(1000),
         "share of exchange": lambda cost: f"{cost.share_of_exchange.median:.1%}",
@@ -114,10 +114,10 @@ def _columns(run_minutes: float | None) -> Columns:
     """The columns for rows of `TrainingCost`."""
     columns: dict[str, Callable[[Any], object]] = {
         "case": lambda cost: cost.case,
-        "ms a step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "ms per step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
         "pairs/s": lambda cost: f"{cost.observations.median:.1f}",
         "chars/s": lambda cost: f"{cost.characters.median:,.0f}",
-        "GFLOP a step": lambda cost: f"{cost.gigaflops_a_step:.1f}",
+        "GFLOP per step": lambda cost: f"{cost.gigaflops_a_step:.1f}",
         "peak GFLOP/s": lambda cost: f"{cost.peak_gigaflops.median:.0f}",
         "share of peak": lambda cost: "-" if cost.share_of_peak is None else f"{cost.share_of_peak.median:.3f}",
         "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",

@@ -112,4 +112,4 @@ def shard(
     if advice := report.advice():
         click.echo(advice, err=True)
     seconds = time.monotonic() - began
-    click.echo(f"{report.read / seconds:,.0f} pairs a second. Saved in {folder}.", err=True)
+    click.echo(f"{report.read / seconds:,.0f} pairs per second. Saved in {folder}.", err=True)

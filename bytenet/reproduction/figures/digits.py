@@ -113,7 +113,7 @@ def _bytenet(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdi
         _test_error("thesis settings", "bytenet", table, "thesis"),
         _test_error("defaults", "bytenet", table, "default", tolerance=0.0, lower_is_better=True),
         compare(
-            "test cross entropy (nats a sentence), thesis settings",
+            "test cross entropy (nats per sentence), thesis settings",
             published_value(DIGITS["bytenet"], "sentence_cross_entropy", "test").value,
             last, tolerance=0.4,
         ),
@@ -125,7 +125,7 @@ def _bytenet(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdi
             "test cross entropy, last fifth of the training minus first fifth, thesis settings", _LITTLE_OVERFITTING,
             holds=not rises, measured=fmean(rise), values=rise,
             note="section 2.2 calls it overfitting if the test loss falls and then rises; here it goes from "
-            f"{fmean(first):.1f} to {fmean(last):.1f} nats a sentence, and the test error from "
+            f"{fmean(first):.1f} to {fmean(last):.1f} nats per sentence, and the test error from "
             f"{fmean(beginning(table, 'thesis', _ERROR)):.2f} to {fmean(test):.2f}",
             contradicts=scale != "smoke" and rises, source="result-bytenet.tex:38",
         ),
@@ -172,7 +172,7 @@ def _selu(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]
         first = first_values(table, run, "train_sentence_cross_entropy")
         if first:
             printed = published_value(DIGITS["selu"], "sentence_cross_entropy", "test", "first").value
-            verdicts.append(compare(f"first cross entropy, nats a sentence, {words}", printed, first, tolerance=5))
+            verdicts.append(compare(f"first cross entropy, nats per sentence, {words}", printed, first, tolerance=5))
     return verdicts + _against_bytenet(
         table, others, "SELU", "similar results as the normal ByteNet model", "similar", "result-selu-bytenet.tex:59"
     )
@@ -241,7 +241,7 @@ EXPERIMENTS = (
     _figure(
         "fig-d.3.1", "selu", "SELU ByteNet on Synthetic Digits",
         "As figure 3.3.1. The text calls the results similar to ByteNet's. In the figure the test error settles near "
-        ".39, and the first cross entropy is 103 nats a sentence. (Here the first weights are eq. 3.5.2 with the fan "
+        ".39, and the first cross entropy is 103 nats per sentence. (Here the first weights are eq. 3.5.2 with the fan "
         "of the code; another row has the first weights of the published code.)",
         0.2, _selu, beside=(_BYTENET_FIGURE,),
     ),

@@ -20,7 +20,7 @@ _WIDE, _NARROW, _NARROWEST = 100, 60, 40
 
 
 class ProgressLine(keras.callbacks.Callback):
-    """Shows epoch, step, loss, learning rate, characters a second and the time left, on standard error.
+    """Shows epoch, step, loss, learning rate, characters per second and the time left, on standard error.
 
     On a terminal, it is one line with a bar, which fits the window and is redrawn. Elsewhere, for example in a log
     file, it is a new line every half minute. New batch shapes are shown too, because XLA compiles the step for each of
@@ -137,7 +137,7 @@ class ProgressLine(keras.callbacks.Callback):
 
     @property
     def characters_per_second(self) -> float | None:
-        """Real target characters a second, over the latest steps without compilations. None before such a step."""
+        """Real target characters per second, over the latest steps without compilations. None before such a step."""
         (began, before), (ended, after) = self._recent[0], self._recent[-1]
         return (after - before) / (ended - began) if ended > began else None
 

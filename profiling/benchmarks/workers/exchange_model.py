@@ -3,7 +3,7 @@
 TensorFlow adds up in a ring. Each of N workers cuts its vector into N parts. In 2 (N - 1) rounds, each sends a part to
 its neighbour and gets one. So a worker sends 2 (N - 1)/N times its vector, nearly the same for any N.
 
-    seconds = c (call + 2 (N - 1) round + sent bytes · byte) + sent bytes · 8 / bits a second of the link
+    seconds = c (call + 2 (N - 1) round + sent bytes · byte) + sent bytes · 8 / bits per second of the link
 
 The first three are the work of the processors, and c is the number of workers that share a core. In this model, nothing
 of it overlaps with the link. A call has two operations, as a training step has: the vector, and a number. So a round of
@@ -39,7 +39,7 @@ class Prediction:
 
     Attributes:
         machines: their number.
-        gigabits: 10^9 bits a second of the link of each.
+        gigabits: 10^9 bits per second of the link of each.
         exchange_seconds: of the gradient.
         efficiency: the share of a step that is not the exchange, if each machine has a batch of its own size.
     """
@@ -102,7 +102,7 @@ class ExchangeModel:
 
         Args:
             machines: their number.
-            gigabits: 10^9 bits a second of the link of each.
+            gigabits: 10^9 bits per second of the link of each.
             size: bytes of the gradient.
             step_seconds: of a machine alone.
         """

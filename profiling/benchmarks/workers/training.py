@@ -35,7 +35,7 @@ class WorkersCost:
         xla: whether XLA compiles the gradient.
         trainable_parameters: number of trainable weights.
         exchanged_megabytes: 10^6 bytes of the gradient, which every worker sends and receives about twice a step.
-        seconds: seconds a step.
+        seconds: seconds per step.
         exchange_seconds: seconds in which the workers add up a vector of the gradient's size.
         share_of_exchange: `exchange_seconds` over `seconds`, turn by turn. Batch normalisation exchanges its
             statistics, too, which is not in it.
@@ -83,7 +83,7 @@ def measure_workers(
         cost = on_each_worker(workers, measure_as_worker, case, repeats, steps)
         costs.append(cost)
         exchange = f"{1000 * cost.exchange_seconds.median:,.0f} ms to exchange the gradient"
-        say(f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms a step, {exchange}")
+        say(f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms per step, {exchange}")
     return costs
 
 

@@ -77,7 +77,9 @@ def draw_grouped(
         for axes in all_axes[:-1]:
             axes.set_title(f"here, {axes.get_title()}", fontsize="medium")
         _draw_beside(all_axes[-1], beside)
-    all_axes[-1].set_xlabel("milliseconds a step, groups in alphabetical order; the black line is the end of the step")
+    all_axes[-1].set_xlabel(
+        "milliseconds per step, groups in alphabetical order; the black line is the end of the step"
+    )
     save(figure, path, legend=list(unlabelled.values()))
 
 

@@ -38,7 +38,7 @@ def test_the_report_says_what_was_left_out_and_why(run, tmp_path):
         "           1  the pair came before",
     ):
         assert line in result.stdout
-    assert "pairs a second. Saved in" in result.stderr
+    assert "pairs per second. Saved in" in result.stderr
     assert ShardFolder.open(tmp_path / "out").languages == ("nl", "de")
 
 

@@ -31,7 +31,7 @@ def test_overfitting_contradicts_only_figure_3_3_1():
     (finding,) = [verdict for verdict in found if verdict.contradicts]
     assert (finding.printed, finding.source) == ("very little overfitting if any", "result-bytenet.tex:38")
     assert (finding.outcome, finding.measured) == ("not shown", pytest.approx(2))
-    assert "from 7.5 to 9.5 nats a sentence, and the test error from 0.30 to 0.30" in finding.note
+    assert "from 7.5 to 9.5 nats per sentence, and the test error from 0.30 to 0.30" in finding.note
     for experiment in (SIMPLIFIED, SELU):
         table = curves(thesis=0.3, code=0.3, default=0.2)
         assert not any(verdict.contradicts for verdict in experiment.verdicts(table, "cpu", {"fig-3.3.1": table}))
@@ -67,7 +67,7 @@ def test_missing_difference_between_selu_and_bytenet_is_no_claim(error, outcome)
 def test_first_cross_entropy_is_judged(first, outcome):
     table = curves(first, thesis=0.39, code=0.39, default=0.2)
     found = by_quantity(SELU.verdicts(table, "cpu", {"fig-3.3.1": []}))
-    verdict = found["first cross entropy, nats a sentence, thesis settings"]
+    verdict = found["first cross entropy, nats per sentence, thesis settings"]
     assert (verdict.outcome, verdict.measured) == (outcome, pytest.approx(first))
     late = [row for row in table if row["epoch"] > 0]  # curves that begin after the first step have no such verdict
     assert not [name for name in by_quantity(SELU.verdicts(late, "cpu", {})) if name.startswith("first")]

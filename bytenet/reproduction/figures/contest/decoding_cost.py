@@ -86,7 +86,7 @@ def plot(table: Table, path: Path) -> None:
         )
     axes.set(
         xscale="log", yscale="log", xlabel="characters of source and translation",
-        ylabel="ms a character (greedy, one sentence)",
+        ylabel="ms per character (greedy, one sentence)",
     )  # fmt: skip
     lengths = sorted({number_in(row, "length") for row in table})
     axes.set_xticks(lengths, [f"{length:,.0f}" for length in lengths], minor=False)

@@ -35,7 +35,7 @@ class System:
 
     Attributes:
         preset: the preset with its sizes.
-        steps_a_minute: training steps a minute on two cores, compiled with XLA: by the mean time of `family-training`
+        steps_a_minute: training steps per minute on two cores, compiled with XLA: by the mean time of `family-training`
             on an Intel Xeon that multiplies matrices at 400 GFLOP/s. A training takes as many steps on every machine,
             so that trainings from several machines can be joined.
         smoke: sizes of the smallest model.

@@ -57,7 +57,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
     for row in table:
         share = row["share_of_peak"]
         notes = [
-            f"{row['milliseconds']:.0f} ms a step ({row['low']:.0f} to {row['high']:.0f})",
+            f"{row['milliseconds']:.0f} ms per step ({row['low']:.0f} to {row['high']:.0f})",
             f"{row['gigaflops']:.1f} GFLOP",
             *([] if share == "" else [f"{share:.2f} of the rate of a product of matrices"]),
             f"{row['parameters']:,.0f} trained parameters",
@@ -65,7 +65,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         ]
         costs.append(
             Verdict(
-                quantity=f"target characters a second in training, {row['system']}, {row['length']} characters",
+                quantity=f"target characters per second in training, {row['system']}, {row['length']} characters",
                 printed="not measured", measured=round(number_in(row, "characters_a_second")), note="; ".join(notes),
             )
         )  # fmt: skip
@@ -77,7 +77,7 @@ def plot(table: Table, path: Path) -> None:
     lengths = list(dict.fromkeys(row["length"] for row in table))
     systems = texts_in(table, "system")
     figure = new_figure(3.6)
-    panels = {"characters_a_second": "target characters a second", "training_megabytes": "MB for training"}
+    panels = {"characters_a_second": "target characters per second", "training_megabytes": "MB for training"}
     for axes, (column, label) in zip(figure.subplots(1, 2, sharey=True), panels.items(), strict=True):
         for number, length in enumerate(lengths):
             rows = [row for row in table if row["length"] == length]
@@ -85,7 +85,7 @@ def plot(table: Table, path: Path) -> None:
             places = [
                 systems.index(text_in(row, "system")) + (number - (len(lengths) - 1) / 2) * height for row in rows
             ]
-            axes.barh(places, [row[column] for row in rows], height, label=f"{length} characters a sentence")
+            axes.barh(places, [row[column] for row in rows], height, label=f"{length} characters per sentence")
         axes.set(xlabel=label)
         axes.set_yticks(range(len(systems)), systems)
         axes.grid(alpha=0.3, axis="x")

@@ -118,7 +118,7 @@ def _against_printed(table: Table, run: str, scale: Scale) -> list[Verdict]:
     ends = {(value.measure, value.split): value.value for value in EUROPARL[run] if value.kind == "end"}
     for measure, split in (curve for curve in product(_MEASURES, ("test", "train")) if curve in ends):
         value = ends[measure, split]
-        words = "BLEU" if measure == "bleu" else "cross entropy, nats a sentence"
+        words = "BLEU" if measure == "bleu" else "cross entropy, nats per sentence"
         quantity = f"{split} {words} of {run}, end of the figure's curve"
         measured = settled(table, run, f"{split}_{measure}")
         if scale == "thesis":
@@ -143,11 +143,11 @@ def _simplified(table: Table, scale: Scale, settings: Sequence[str] | None = Non
     wider = (overfitting["simplified"] - overfitting["bytenet"]).tolist()
     compared = [
         comparison(
-            "test cross entropy of Simplified minus ByteNet, nats a sentence",
+            "test cross entropy of Simplified minus ByteNet, nats per sentence",
             "higher (337 against 136 in the figures)", gaps, "higher",
         ),
         comparison(
-            "how much wider the gap between test and training cross entropy of Simplified is, nats a sentence",
+            "how much wider the gap between test and training cross entropy of Simplified is, nats per sentence",
             "overfits a lot more", wider, "higher", source="result-simple-bytenet.tex:72",
         ),
     ]  # fmt: skip
@@ -182,8 +182,8 @@ EXPERIMENTS = (
     _figure(
         "fig-3.3.3", bytenet_runs, "ByteNet on Europarl, tested on NewsTest 2015",
         "BLEU on random test batches rises to about 5.5. By the figure it rises to 25 on training batches, and the "
-        "cross entropies end at 136 and 59 nats a sentence. Scored at the end on the whole set it is 7.44. The curves "
-        "oscillate with the epochs, most likely because of bad pairs. 3.75 days on four GPUs by the figure.",
+        "cross entropies end at 136 and 59 nats per sentence. Scored at the end on the whole set it is 7.44. The "
+        "curves oscillate with the epochs, most likely because of bad pairs. 3.75 days on four GPUs by the figure.",
         _bytenet, clip=None,
     ),
     _figure(

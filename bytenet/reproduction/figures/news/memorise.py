@@ -125,7 +125,7 @@ EXPERIMENTS = (
     _figure(
         "fig-2.2.1", ("bytenet",), "Overfitting: cross entropy of ByteNet that learns NewsTest 2014 by heart",
         "By the figure, the cross entropy on the training pairs goes to zero. On the test pairs it falls to about 120 "
-        "nats a sentence and then rises to about 600.",
+        "nats per sentence and then rises to about 600.",
         (CROSS_ENTROPY,), 0.3, rising_test_loss,
     ),
     _figure(
@@ -151,7 +151,7 @@ EXPERIMENTS = (
     ),
     _figure(
         "fig-3.5.3", ("bytenet", "selu"), "SELU ByteNet learns NewsTest 2014 by heart",
-        "By the figure, its cross entropy starts at 75,000 to 89,000 nats a sentence. Its BLEU rises after 75 epochs "
+        "By the figure, its cross entropy starts at 75,000 to 89,000 nats per sentence. Its BLEU rises after 75 epochs "
         "and is 100 by epoch 130, after ByteNet's. (Here the first weights are eq. 3.5.2 with the fan of the code.)",
         (BLEU, CROSS_ENTROPY), 0.3,
         with_first_loss(

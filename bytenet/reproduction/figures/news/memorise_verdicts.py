@@ -59,7 +59,7 @@ def rising_test_loss(table: Table, scale: Scale) -> list[Verdict]:
     return [
         statement(
             "test cross entropy at the end over its least",
-            "rises again: least about 120 nats a sentence, about 600 at the end (5 times)",
+            "rises again: least about 120 nats per sentence, about 600 at the end (5 times)",
             holds=min(ratios) > 1.5, measured=fmean(ratios), values=ratios,
             note=f"least {fmean(lowest):.0f} nats at epoch {fmean(places):.0f}, {fmean(ends):.0f} at the end",
         )
@@ -75,7 +75,7 @@ def learns_by_heart(table: Table, scale: Scale) -> list[Verdict]:
     return [
         _at_size(scale, compare("train BLEU", _printed("bytenet", "train", BLEU), train_bleu, tolerance=3)),
         _at_size(scale, compare("test BLEU", _printed("bytenet", "test", BLEU), test_bleu, tolerance=1)),
-        _at_size(scale, compare("train cross entropy, nats a sentence", printed_loss, loss, tolerance=3)),
+        _at_size(scale, compare("train cross entropy, nats per sentence", printed_loss, loss, tolerance=3)),
         statement(
             "train cross entropy, as a share of the first, when train BLEU passes 5",
             "BLEU begins to rise only when the cross entropy nears 0",
@@ -173,7 +173,7 @@ def with_first_loss(variant: str, *arguments):
         first = first_values(table, variant, f"train_{CROSS_ENTROPY}")
         if not first:
             return at_end
-        quantity = "first train cross entropy of SELU, nats a sentence"
+        quantity = "first train cross entropy of SELU, nats per sentence"
         published = published_value(MEMORISED[variant], CROSS_ENTROPY, "train", "first")
         # Between the two first points of the thesis's figure.
         printed = round(fmean((published.value, published.high or published.value)))
@@ -204,7 +204,7 @@ def without_normalization(table: Table, scale: Scale, beside: Mapping[str, Table
         _at_size(
             scale,
             compare(
-                "train cross entropy without normalisation, nats a sentence",
+                "train cross entropy without normalisation, nats per sentence",
                 _printed("no_norm", "train", CROSS_ENTROPY), loss, tolerance=1.5,
             ),
         ),

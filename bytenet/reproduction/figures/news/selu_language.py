@@ -75,7 +75,7 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 def _measure(work: Work) -> Table:
     """Rows of `run`, `seed`, `kind` ("batch" or "epoch"), `epoch`, `loss`, `chrf` and `bleu`.
 
-    "batch" rows have the loss of a random training batch, in nats a character, whichever loss the run minimised.
+    "batch" rows have the loss of a random training batch, in nats per character, whichever loss the run minimised.
     "epoch" rows have the loss of the validation set and the scores of its translations. `relative_time` is the time of
     a step over the time of a ByteNet step, both measured in turns in one process.
     """
@@ -129,7 +129,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             Verdict(
                 quantity=f"{label}: highest loss of a batch over the median, second half of the training",
                 printed="not tried", measured=fmean(spikes), interval=student_t(spikes), seeds=len(spikes),
-                note=f"validation loss {means[label]:.3f} nats a character, {ratio:.2f} times that of {_PLAIN_BYTENET}",
+                note=f"validation loss {means[label]:.3f} nats per character, {ratio:.2f} times "
+                f"that of {_PLAIN_BYTENET}",
             )
         )  # fmt: skip
     best = min(selu, key=lambda label: means[label])
@@ -141,7 +142,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     gaps = [selu - bytenet for selu, bytenet in zip(losses[best], losses[_BEST_BYTENET], strict=True)]
     verdicts.append(
         Verdict(
-            quantity="validation loss of the best SELU minus that of ByteNet, same recipe and epochs, nats a character",
+            quantity="validation loss of the best SELU minus that of ByteNet, same recipe and epochs, nats per "
+            "character",
             printed="not tried", measured=fmean(gaps), interval=student_t(gaps), seeds=len(gaps),
             note="; ".join(quality.values()),
         )
@@ -179,7 +181,7 @@ def _plot(table: Table, path: Path) -> None:
         axes.set_xlabel("epoch")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.grid(alpha=0.3, which="both")
-    training.set(yscale="log", ylabel="cross entropy, nats a character")
+    training.set(yscale="log", ylabel="cross entropy, nats per character")
     training.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
     training.yaxis.set_minor_formatter(NullFormatter())
     training.set_title("random training batches", fontsize="medium")

@@ -109,7 +109,7 @@ def _bound(table: Table) -> list[Verdict]:
     lowest = min(map(fmean, losses))
     return [
         statement(
-            "least test cross entropy with bounded logits, nats a character",
+            "least test cross entropy with bounded logits, nats per character",
             "not said: with logits between -1 and 1 and 28 symbols it cannot go below 1.54",
             holds=lowest >= 1.53, measured=lowest, seeds=min(map(len, losses)),
         )

@@ -91,7 +91,7 @@ def measure_baseline(work: Work) -> Table:
     """One row per training, with the thesis's misclassification (mean over sentences) of each test set.
 
     Returns:
-        Rows of `form`, `pairs`, `trial`, `misclassification` and `loss` (nats a character) on the test set of seed 2,
+        Rows of `form`, `pairs`, `trial`, `misclassification` and `loss` (nats per character) on the test set of seed 2,
         `misclassification_301` on the same set after 301 epochs, and `misclassification_12` on the test set of seed 12.
     """
     early = 1 if work.scale == "smoke" else EPOCHS["bytenet"]

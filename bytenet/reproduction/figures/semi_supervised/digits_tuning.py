@@ -50,7 +50,7 @@ PROBLEMS = {
         "dropout 0.2": ("model.dropout=0.2",),
         "rate 3e-3, dropout 0.2": ("training.learning_rate=3e-3", "model.dropout=0.2"),
         "whole weight from the first step": ("semi_supervised.ramp_steps=0",),
-        "16 texts a step": ("semi_supervised.batch_size=16",),
+        "16 texts per step": ("semi_supervised.batch_size=16",),
     }),
 }  # fmt: skip
 """All have 128 labelled pairs, as in figure 3.3.1 and in the middle of the grid."""
@@ -107,7 +107,7 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `problem`, `settings`, `trial`, and `misclassification` and `loss` (nats a character) of unseen pairs."""
+    """Rows of `problem`, `settings`, `trial`, and `misclassification` and `loss` (nats per character), unseen pairs."""
     return [
         {"problem": name, "settings": label, "trial": trial, **greedy_scores_on(folder, unseen_pairs(), "unseen")}
         for name, label in _candidates(work.scale)

@@ -65,7 +65,8 @@ _LEVEL = 0.05
 _NO_DIFFERENCE = 0.02
 FORKS = (
     "these settings were chosen on validation sequences of which 68 % are test sequences, and the first full grid "
-    "(16 texts a step) had 13 of 18; the preset was then changed for speed to 8 texts a step, which gave this number"
+    "(16 texts per step) had 13 of 18; the preset was then changed for speed to 8 texts per step, which gave this "
+    "number"
 )
 
 

@@ -58,7 +58,7 @@ VARIANTS = {
     "whole weight from the first step": _Variant(("semi_supervised.ramp_steps=0",)),
     _NARROW: _Variant(("semi_supervised.beam_size=1",), cost=0.75),
     "beam 10": _Variant(("semi_supervised.beam_size=10",), cost=1.3),
-    "16 texts a step": _Variant(("semi_supervised.batch_size=16",), cost=1.25),  # as many as pairs, not half
+    "16 texts per step": _Variant(("semi_supervised.batch_size=16",), cost=1.25),  # as many as pairs, not half
     # With the defaults, no two hypotheses are equal, because the search skips symbols that write nothing.
     f"same hypotheses merged, {_THESIS}": _Variant(("semi_supervised.duplicates=merge",), against=_THESIS, of="thesis"),
     "batch statistics in the search": _Variant(("semi_supervised.batch_norm_statistics=batch",)),
@@ -118,7 +118,7 @@ def _runs(scale: Scale) -> list[TrainingRun]:
 
 
 def _measure(work: Work) -> Table:
-    """Rows of `run`, `trial`, `misclassification` and `loss` (nats a symbol) on validation pairs, and times.
+    """Rows of `run`, `trial`, `misclassification` and `loss` (nats per symbol) on validation pairs, and times.
 
     `seconds` is the whole training with compilation. `steps` times `step_ms` is the time of its steps alone.
     """

@@ -20,7 +20,7 @@ SPLITS = ("train", "test")
 SPLIT_NAMES = {"train": "training pairs", "test": "test pairs"}
 NOTE_HEIGHT = 0.1  # fraction of the y-axis for each value written at its top
 LABELS = {
-    "sentence_cross_entropy": "cross entropy, nats a sentence",
+    "sentence_cross_entropy": "cross entropy, nats per sentence",
     "misclassification": "misclassification rate",
     "bleu": "BLEU, 0 to 100",
 }

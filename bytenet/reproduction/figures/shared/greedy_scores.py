@@ -26,7 +26,7 @@ def greedy_scores_on(folder: "RunFolder", pairs: "Pairs", name: str) -> dict[str
         name: name of the pairs.
 
     Returns:
-        `misclassification` (mean over sentences) and `loss` (nats a character).
+        `misclassification` (mean over sentences) and `loss` (nats per character).
     """
     from bytenet.evaluation import evaluate_run
 

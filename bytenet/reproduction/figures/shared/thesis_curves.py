@@ -15,7 +15,7 @@ class Published:
     Attributes:
         measure: as in `Panel`.
         split: "train" or "test"; None for both.
-        value: nats a sentence, a rate from 0 to 1, or BLEU from 0 to 100.
+        value: nats per sentence, a rate from 0 to 1, or BLEU from 0 to 100.
         high: upper end if the thesis has a range that starts at `value`.
         kind: which value of the curve it is.
         epoch: place of a "point".

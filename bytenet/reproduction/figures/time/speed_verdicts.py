@@ -14,7 +14,7 @@ from bytenet.reproduction.figures.shared.cells import integer_in, text_in
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
 
-#: The thesis's numbers of cards, and its sentence pairs a second on each of them by model.
+#: The thesis's numbers of cards, and its sentence pairs per second on each of them by model.
 THESIS_CARDS: list[int] = thesis_numbers("speed")["cards"]
 THESIS_RATES: dict[str, list[float]] = thesis_numbers("speed")["rates"]
 

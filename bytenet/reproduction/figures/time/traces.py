@@ -61,7 +61,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str) -> Experiment:
         on_gpu = any(device.startswith("GPU") for device in busy)
         quantity = "share of a step in which a device waits or communicates"
         measured = fmean(1 - busy[device] for device in models_devices(list(busy)))
-        note = "the thesis's is read off its figures: busy seconds of the trace, and seconds a step"
+        note = "the thesis's is read off its figures: busy seconds of the trace, and seconds per step"
         if on_gpu:
             return [compare(quantity, idle, [measured], tolerance=0.05, note=note)]
         note += "; logical CPUs share cores and memory: there are no transfers to wait for"
