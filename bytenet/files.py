@@ -27,6 +27,8 @@ _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside `path` to write to, and rename it to `path` when the file is complete.
 
+    If `path` is a symbolic link, the file that it points to is written, and the link stays.
+
     The temporary file has the suffixes of `path`, because some writers look at them (Keras wants `.keras`). It is
     synced to disk before the rename. On any error it is removed, and `path` stays as it was. If the process is killed,
     the temporary file stays. The next one that writes `path` on this machine removes it.
@@ -63,6 +65,8 @@ def check_new_folder(path: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _renamed_at_the_end(path: Path) -> Iterator[Path]:
+    if path.is_symlink():
+        path = path.resolve()
     _remove_abandoned(path)
     partial = path.with_name(f"{PARTIAL}{_machine()}-{os.getpid()}-{threading.get_ident()}-{path.name}")
     try:

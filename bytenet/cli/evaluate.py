@@ -70,8 +70,10 @@ def evaluate(
         raise click.UsageError("--source and --reference belong together. Give both or neither.")
     if corpus is not None and source is not None:
         raise click.UsageError("--corpus and --source name two test sets. Leave out one of them.")
-    if name is not None and (not name or Path(name).name != name):
-        raise click.UsageError(f"--name {name!r} is not the name of a file. Give a name without slashes.")
+    if name is not None and (not name or Path(name).name != name or name.startswith(".")):
+        raise click.UsageError(
+            f"--name {name!r} is not the name of a file. Give a name without slashes that does not begin with a dot."
+        )
 
     from bytenet.datasets import read_parallel
     from bytenet.evaluation import evaluate_run, pairs_of_split

@@ -2,11 +2,11 @@
 
 from bytenet.decoding.beam import beam_search
 from bytenet.decoding.compiled_search import CompiledSearch
+from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.sampling import Sampling, sample
 from bytenet.decoding.scoring import PairScores, log_probabilities
 from bytenet.decoding.search import SearchResult
-from bytenet.decoding.translation import forbidden_symbols
 from bytenet.decoding.translator import Translator
 from bytenet.lite.translation import Translation
 

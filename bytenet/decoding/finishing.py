@@ -6,7 +6,7 @@ import numpy as np
 
 from bytenet.datasets import EOS_ID, Vocabulary, normalise
 from bytenet.decoding.alignment import Aligner, coverage
-from bytenet.decoding.translation import Hypothesis
+from bytenet.decoding.hypotheses import Hypothesis
 from bytenet.errors import InputError
 from bytenet.lite.translation import Translation, best_first
 from bytenet.models.translation_model import TranslationModel

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from bytenet.config import DecodingConfig
 from bytenet.config.checks import problem_of
+from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
-from bytenet.decoding.translation import forbidden_symbols
 from bytenet.errors import ConfigError, shown
 from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import pretrained_name

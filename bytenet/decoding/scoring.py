@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID, Vocabulary
+from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.errors import InputError
 from bytenet.lite.characters import fits
@@ -52,8 +53,8 @@ class PairScorer:
     """Computes the log-probability of each target given its source. Each character is predicted from the true ones.
 
     Source and target are padded to the same length, as in training. The vocabulary's rule for unknown characters
-    applies: an unknown character of a target costs what the model gives the unknown symbol, or is left out. The graph
-    of each shape of batch is kept for later calls.
+    applies: an unknown character of a target costs what the model gives the unknown symbol, or is left out. A blank
+    source is an empty one, as in the search. The graph of each shape of batch is kept for later calls.
 
     Args:
         model: any `TranslationModel`.
@@ -96,12 +97,12 @@ class PairScorer:
 
         Raises:
             InputError: the numbers of sources and targets differ, or a text has an unknown character under the rule
-                "error"; or a text is too long for the model.
+                "error"; or a text is too long for the model. It names the line.
         """
         if len(sources) != len(targets):
             raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
-        source_ids = self._vocabulary.encode_batch(sources)
-        target_ids = self._vocabulary.encode_batch(targets)
+        source_ids = self._encode(["" if is_blank(source) else source for source in sources], "source")
+        target_ids = self._encode(targets, "target")
         pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
         scores = np.zeros(len(sources), np.float64)
         batches = batches_by_length(
@@ -114,6 +115,21 @@ class PairScorer:
             }
             scores[batch] = self._graph(rows, length)(inputs).numpy()[: len(batch)]
         return PairScores(scores, np.array([len(ids) for ids in target_ids], np.int64))
+
+    def _encode(self, texts: Sequence[str], side: str) -> list[np.ndarray]:
+        """The ids of texts. Errors name the line of a text, counted from 1."""
+        try:
+            ids = self._vocabulary.encode_batch(texts)
+        except InputError as error:
+            line = next((line for line, text in enumerate(texts, 1) if not self.fits(text)), None)
+            raise InputError(f"{error} It is in line {line} of the {side} texts." if line else str(error)) from error
+        longest = self._longest or max(map(len, ids), default=0)
+        if too_long := [line for line, symbols in enumerate(ids, 1) if len(symbols) > longest]:
+            raise InputError(
+                f"Line {too_long[0]} of the {side} texts has {len(ids[too_long[0] - 1])} symbols, with the end symbol, "
+                f"but the model reads at most {longest}. Leave out this pair, or split it."
+            )
+        return ids
 
     def make_graphs(self, longest: int) -> None:
         """Make the graphs of all batches of pairs of up to `longest` symbols, with the end symbol, in advance.

@@ -16,11 +16,12 @@ from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengt
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
+from bytenet.decoding.forbidden_symbols import forbidden_symbols
+from bytenet.decoding.hypotheses import hypotheses_of
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import translator_arguments
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
-from bytenet.decoding.translation import forbidden_symbols, hypotheses_of
 from bytenet.errors import InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.pretrained import pretrained_path

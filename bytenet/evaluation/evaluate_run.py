@@ -109,7 +109,8 @@ def evaluate_run(
             configuration.
 
     Raises:
-        InputError: a model cannot be used, several do not belong together, or there are no pairs.
+        InputError: a model cannot be used, several do not belong together, or there are no pairs; or a text is too
+            long for the model or has a character that it refuses.
     """
     from bytenet.decoding import Translator, log_probabilities
 
@@ -118,13 +119,14 @@ def evaluate_run(
     models = open_models([run_dir, *together_with])
     translator = Translator.from_run(*models, jit_compile=jit_compile, **options)
     uses_reference_lengths = translator.model.length_policy.pads_to_pair
-    began = time.perf_counter()
-    best = _translate(translator, pairs, uses_reference_lengths, progress)
-    seconds = time.perf_counter() - began
+    # It takes much less time than the search, and fails if a reference cannot be scored.
     likelihoods = log_probabilities(
         translator.model, translator.vocabulary, pairs.source, pairs.target, translator.batch_size,
         translator.trained_lengths,
     )  # fmt: skip
+    began = time.perf_counter()
+    best = _translate(translator, pairs, uses_reference_lengths, progress)
+    seconds = time.perf_counter() - began
     hypotheses = [translation.text for translation in best]
     ensemble = {"models": [str(model.path) for model in models]} if len(models) > 1 else {}
     return Evaluation(

@@ -9,7 +9,7 @@ from typing import Any
 
 from bytenet.errors import MissingFileError
 from bytenet.evaluation.metrics.scores import Score
-from bytenet.files import write_text_atomic
+from bytenet.files import PARTIAL, write_text_atomic
 from bytenet.markdown import cell, table
 from bytenet.run_folder import RunFolder
 
@@ -88,7 +88,8 @@ def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
     path = folder / f"{name}.{_HYPOTHESES}"
     if path.is_file():
         return path
-    saved = sorted(other.name.removesuffix(f".{_HYPOTHESES}") for other in folder.glob(f"*.{_HYPOTHESES}"))
+    others = (other.name for other in folder.glob(f"*.{_HYPOTHESES}") if not other.name.startswith(PARTIAL))
+    saved = sorted(other.removesuffix(f".{_HYPOTHESES}") for other in others)
     raise MissingFileError(
         f"{folder} has no evaluation named {name}; it has {', '.join(saved) or 'none'}. Make it with "
         f"`bytenet evaluate {os.fspath(run_dir)}`{', or name one that it has' if saved else ''}."

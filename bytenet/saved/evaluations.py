@@ -6,6 +6,7 @@ from typing import NotRequired
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from bytenet.files import PARTIAL
 from bytenet.limits import read_json
 
 
@@ -51,4 +52,5 @@ def saved_evaluations(folder: Path) -> dict[str, SavedEvaluation]:
     return {
         path.stem: read_json(path, SavedEvaluation, "the scores that `bytenet evaluate` wrote")
         for path in sorted(folder.glob("*.json"))
+        if not path.name.startswith(PARTIAL)
     }

@@ -167,6 +167,7 @@ def test_missing_split_error_lists_the_existing_splits(run, invoke):
         ["--source", "x"],
         ["--reference", "x"],
         ["--name", "../x"],
+        ["--name", "..", "--output-dir", "x"],
         ["--corpus", "numbers", "--source", "x", "--reference", "x"],
     ],
 )

@@ -91,6 +91,9 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     )
     assert (facts["trainable parameters"], facts["commit of the training"]) == ("12,345", "abc")
     assert model.config.data.max_length == 77
+    again = model_card(model, "int8")
+    assert again == model.card.replace("float16;", "int8;")
+    assert model_card(model) == model.card
     evaluation_path = run.evaluation / "test.json"
     evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
     evaluation["settings"]["rerank_with"] = "/home/me/en-de"

@@ -161,6 +161,18 @@ def test_output_works_for_a_pipe_and_is_refused_for_a_bad_path(run_folder, invok
     assert pipe.is_fifo()
 
 
+def test_output_to_a_link_writes_what_it_points_to(run_folder, invoke, tmp_path):
+    (tmp_path / "out").write_text("earlier\n")
+    (tmp_path / "link").symlink_to("out")
+    expected = invoke(translate, run_folder.path, stdin=TEXT).stdout
+    invoke(translate, run_folder.path, "--output", tmp_path / "link", stdin=TEXT)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "out").read_text(encoding="utf-8") == expected
+    with open(tmp_path / "out", "ab") as file:  # as a shell does for >>
+        invoke(translate, run_folder.path, "--output", f"/dev/fd/{file.fileno()}", stdin=TEXT)
+    assert (tmp_path / "out").read_text(encoding="utf-8") == expected * 2
+
+
 def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tmp_path):
     with pytest.raises(MissingFileError, match="nothing"):
         invoke(translate, tmp_path / "nothing", stdin=TEXT)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import log_probabilities
 from bytenet.errors import InputError
+from bytenet.models import build_model
 
 VOCABULARY = Vocabulary("abcd e")
 SOURCES = ["abba", "a bad cab" * 5, "", "dad", "bead"]
@@ -28,3 +30,18 @@ def test_unequal_numbers_are_refused_and_empty_input_is_accepted(recurrent_model
     with pytest.raises(InputError, match="2 sources but 1 targets"):
         log_probabilities(model, VOCABULARY, ["a", "b"], ["a"])
     assert log_probabilities(model, VOCABULARY, [], []).log_probabilities.shape == (0,)
+
+
+def test_text_that_cannot_be_scored_is_named_by_its_line(recurrent_model):
+    strict = Vocabulary("abcd e", unknown="error")
+    with pytest.raises(InputError, match=r"'x'.* It is in line 2 of the target texts\."):
+        log_probabilities(recurrent_model(strict.size), strict, ["a", "b"], ["a", "ax"])
+    config = TransformerConfig(dim=4, heads=1, encoder_layers=1, decoder_layers=1, positions="learned", max_positions=8)
+    with pytest.raises(InputError, match=r"Line 3 of the source texts has 9 symbols, .* at most 8"):
+        log_probabilities(build_model(config, VOCABULARY.size), VOCABULARY, ["", "a", "a bad ca"], ["a", "a", "a"])
+
+
+def test_blank_source_is_an_empty_one(recurrent_model):
+    strict = Vocabulary("abcd e", unknown="error")
+    scores = log_probabilities(recurrent_model(strict.size), strict, ["\u200b", " ", ""], ["a", "a", "a"])
+    assert scores.log_probabilities.tolist() == pytest.approx([scores.log_probabilities[2]] * 3)

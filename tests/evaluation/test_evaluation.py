@@ -6,6 +6,7 @@ import pytest
 
 from bytenet.errors import InputError
 from bytenet.evaluation import Evaluation, Score, samples_table, text_scores
+from bytenet.files import PARTIAL
 from bytenet.saved.evaluations import saved_evaluations
 
 
@@ -40,6 +41,7 @@ def test_saved_evaluations_are_read_by_name(tmp_path):
         _evaluation(name=name, scores=[Score("BLEU", 50.0, 2, interval=(40.0, 60.0))]).save(tmp_path)[0]
         for name in names
     ]
+    (tmp_path / f"{PARTIAL}machine-1-2-b.json").write_text("half")
     saved = saved_evaluations(tmp_path)
     assert [*saved] == sorted(names)
     assert saved["b"]["scores"][0]["interval"] == (40, 60)

@@ -14,8 +14,8 @@ def open_output(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
     if path is None:
         yield sys.stdout.buffer
         return
-    if path.exists() and not path.is_file():
-        with open(path, "wb") as file:
+    if path.is_relative_to("/dev") or path.is_relative_to("/proc") or (path.exists() and not path.is_file()):
+        with open(path, "ab") as file:  # /dev/stdout may be a file that already has some lines
             yield file
         return
     from bytenet.files import atomic_path

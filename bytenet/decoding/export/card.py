@@ -26,8 +26,8 @@ def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", t
             present card of a model file.
     """
     if isinstance(model, ModelFile):
-        facts = model.facts
-        text = text or model.card
+        facts = model.facts | _precision(precision)
+        text = text or (model.card.replace(_listed(model.facts), FACTS) if model.facts else model.card)
     else:
         facts = _facts(model, precision)
         source, target = model.config.data.languages
@@ -35,7 +35,17 @@ def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", t
             f"# {model.config.model.kind}: {source} to {target}\n\n"
             f"A character-level translation model, trained and exported with bytenet.\n\n{FACTS}\n"
         )
-    return text.replace(FACTS, "\n".join(f"- {name}: {value}" for name, value in facts.items()))
+    return text.replace(FACTS, _listed(facts))
+
+
+def _listed(facts: dict[str, str]) -> str:
+    return "\n".join(f"- {name}: {value}" for name, value in facts.items())
+
+
+def _precision(precision: Precision) -> dict[str, str]:
+    """The fact about rounded weights, if they are rounded."""
+    rounded = {"precision": f"{precision}; the scores are those of the weights before they were rounded"}
+    return {} if precision == "float32" else rounded
 
 
 def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
@@ -49,9 +59,8 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
         "sentences": f"up to {config.data.max_length} characters in training; longer ones are split",
         "licence": "not stated; it is that of the training text" if is_own else entry.licence,
         **_scores(run),
+        **_precision(precision),
     }
-    if precision != "float32":
-        facts["precision"] = f"{precision}; the scores are those of the weights before they were rounded"
     facts["alphabet"] = f"{len(run.vocabulary.characters)} characters"
     if parameters := environment.get("trainable_parameters"):
         facts["trainable parameters"] = f"{parameters:,}"

@@ -23,7 +23,7 @@ from bytenet.training.environment import add_fitting, device_names
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy, CharacterError
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.optimizers.keras_classes import keras_optimizer
+from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs
 from bytenet.training.state import TrainingState, is_better
@@ -110,7 +110,7 @@ def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel
     if keras.backend.backend() == "jax":
         use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))
     model.compile(
-        optimizer=keras_optimizer(training, total_steps),
+        optimizer=portable_optimizer(training, total_steps),
         loss=SentenceCrossEntropy(training.label_smoothing),
         metrics=[CharacterError(), CharacterCrossEntropy()],
         jit_compile=training.jit_compile,

@@ -10,7 +10,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size
 from bytenet.training.checkpoints import save_model
 from bytenet.training.environment import num_trainable, write_environment
-from bytenet.training.optimizers.keras_classes import keras_optimizer
+from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
@@ -75,4 +75,4 @@ def check_fit(config: Config) -> None:
             "for each batch, and backends may round differently each time. Change the setting, or train with "
             "`bytenet train`."
         )
-    keras_optimizer(training, total_steps=1)
+    portable_optimizer(training, total_steps=1)

@@ -1,12 +1,11 @@
-"""The hypotheses of a search, and the symbols that no hypothesis contains."""
+"""The hypotheses of a search."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from bytenet.config import ModelConfig
-from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary
+from bytenet.datasets import EOS_ID
 from bytenet.decoding.search import SearchResult
 
 
@@ -24,26 +23,6 @@ class Hypothesis(NamedTuple):
     score: float
     log_probability: float
     ended: bool
-
-
-def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary, replace_unknown: bool = False) -> tuple[int, ...]:
-    """The symbols that the searches of a run never choose: padding and unknown characters.
-
-    With the thesis's settings, they may choose unknown characters, and padding if the model reads padding.
-
-    Args:
-        model: reads `settings` and `mask_padding` from it.
-        vocabulary: the run's vocabulary.
-        replace_unknown: unknown symbols are allowed, since they will be replaced.
-    """
-    if model.settings == "thesis":
-        return (PAD_ID,) if model.mask_padding else ()
-    return (PAD_ID,) if replace_unknown else not_text(vocabulary)
-
-
-def not_text(vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The ids of padding and of unknown characters."""
-    return tuple(i for i in (PAD_ID, vocabulary.unknown_id) if i is not None)
 
 
 def hypotheses_of(result: SearchResult) -> Iterator[list[Hypothesis]]:

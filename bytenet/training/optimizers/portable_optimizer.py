@@ -1,0 +1,38 @@
+"""An optimiser that runs on every backend of Keras."""
+
+from typing import Any
+
+import keras
+
+from bytenet.config import TrainingConfig
+from bytenet.training.optimizers.keras_classes import (
+    arguments_from_config,
+    check_optimizer,
+    explaining_refusals,
+    optimizer_classes,
+)
+from bytenet.training.optimizers.schedules import make_schedule
+
+
+def portable_optimizer(training: TrainingConfig, total_steps: int) -> keras.optimizers.Optimizer:
+    """Keras's own optimiser for a run, with its schedule, clipping and averaging. It runs on every backend.
+
+    "adam" is Keras's Adam. `make_optimizer` has faster forms of the same for TensorFlow.
+
+    Args:
+        training: reads `optimizer` and all settings of it, but no accumulation.
+        total_steps: updates of the run, for the schedule.
+
+    Raises:
+        ConfigError: there is no such optimiser, or it does not take the arguments.
+    """
+    check_optimizer(training)
+    kind = optimizer_classes()["keras_adam" if training.optimizer == "adam" else training.optimizer]
+    # Without a name, Keras numbers the optimisers of the process, and a checkpoint has the names of its variables.
+    arguments: dict[str, Any] = {"name": training.optimizer, "global_clipnorm": training.clip_norm}
+    if training.ema_momentum is not None:
+        arguments |= {"use_ema": True, "ema_momentum": training.ema_momentum}
+    with explaining_refusals(training):
+        return kind(
+            learning_rate=make_schedule(training, total_steps), **arguments, **arguments_from_config(kind, training)
+        )
