@@ -46,6 +46,7 @@ class RunFolder:
         metrics_path: the measurements of each epoch.
         environment_path: versions, commit, seed and devices of the training.
         evaluation: folder with scores and translations.
+        prepared: folder with what `bytenet prepare` made for `bytenet fit`.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -58,6 +59,7 @@ class RunFolder:
         self.metrics_path = self.path / "metrics.csv"
         self.environment_path = self.path / "environment.json"
         self.evaluation = self.path / "evaluation"
+        self.prepared = self.path / "prepared"
 
     def __fspath__(self) -> str:
         return os.fspath(self.path)
@@ -107,12 +109,11 @@ class RunFolder:
             return
         names = os.listdir(self.path)
         if self.config_path.name in names:
-            raise InputError(
-                f"{self.path} holds a run already. Resume it with "
-                f"`bytenet train --resume --run {self.path}`, or give another folder."
-            )
-        # What a killed `create` leaves does not count.
-        left = {self.vocabulary_path.name, LOCK_NAME}
+            raise InputError(f"{self.path} holds a run already. {self._how_to_go_on}, or give another folder.")
+        # What a killed `create` or `prepare` leaves does not count.
+        left = {self.vocabulary_path.name, LOCK_NAME, self.prepared.name}
+        if self.prepared.name in names:
+            left.add(self.environment_path.name)
         names = sorted(name for name in {*names} - left if not name.startswith(PARTIAL))
         if names:
             raise InputError(
@@ -212,8 +213,7 @@ class RunFolder:
         """
         if not self.model_path.is_file():
             raise MissingFileError(
-                f"{self.model_path} is missing: training has not saved a model yet. Resume it with "
-                f"`bytenet train --resume --run {self.trained_in}`."
+                f"{self.model_path} is missing: training has not saved a model yet. {self._how_to_go_on}."
             )
         from bytenet.saved.keras_model import load_keras_model
 
@@ -225,6 +225,17 @@ class RunFolder:
                 "put back the vocabulary that the model was trained with."
             )
         return model
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether `bytenet prepare` made the folder, so that `bytenet fit` trains in it."""
+        return self.prepared.is_dir()
+
+    @property
+    def _how_to_go_on(self) -> str:
+        if self.is_prepared:
+            return f"Train it with `bytenet fit {self.path}`"
+        return f"Resume it with `bytenet train --resume --run {self.trained_in}`"
 
     def _remove_partial_files(self) -> None:
         """Remove what `atomic_path` and `atomic_folder` leave when they are killed."""

@@ -51,17 +51,21 @@ def write_environment(
 
 
 def add_fitting(folder: RunFolder) -> None:
-    """Add the present command, backend, machine and devices to the environment of a prepared run.
+    """Add the present command to the environment of a prepared run, and put this machine in the place of the other one.
+
+    Packages that are missing here keep the versions that the preparation had.
 
     Args:
         folder: of the run, whose environment was saved when it was prepared.
     """
-    environment = folder.environment()
+    environment, here = folder.environment(), describe_environment()
     backend = keras.backend.backend()
+    versions = {name: version for name, version in here["versions"].items() if version is not None}
     fitting = {
         "commands": [*environment.get("commands", []), command_line(sys.argv)],
-        "versions": environment.get("versions", {}) | {"python": platform.python_version(), backend: _version(backend)},
-        "machine": _machine(),
+        "versions": environment.get("versions", {}) | versions | {backend: _version(backend)},
+        "git_commit": here["git_commit"] or environment.get("git_commit"),
+        "machine": here["machine"],
         "devices": device_names(),
     }
     _write(folder, {**environment, **fitting})

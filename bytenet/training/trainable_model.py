@@ -13,10 +13,8 @@ from bytenet.datasets.batches.epoch_shapes import EpochShapes
 from bytenet.errors import ConfigError, InputError
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
-from bytenet.private_api import build_loss_and_metrics
+from bytenet.training.compilation import compile_model
 from bytenet.training.distribution.batch_statistics import synchronize_batch_normalization
-from bytenet.training.losses import SentenceCrossEntropy
-from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.choice import make_optimizer
 
 _STEPS_THAT_PAY_A_COMPILATION = 100
@@ -64,18 +62,7 @@ def make_trainable_model(
             synchronize_batch_normalization(model)
         if jit_compile and not tf.config.list_logical_devices("GPU"):
             use_tap_products(model)
-        optimizer = make_optimizer(training, total_steps)
-        model.compile(
-            optimizer=optimizer,
-            loss=SentenceCrossEntropy(training.label_smoothing),
-            metrics=[CharacterError()],
-            jit_compile=jit_compile,
-        )
-        # Make all variables before the first step, so that a checkpoint can be restored into them.
-        optimizer.build(model.trainable_variables)
-        ids = keras.KerasTensor((None, None), "int32")
-        logits = keras.KerasTensor((None, None, model.vocab_size), "float32")
-        build_loss_and_metrics(model, ids, logits)
+        compile_model(model, make_optimizer(training, total_steps), training, jit_compile)
     return model
 
 

@@ -24,7 +24,7 @@ from bytenet.training.distribution.failures import explaining_ends
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, check_state, is_out_of_patience
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
 from bytenet.training.tasks.starts import take_over_start
@@ -86,7 +86,10 @@ def _folder_of(workers: Workers, run_dir: str | os.PathLike[str]) -> Iterator[Pa
 
 def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, workers: Workers) -> Task:
     """The task of a run whose folder may be used."""
-    whole = RunFolder(run_dir).trained_in
+    run = RunFolder(run_dir)
+    if resume and run.is_prepared:
+        raise InputError(f"{run_dir} was made by `bytenet prepare`. Train it with `bytenet fit {run_dir}`.")
+    whole = run.trained_in
     if whole != Path(run_dir):
         raise InputError(
             f"{run_dir} is the {Path(run_dir).name} translator of the run in {whole} and is trained with that run: "
@@ -94,10 +97,10 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
         )
     check_clock()
     if not resume:
-        RunFolder(run_dir).check_free()
+        run.check_free()
     config, vocabulary = take_over_start(config, run_dir, resume)
-    if resume and not RunFolder(run_dir).missing:
-        RunFolder(run_dir).check_settings(config)  # before the corpus is read
+    if resume and not run.missing:
+        run.check_settings(config)  # before the corpus is read
     task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)
     return task
@@ -186,12 +189,8 @@ def _fit_alone(
 
 
 def _stopped_early(state: TrainingState, config: Config) -> bool:
-    """Whether the run stopped early at the end of its latest epoch. Only epochs with an evaluation can be the last."""
-    if is_below_least_rate(state, config.training):
-        return True
-    patience = config.training.early_stopping_patience
-    evaluated = state.epoch % config.evaluation.every_epochs == 0
-    return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
+    """Whether the run stopped early at the end of its latest epoch."""
+    return is_below_least_rate(state, config.training) or is_out_of_patience(state, config)
 
 
 def _checkpoint_of_chief(folder: RunFolder, workers: Workers) -> Path | None:
@@ -224,26 +223,6 @@ def _restored_state(
         InputError: the checkpoint cannot be used, or belongs to other data; the model is unchanged.
     """
     state = restore_checkpoint(
-        checkpoint, model, translators, lambda state: _check_state(state, checkpoint, fresh, num_batches)
+        checkpoint, model, translators, lambda state: check_state(state, checkpoint, fresh, num_batches)
     )
     return replace(state, validation=fresh.validation)
-
-
-def _check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, num_batches: int) -> None:
-    """Raise an InputError if a run on the present data cannot go on from a state."""
-    if state.data != fresh.data:
-        raise InputError(
-            f"The training data or its batches are not those that the run of {checkpoint} began with, so the place in "
-            "the data that the checkpoint names means nothing. Bring back the same pairs and monolingual text, and the "
-            "same number of devices; or start a new run in another folder."
-        )
-    if state.validation not in ("", fresh.validation):
-        raise InputError(
-            f"The validation pairs are not those that the run of {checkpoint} was measured on, so its best score means "
-            "nothing. Bring them back, or start a new run in another folder."
-        )
-    if state.step != state.epoch * num_batches + state.batch or state.batch >= num_batches:
-        raise InputError(
-            f"The checkpoint {checkpoint} is damaged: step {state.step} is not batch {state.batch} of epoch "
-            f"{state.epoch + 1} with {num_batches} batches. Delete it; the run then resumes from the one before it."
-        )

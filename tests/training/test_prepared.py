@@ -11,7 +11,6 @@ from bytenet.datasets import load_corpus, plan_from_config, training_dataset
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.training import train
 from bytenet.training.prepared.fitting import fit_prepared
-from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.prepared.preparation import prepare
 
 # The same optimiser on both ways, and nothing random in a step.
@@ -40,7 +39,7 @@ def test_batches_are_those_of_the_pipeline(smallest_config, tmp_path, loss):
         "data.bucketing=optimal", "data.num_buckets=2", "data.num_train=41", f"training.loss={loss}"
     )
     folder = prepare(config, tmp_path / "run")
-    pairs, vocabulary = PreparedPairs.load(folder.train_path), folder.run.vocabulary
+    pairs, vocabulary = folder.train(), folder.run.vocabulary
     plan = plan_from_config(pairs.lengths, config.data, 1)
     assert any(-1 in batch.indices for batch in plan.epoch(1, 1))  # filler rows
     expected = training_dataset(load_corpus(config.data).train, vocabulary, plan, seed=1, start_epoch=1, loss=loss)
@@ -54,16 +53,13 @@ def test_batches_are_those_of_the_pipeline(smallest_config, tmp_path, loss):
         np.testing.assert_allclose(weights, batch[2], rtol=1e-6)
 
 
-def test_validation_has_each_pair_once_and_its_mean_is_over_characters(smallest_config, tmp_path):
+def test_validation_has_each_pair_once(smallest_config, tmp_path):
     folder = prepare(smallest_config("data.num_validation=7"), tmp_path / "run")
-    pairs = PreparedPairs.load(folder.validation_path)
-    batches = pairs.evaluation_batches([100], batch_size=4)
-    rows = np.concatenate([targets for _, targets, _ in batches])
-    weights = np.concatenate([weights for _, _, weights in batches])
+    batches = folder.validation().evaluation_batches([100], batch_size=4)
+    rows = np.concatenate([targets for _, targets in batches])
     assert rows.shape == (8, 100)
-    assert (np.count_nonzero(weights), np.count_nonzero(rows.any(axis=1))) == (7, 7)
-    losses = np.count_nonzero(rows, axis=1) * 0.5  # half a nat a character
-    np.testing.assert_allclose((weights * losses).mean(), 0.5, rtol=1e-6)
+    encoded = folder.run.vocabulary.encode_batch(load_corpus(folder.run.config.data).validation.target)
+    assert sorted(row[row > 0].tolist() for row in rows if row.any()) == sorted(ids.tolist() for ids in encoded)
 
 
 def test_fit_learns_what_train_learns(smallest_config, prepared, tmp_path, model_weights):
@@ -138,6 +134,8 @@ def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
         ("training.schedule=plateau", "training.schedule is plateau"),
         ("training.devices=[CPU:0]", "training.devices is"),
         ("training.deterministic=true", "training.deterministic is true"),
+        ("training.checkpoint_every_steps=5", "training.checkpoint_every_steps is 5"),
+        ("evaluation.batch_norm_statistics=batch", "evaluation.batch_norm_statistics is batch"),
         ("training.optimizer=adamm", "Did you mean adam"),
         ("training.optimizer_arguments={weight_decay: 1e-3}", "adam takes no arguments"),
         ("semi_supervised.enabled=true", "semi_supervised.enabled is true"),
@@ -149,6 +147,12 @@ def test_what_fit_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_
     assert not (tmp_path / "run").exists()
 
 
+def test_patience_needs_a_score_that_fit_measures(smallest_config, tmp_path):
+    config = smallest_config("training.early_stopping_patience=2", "training.early_stopping_metric=val_bleu")
+    with pytest.raises(ConfigError, match=r"early_stopping_patience is 2, but .*metric is val_bleu"):
+        prepare(config, tmp_path / "run")
+
+
 def test_run_that_was_not_prepared_is_refused(supervised_run):
     with pytest.raises(MissingFileError, match="was not prepared by `bytenet prepare`"):
         fit_prepared(supervised_run("run").path)
@@ -156,8 +160,9 @@ def test_run_that_was_not_prepared_is_refused(supervised_run):
 
 def test_damaged_pairs_are_named(smallest_config, tmp_path):
     folder = prepare(smallest_config(), tmp_path / "run")
-    content = folder.train_path.read_bytes()
-    folder.train_path.write_bytes(content[: len(content) // 2])
+    path = folder.run.prepared / "train.npz"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
     with pytest.raises(InputError, match=r"train\.npz is damaged"):
         fit_prepared(folder.run)
 
@@ -167,3 +172,81 @@ def test_loss_that_is_not_finite_ends_the_training(smallest_config, tmp_path):
     run = prepare(config, tmp_path / "run").run
     with pytest.raises(InputError, match=r"Set a lower training\.learning_rate"):
         fit_prepared(run)
+
+
+def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
+    patience = ("training.early_stopping_patience=2", "training.early_stopping_metric=val_loss")
+    lines: list[str] = []
+    run = prepared("run", *patience, "training.epochs=30", "training.learning_rate=0.5", say=lines.append)
+    losses = read_csv_log(run.metrics_path)["val_loss"]
+    assert len(losses) < 30
+    assert np.argmin(losses) == len(losses) - 3
+    assert lines[-1] == "val_loss has not improved in 2 epochs, so training stops early."
+    fit_prepared(run, lines.append)
+    assert lines[-1].startswith("This run is finished.")
+
+
+def test_validation_has_as_many_sentences_as_the_setting_says(smallest_config, tmp_path):
+    assert len(prepare(smallest_config("evaluation.max_sentences=3"), tmp_path / "run").validation()) == 3
+
+
+def test_run_without_validation_pairs_is_fitted(prepared, tmp_path):
+    for side, text in (("source", "ab\nba\n"), ("target", "a\nb\n")):
+        (tmp_path / side).write_text(text * 8)
+    files = [f"data.train_{side}={tmp_path / side}" for side in ("source", "target")]
+    run = prepared("run", "data.corpus=files", "data.source_language=de", "data.target_language=en", *files)
+    assert np.isnan(read_csv_log(run.metrics_path)["val_loss"]).all()
+    assert run.model_path.is_file()
+
+
+@pytest.mark.parametrize("name", ["start.keras", "validation.npz"])
+def test_incomplete_copy_is_refused(smallest_config, tmp_path, name):
+    start = train(smallest_config("training.max_steps=1"), tmp_path / "start").path
+    folder = prepare(smallest_config(f"training.start={start}"), tmp_path / "run")
+    (folder.run.prepared / name).unlink()
+    with pytest.raises(MissingFileError, match=rf"{name} is missing\. Copy the whole folder again"):
+        fit_prepared(folder.run)
+
+
+def test_failed_or_killed_preparation_can_be_repeated(smallest_config, tmp_path, monkeypatch):
+    def kill(*arguments):
+        raise _StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bytenet.run_folder.RunFolder.go_on_with", kill)
+        with pytest.raises(_StoppedError):
+            prepare(smallest_config(), tmp_path / "run")
+    assert len(prepare(smallest_config(), tmp_path / "run").run.environment()["commands"]) == 1
+
+
+def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
+    run = prepared("run", "training.epochs=9", "training.max_steps=4")
+    change(run, "max_steps: 4", "max_steps: 8")
+    with pytest.raises(InputError, match=r"ended at batch 1 of epoch 2, because of training\.max_steps"):
+        fit_prepared(run)
+
+
+def test_run_does_not_go_on_with_other_batches(prepared):
+    run = prepared("run")
+    change(run, "epochs: 2", "epochs: 3")
+    change(run, "batch_size: 16", "batch_size: 12")
+    with pytest.raises(InputError, match="The training data or its batches are not those"):
+        fit_prepared(run)
+
+
+def change(run, setting, other):
+    """Change a setting of a run, as a user would in an editor."""
+    content = run.config_path.read_text(encoding="utf-8")
+    assert content.count(f"  {setting}\n") == 1
+    run.config_path.write_text(content.replace(f"  {setting}\n", f"  {other}\n"), encoding="utf-8")
+    run.__dict__.pop("config", None)
+
+
+def test_messages_name_the_command_that_trains_a_prepared_run(smallest_config, tmp_path):
+    run = prepare(smallest_config(), tmp_path / "run").run
+    with pytest.raises(MissingFileError, match="Train it with `bytenet fit "):
+        run.load_model()
+    with pytest.raises(InputError, match=r"holds a run already\. Train it with `bytenet fit "):
+        prepare(smallest_config(), run.path)
+    with pytest.raises(InputError, match=r"made by `bytenet prepare`\. Train it with `bytenet fit "):
+        train(smallest_config(), run.path, resume=True)

@@ -1,5 +1,6 @@
 """Training of a prepared run, on the Keras backend of this process."""
 
+import hashlib
 import itertools
 import math
 import os
@@ -15,28 +16,27 @@ from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
-from bytenet.private_api import build_loss_and_metrics
 from bytenet.run_folder import RunFolder
-from bytenet.saved.keras_model import load_keras_model
 from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint, save_checkpoint, save_model
-from bytenet.training.environment import add_fitting, device_names
-from bytenet.training.losses import SentenceCrossEntropy
-from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy, CharacterError
+from bytenet.training.compilation import compile_model
+from bytenet.training.environment import add_fitting, device_names, num_trainable
+from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy
 from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
-from bytenet.training.prepared.pairs import Batch, PreparedPairs
-from bytenet.training.state import TrainingState, is_better
+from bytenet.training.prepared.pairs import Batch, UnweightedBatch
+from bytenet.training.state import TrainingState, check_state, is_better, is_out_of_patience
 
-_VALIDATION_ROWS = 64
 _SECONDS_BETWEEN_LINES = 30
+_MEASURED = ("loss", "character_error", "val_loss")
 
 
 def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = print) -> RunFolder:
     """Train the model of a folder that `bytenet prepare` made, with `fit` of Keras.
 
     Each `evaluation.every_epochs` epochs, the model is measured, and it and the state of the training are saved. Called
-    again, the training goes on from there.
+    again, the training goes on from there. Scores other than the loss on the validation pairs are not measured, because
+    they need a search, which needs TensorFlow.
 
     Batches come in the order of `bytenet.training.train`, and the loss, the metrics and the updates are the same. The
     initial weights and the random numbers of dropout differ between backends.
@@ -47,12 +47,12 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
 
     Returns:
         The run folder. Its `model.keras` is the model after the last epoch; with `training.keep_model: best` and
-        `training.early_stopping_metric: val_loss`, the model with the lowest loss on the validation pairs. Other
-        scores are not measured, because they need a search, which needs TensorFlow.
+        `training.early_stopping_metric: val_loss`, the model with the lowest loss on the validation pairs.
 
     Raises:
-        MissingFileError: the folder was not prepared.
-        InputError: a file is damaged, the disk is full, the loss is not finite, or another process trains the run.
+        MissingFileError: the folder was not prepared, or a file of it is missing.
+        InputError: a file is damaged, the disk is full, the loss is not finite, another process trains the run, or the
+            run ended inside an epoch, or its pairs are not those that it began with.
     """
     run = RunFolder.open(run_dir)
     with alone_in(run, "trains a run"):
@@ -62,22 +62,37 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
 
 def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     run, config = folder.run, folder.run.config
-    pairs = PreparedPairs.load(folder.train_path)
+    pairs, validation = folder.train(), folder.validation()
     plan = plan_from_config(pairs.lengths, config.data, 1)
     total_steps = config.training.total_steps(plan.num_batches)
     model = compiled_model(folder, total_steps)
-    state = TrainingState()
+    batches = hashlib.sha256(repr(plan.buckets).encode()).hexdigest()
+    state = TrainingState(data=f"{pairs.fingerprint()} {batches}", validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
-        state = restore_checkpoint(checkpoint, model, [model])
+        fresh = state
+        state = restore_checkpoint(
+            checkpoint, model, [model], lambda state: check_state(state, checkpoint, fresh, plan.num_batches)
+        )
         say(f"resumed from {checkpoint.name}, after epoch {state.epoch}")
-    if state.step >= total_steps:
-        say("This run is finished. To train on, set a larger training.epochs in its config.yaml.")
+    if state.step >= total_steps or is_out_of_patience(state, config):
+        say(
+            "This run is finished. To train on, set a larger training.epochs or training.max_steps in its config.yaml, "
+            "or, if it stopped early, a larger training.early_stopping_patience."
+        )
         return
+    if state.batch:
+        raise InputError(
+            f"This run ended at batch {state.batch} of epoch {state.epoch + 1}, because of training.max_steps. `fit` "
+            "goes on only from the end of an epoch. Prepare a new run; with training.start, it begins with this model."
+        )
     add_fitting(run)
     say(
         f"{len(pairs):,} pairs, {plan.num_batches:,} batches an epoch, {total_steps:,} steps, "
-        f"{model.count_params():,} parameters, {keras.backend.backend()} on {', '.join(device_names())}"
+        f"{num_trainable(model):,} trainable parameters, {keras.backend.backend()} on {', '.join(device_names())}"
     )
+    clock = _Clock(state)
+    # One shape, which is compiled once.
+    measured = validation_batches(folder, plan.padded_lengths[-1:])
     seed, loss = config.training.seed, config.training.loss
     model.fit(
         _for_keras(lambda: pairs.training_batches(plan, seed, state.epoch, loss)),
@@ -85,9 +100,8 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         epochs=-(-total_steps // plan.num_batches),
         steps_per_epoch=plan.num_batches,
         callbacks=[
-            _Steps(state, total_steps, pairs.target_characters / plan.num_batches, say),
-            # One shape, which is compiled once.
-            _Epochs(run, state, total_steps, _validation(folder, plan.padded_lengths[-1:]), say),
+            _Steps(state, clock, total_steps, pairs.target_characters / plan.num_batches, say),
+            _Epochs(run, state, clock, total_steps, plan.num_batches, measured, say),
         ],
         shuffle=False,
         verbose=0,
@@ -105,81 +119,98 @@ def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel
     keras.utils.set_random_seed(training.seed)
     keras.mixed_precision.set_global_policy("mixed_bfloat16" if training.mixed_precision else "float32")
     model = build_model(run.config.model, run.vocabulary.size)
-    if folder.start_path.is_file():
-        model.set_weights(load_keras_model(folder.start_path).get_weights())
+    if (start := folder.start()) is not None:
+        model.set_weights(start.get_weights())
     if keras.backend.backend() == "jax":
         use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))
-    model.compile(
-        optimizer=portable_optimizer(training, total_steps),
-        loss=SentenceCrossEntropy(training.label_smoothing),
-        metrics=[CharacterError(), CharacterCrossEntropy()],
-        jit_compile=training.jit_compile,
+    # Label smoothing changes the loss, so the cross entropy of the validation pairs needs a metric of its own.
+    compile_model(
+        model, portable_optimizer(training, total_steps), training, training.jit_compile, [CharacterCrossEntropy()]
     )
-    # Make all variables before the first step, so that a checkpoint can be restored into them.
-    model.optimizer.build(model.trainable_variables)
-    ids = keras.KerasTensor((None, None), "int32")
-    build_loss_and_metrics(model, ids, keras.KerasTensor((None, None, model.vocab_size), "float32"))
     return model
 
 
-def _validation(folder: PreparedFolder, padded_lengths: list[int]) -> dict[str, Any]:
-    """The arguments of `evaluate` for the validation pairs; none without such pairs."""
-    if not folder.validation_path.is_file():
+def validation_batches(folder: PreparedFolder, padded_lengths: list[int]) -> dict[str, Any]:
+    """The arguments of `keras.Model.evaluate` for the validation pairs; none without such pairs.
+
+    Args:
+        folder: of the run.
+        padded_lengths: of the batches.
+    """
+    pairs = folder.validation()
+    if not len(pairs):
         return {}
-    pairs = PreparedPairs.load(folder.validation_path)
-    batches = pairs.evaluation_batches(padded_lengths, _VALIDATION_ROWS)
-    endless = _for_keras(lambda: (batch for batch in itertools.cycle(batches)))
-    return {"x": endless, "steps": len(batches)}
+    batches = pairs.evaluation_batches(padded_lengths, folder.run.config.evaluation.continuous_batch_size)
+    return {"x": _for_keras(lambda: itertools.cycle(batches)), "steps": len(batches)}
 
 
-def _for_keras(batches: Callable[[], Iterator[Batch]]) -> Any:
-    """Endless batches as `fit` takes them."""
+def _for_keras(batches: Callable[[], Iterator[Batch] | Iterator[UnweightedBatch]]) -> Any:
+    """Endless batches as `fit` and `evaluate` take them."""
     if keras.backend.backend() != "tensorflow":
-        return batches()
+        return iter(batches())
     # Of a generator, Keras guesses which axes of the batches differ from the first two of them.
     import tensorflow as tf
 
     ids, weights = tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((None,), tf.float32)
-    signature = ({"source_ids": ids, "target_ids": ids}, ids, weights)
+    signature = ({"source_ids": ids, "target_ids": ids}, ids, weights)[: len(next(batches()))]
     return tf.data.Dataset.from_generator(batches, output_signature=signature)
+
+
+class _Clock:
+    """Adds the time of the training to its state."""
+
+    def __init__(self, state: TrainingState):
+        self._state = state
+        self._last = time.monotonic()
+
+    def tick(self) -> None:
+        """Add the time since the last call."""
+        now = time.monotonic()
+        self._state.seconds += now - self._last
+        self._last = now
 
 
 class _Steps(keras.callbacks.Callback):
     """Counts steps, characters and seconds, shows the progress, and ends the training."""
 
-    def __init__(self, state: TrainingState, total_steps: int, characters: float, say: Callable[[str], None]):
+    def __init__(
+        self, state: TrainingState, clock: _Clock, total_steps: int, characters: float, say: Callable[[str], None]
+    ):
         super().__init__()
         self._state = state
+        self._clock = clock
         self._total_steps = total_steps
         self._characters = characters
         self._say = say
-        self._last_time = self._last_line = time.monotonic()
+        self._last_line = time.monotonic()
 
     def on_train_batch_end(self, batch, logs=None):
         state, now = self._state, time.monotonic()
         state.step += 1
         state.characters = round(state.step * self._characters)
-        state.seconds += now - self._last_time
-        self._last_time = now
+        self._clock.tick()
         if state.step >= self._total_steps:
             self.model.stop_training = True
         if now - self._last_line >= _SECONDS_BETWEEN_LINES:
             self._last_line = now
             loss = float((logs or {}).get("loss", float("nan")))
+            _check_finite(loss, f"until step {state.step:,}")
             self._say(f"step {state.step:,} of {self._total_steps:,}, {state.seconds:.0f} seconds: loss {loss:.4f}")
 
 
 class _Epochs(keras.callbacks.Callback):
-    """Measures and saves the model, and saves the state of the training."""
+    """Measures and saves the model, saves the state of the training, and stops a run without progress."""
 
     def __init__(
-        self, run: RunFolder, state: TrainingState, total_steps: int, validation: dict[str, Any],
-        say: Callable[[str], None],
+        self, run: RunFolder, state: TrainingState, clock: _Clock, total_steps: int, num_batches: int,
+        validation: dict[str, Any], say: Callable[[str], None],
     ):  # fmt: skip
         super().__init__()
         self._run = run
         self._state = state
+        self._clock = clock
         self._total_steps = total_steps
+        self._num_batches = num_batches
         self._validation = validation
         self._say = say
         self._log = CsvLog(run.metrics_path, EPOCH_COLUMNS)
@@ -187,32 +218,47 @@ class _Epochs(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         state, config, logs = self._state, self._run.config, dict(logs or {})
-        if not math.isfinite(logs["loss"]):
-            raise InputError(f"The loss of epoch {epoch + 1} is {logs['loss']}. Set a lower training.learning_rate.")
-        state.epoch = epoch + 1
-        is_due = state.epoch % config.evaluation.every_epochs == 0 or state.step >= self._total_steps
+        _check_finite(logs["loss"], f"of epoch {epoch + 1}")
+        state.epoch, state.batch = divmod(state.step, self._num_batches)
+        is_due = (epoch + 1) % config.evaluation.every_epochs == 0 or state.step >= self._total_steps
         if is_due:
             with averaged_weights(self.model):
                 if self._validation:
-                    scores = self.model.evaluate(**self._validation, verbose=0, return_dict=True)
-                    logs["val_loss"] = scores["character_cross_entropy"]
+                    logs["val_loss"] = self._val_loss()
                 if self._is_kept(logs.get("val_loss")):
                     save_model(self.model, self._run.model_path)
-        measured = {name: logs[name] for name in ("loss", "character_error", "val_loss") if name in logs}
-        measured["learning_rate"] = float(self.model.optimizer.learning_rate)
-        place = {"epoch": state.epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters}
-        self._log.append(place | measured)
-        values = ", ".join(f"{name} {value:.4f}" for name, value in measured.items())
-        self._say(f"epoch {state.epoch}, {state.seconds:.0f} seconds: {values}")
+        self._write(epoch + 1, logs)
         if is_due:
             save_checkpoint(self._run.checkpoints, self.model, [self.model], state, config.training.keep_checkpoints)
+        if is_out_of_patience(state, config):
+            self._say(f"val_loss has not improved in {state.epoch - state.best_epoch} epochs, so training stops early.")
+            self.model.stop_training = True
+
+    def _val_loss(self) -> float:
+        scores = self.model.evaluate(**self._validation, verbose=0, return_dict=True)
+        return scores["character_cross_entropy"]
 
     def _is_kept(self, val_loss: float | None) -> bool:
         """Whether the model of this epoch is the model of the run."""
         state, training = self._state, self._run.config.training
-        if training.keep_model == "last" or training.early_stopping_metric != "val_loss" or val_loss is None:
+        if training.early_stopping_metric != "val_loss" or val_loss is None:
             return True
-        if not is_better("val_loss", val_loss, state.best_scores.get("forward")):
-            return False
-        state.best_scores["forward"], state.best_epoch = val_loss, state.epoch
-        return True
+        improved = is_better("val_loss", val_loss, state.best_scores.get("forward"))
+        if improved:
+            state.best_scores["forward"], state.best_epoch = val_loss, state.epoch
+        return improved or training.keep_model == "last"
+
+    def _write(self, epoch: int, logs: dict[str, float]) -> None:
+        state = self._state
+        self._clock.tick()
+        measured: dict[str, float] = {name: logs[name] for name in _MEASURED if name in logs}
+        measured["learning_rate"] = float(self.model.optimizer.learning_rate)
+        place = {"epoch": epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters}
+        self._log.append(place | measured)
+        values = ", ".join(f"{name} {value:.4f}" for name, value in measured.items())
+        self._say(f"epoch {epoch}, {state.seconds:.0f} seconds: {values}")
+
+
+def _check_finite(loss: float, where: str) -> None:
+    if not math.isfinite(loss):
+        raise InputError(f"The loss {where} is {loss}. Set a lower training.learning_rate.")

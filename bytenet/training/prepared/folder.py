@@ -1,9 +1,18 @@
-"""The paths of a prepared run."""
+"""The files of a prepared run."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
+import keras
+
+from bytenet.errors import MissingFileError
+from bytenet.files import atomic_folder, remove
 from bytenet.run_folder import RunFolder
+from bytenet.saved.keras_model import load_keras_model
+from bytenet.training.checkpoints import save_model
+from bytenet.training.prepared.pairs import PreparedPairs
+
+_TRAIN, _VALIDATION, _START = "train.npz", "validation.npz", "start.keras"
 
 
 @dataclass(frozen=True)
@@ -16,22 +25,45 @@ class PreparedFolder:
 
     run: RunFolder
 
-    @property
-    def path(self) -> Path:
-        """The folder."""
-        return self.run.path / "prepared"
+    def save(self, train: PreparedPairs, validation: PreparedPairs, start: keras.Model | None) -> None:
+        """Save everything, or nothing if there is an error. What an earlier process left is removed.
 
-    @property
-    def train_path(self) -> Path:
-        """The training pairs."""
-        return self.path / "train.npz"
+        Args:
+            train, validation: the pairs. There may be no validation pairs.
+            start: the model to start from; None to start from random weights.
 
-    @property
-    def validation_path(self) -> Path:
-        """The validation pairs, if there are any."""
-        return self.path / "validation.npz"
+        Raises:
+            InputError: the disk is full.
+        """
+        remove(self.run.prepared)
+        with atomic_folder(self.run.prepared) as partial:
+            partial.mkdir()
+            train.save(partial / _TRAIN)
+            validation.save(partial / _VALIDATION)
+            if start is not None:
+                save_model(start, partial / _START)
 
-    @property
-    def start_path(self) -> Path:
-        """The model to start from, if there is one."""
-        return self.path / "start.keras"
+    def train(self) -> PreparedPairs:
+        """Read the training pairs.
+
+        Raises:
+            MissingFileError: the run was not prepared.
+            InputError: the file is damaged.
+        """
+        return PreparedPairs.load(self._file(_TRAIN))
+
+    def validation(self) -> PreparedPairs:
+        """Read the validation pairs; there may be none. Errors are those of `train`."""
+        return PreparedPairs.load(self._file(_VALIDATION))
+
+    def start(self) -> keras.Model | None:
+        """Read the model to start from, if `training.start` names one. Errors are those of `train`."""
+        return None if self.run.config.training.start is None else load_keras_model(self._file(_START))
+
+    def _file(self, name: str) -> Path:
+        path = self.run.prepared / name
+        if path.is_file():
+            return path
+        if self.run.is_prepared:
+            raise MissingFileError(f"{path} is missing. Copy the whole folder again, or prepare the run again.")
+        raise MissingFileError(f"{path} is missing: this run was not prepared by `bytenet prepare`.")

@@ -1,5 +1,6 @@
 """The encoded pairs of a prepared run, and the batches made of them."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +11,15 @@ import numpy as np
 from bytenet.datasets.batches.encoded_pairs import encoded_pair_lengths
 from bytenet.datasets.batches.plan import BatchPlan, fill_rows, length_groups
 from bytenet.datasets.text.encoding import EncodedTexts
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import InputError
 from bytenet.files import atomic_path
 from bytenet.saved.array_file import open_arrays
 
 Batch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
+"""Inputs, targets, and the weights of the rows."""
+
+UnweightedBatch = tuple[dict[str, np.ndarray], np.ndarray]
+"""Inputs and targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +37,8 @@ class PreparedPairs:
         """Read what `save` wrote.
 
         Raises:
-            MissingFileError: there is no such file.
             InputError: the file is damaged.
         """
-        if not path.is_file():
-            raise MissingFileError(f"{path} is missing: this run was not prepared by `bytenet prepare`.")
         try:
             with open_arrays(path) as arrays:
                 return cls(EncodedTexts(arrays.read("ids"), arrays.read("starts")))
@@ -70,11 +72,11 @@ class PreparedPairs:
         while True:
             for planned in plan.epoch(seed, epoch):
                 source_ids, target_ids = self._rows(planned.indices, planned.length)
-                yield _batch(source_ids, target_ids, loss_weights(target_ids, loss))
+                yield _inputs(source_ids, target_ids), target_ids, loss_weights(target_ids, loss)
             epoch += 1
 
-    def evaluation_batches(self, padded_lengths: list[int], batch_size: int) -> list[Batch]:
-        """All pairs once, weighted so that the mean loss of all rows is the mean over all target symbols.
+    def evaluation_batches(self, padded_lengths: list[int], batch_size: int) -> list[UnweightedBatch]:
+        """All pairs once.
 
         Args:
             padded_lengths: of the training's batches. Longer pairs are padded to the longest of them.
@@ -84,9 +86,15 @@ class PreparedPairs:
         for length, members in length_groups(self.lengths, padded_lengths):
             for start in range(0, len(members), batch_size):
                 indices = fill_rows(members[start : start + batch_size], batch_size)
-                batches.append((*self._rows(indices, length), indices >= 0))
-        weight = batch_size * len(batches) / self.target_characters
-        return [_batch(sources, targets, np.float32(weight) * is_real) for sources, targets, is_real in batches]
+                source_ids, target_ids = self._rows(indices, length)
+                batches.append((_inputs(source_ids, target_ids), target_ids))
+        return batches
+
+    def fingerprint(self) -> str:
+        """A digest of the pairs."""
+        digest = hashlib.sha256(self.texts.ids.tobytes())
+        digest.update(self.texts.starts.tobytes())
+        return digest.hexdigest()
 
     def _rows(self, indices: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
         """The sources and the targets of some pairs, int32 `(rows, length)`; -1 is an empty row."""
@@ -102,11 +110,11 @@ class PreparedPairs:
 
 
 def loss_weights(target_ids: np.ndarray, loss: str) -> np.ndarray:
-    """`bytenet.datasets.loss_weights` of arrays."""
+    """`bytenet.datasets.loss_weights` of arrays, float32."""
     is_real = target_ids[:, 0] != 0  # every text has an end symbol
     count = is_real.sum() if loss == "sentence" else np.count_nonzero(target_ids)
-    return is_real * (len(target_ids) / count)
+    return (is_real * (len(target_ids) / count)).astype(np.float32)
 
 
-def _batch(source_ids: np.ndarray, target_ids: np.ndarray, weights: np.ndarray) -> Batch:
-    return {"source_ids": source_ids, "target_ids": target_ids}, target_ids, weights.astype(np.float32)
+def _inputs(source_ids: np.ndarray, target_ids: np.ndarray) -> dict[str, np.ndarray]:
+    return {"source_ids": source_ids, "target_ids": target_ids}

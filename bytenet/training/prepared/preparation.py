@@ -3,12 +3,13 @@
 import os
 
 from bytenet.config import Config
+from bytenet.datasets import Pairs
 from bytenet.datasets.batches.encoded_pairs import encode_pairs
 from bytenet.errors import ConfigError
+from bytenet.files import alone_in, remove
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size
-from bytenet.training.checkpoints import save_model
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
@@ -36,30 +37,36 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
         InputError: the corpus or the folder cannot be used.
     """
     check_fit(config)
-    RunFolder(run_dir).check_free()
+    run = RunFolder(run_dir)
+    run.check_free()
     config, vocabulary = take_over_start(config, run_dir, resume=False)
     pairs = PairsInMemory(config, vocabulary, replicas=1)
     corpus, vocabulary = pairs.corpus, pairs.vocabulary
     check_size(config.model, vocabulary.size)
     check_longest(config, [pairs.plan], corpus.validation, vocabulary)
+    validation = corpus.validation or Pairs([], [])
+    train, measured = (
+        PreparedPairs(encode_pairs(texts, vocabulary))
+        for texts in (corpus.train, validation.take(range(len(validation))[: config.evaluation.max_sentences]))
+    )
     set_seed(config.training.seed)
     model = build_model(config.model, vocabulary.size)
     load_start(model, config, vocabulary)
-    folder = PreparedFolder(RunFolder.create(run_dir, config, vocabulary))
-    folder.path.mkdir()
-    sets = {folder.train_path: corpus.train, folder.validation_path: corpus.validation}
-    for path, texts in sets.items():
-        if texts:
-            PreparedPairs(encode_pairs(texts, vocabulary)).save(path)
-    if config.training.start is not None:
-        save_model(model, folder.start_path)
-    write_environment(folder.run, config.training.seed, num_trainable(model), 1, pairs.plan.padded_lengths)
+    run.make()
+    with alone_in(run, "prepares a run"):
+        folder = PreparedFolder(run)
+        folder.save(train, measured, None if config.training.start is None else model)
+        vocabulary.save(run.vocabulary_path)
+        remove(run.environment_path)  # of a killed process
+        write_environment(run, config.training.seed, num_trainable(model), 1, pairs.plan.padded_lengths)
+        # It makes the folder a run, so it comes last. After a kill before it, the same command works.
+        run.go_on_with(config)
     return folder
 
 
 def check_fit(config: Config) -> None:
     """Raise a ConfigError if `fit_prepared` cannot train with a setting, or if the optimiser refuses its arguments."""
-    training = config.training
+    training, evaluation = config.training, config.evaluation
     refused = {
         "semi_supervised.enabled is true": config.semi_supervised.enabled,
         "data.corpus is shards": config.data.corpus == "shards",
@@ -67,12 +74,17 @@ def check_fit(config: Config) -> None:
         "training.deterministic is true": training.deterministic,
         f"training.accumulate_batches is {training.accumulate_batches}": training.accumulate_batches > 1,
         f"training.devices is {training.devices}": training.devices is not None,
+        f"training.checkpoint_every_steps is {training.checkpoint_every_steps}": training.checkpoint_every_steps,
+        "evaluation.batch_norm_statistics is batch": evaluation.batch_norm_statistics == "batch",
+        f"training.early_stopping_patience is {training.early_stopping_patience}, but "
+        f"training.early_stopping_metric is {training.early_stopping_metric}": training.early_stopping_patience
+        and training.early_stopping_metric != "val_loss",
     }
     problems = [problem for problem, is_refused in refused.items() if is_refused]
     if problems:
         raise ConfigError(
             f"{'; '.join(problems)}. A prepared training learns from pairs in memory, on one device, with one update "
-            "for each batch, and backends may round differently each time. Change the setting, or train with "
-            "`bytenet train`."
+            "for each batch. Backends may round differently each time. After epochs, only the loss on the validation "
+            "pairs is measured, and a checkpoint is saved. Change the setting, or train with `bytenet train`."
         )
     portable_optimizer(training, total_steps=1)
