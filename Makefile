@@ -71,7 +71,7 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@
 
-$(BACKENDS_INSTALLED): tests/contract/backends/requirements.txt constraints.txt | $(INSTALLED)
+$(BACKENDS_INSTALLED): tests/contract/backends/requirements.txt requirements-fit.txt constraints.txt | $(INSTALLED)
 	@echo "Installing JAX and PyTorch into $(BACKENDS_VENV) (once, some minutes) ..." >&2
 	$(VENV)/bin/python -m venv --clear $(BACKENDS_VENV)
 	$(BACKENDS_VENV)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \

@@ -10,6 +10,7 @@ import traceback
 import click
 
 from bytenet import __version__, compile_cache
+from bytenet.cli.common.backends import BACKENDS, advice_on_missing, choose_backend
 from bytenet.cli.common.lazy_group import LazyGroup
 from bytenet.cli.common.native_messages import drop_remarks
 from bytenet.errors import ConfigError, InputError, shortened
@@ -47,6 +48,13 @@ class _WrongSetting(click.ClickException):
 class _Commands(LazyGroup):
     """The verbs. A user's mistake ends in a message and an exit code, not in a traceback."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        resolved = super().resolve_command(ctx, args)
+        choose_backend(resolved[0])
+        return resolved
+
     def invoke(self, ctx: click.Context) -> None:
         try:
             super().invoke(ctx)
@@ -58,6 +66,10 @@ class _Commands(LazyGroup):
             raise
         except BrokenPipeError:
             raise  # click ends quietly when the reader of a pipe (`| head`) is gone
+        except ModuleNotFoundError as error:
+            if error.name not in BACKENDS or ctx.params["traceback"]:
+                raise
+            raise click.ClickException(advice_on_missing(error.name, ctx.invoked_subcommand)) from error
         except (InputError, OSError) as error:
             if ctx.params["traceback"]:
                 traceback.print_exc()

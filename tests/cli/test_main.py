@@ -12,6 +12,7 @@ import pytest
 from bytenet import __version__
 from bytenet.cli import _VERBS, main
 from bytenet.cli.benchmark import _MEASURED
+from bytenet.cli.common.backends import advice_on_missing, choose_backend
 from bytenet.cli.data import _VERBS as _OF_DATA
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
@@ -27,6 +28,7 @@ HELPS = [
 def command(monkeypatch, capsys):
     """A function that runs the command in this process and returns exit code, stdout and stderr."""
     monkeypatch.delenv("BYTENET_TRACEBACK", raising=False)
+    monkeypatch.setenv("KERAS_BACKEND", "")  # so that it is put back
     monkeypatch.setattr("bytenet.cli.keep_freed_memory", lambda: True)  # would stay on in later tests
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -161,3 +163,24 @@ def test_internal_error_is_not_hidden(command, failing_verb, monkeypatch):
 def test_a_closed_pipe_ends_the_command_quietly(command, failing_verb):
     failing_verb(BrokenPipeError(errno.EPIPE, "Broken pipe"))
     assert command("train") == (1, "", "")
+
+
+def test_only_fit_uses_another_backend_than_tensorflow(command, failing_verb, monkeypatch):
+    failing_verb(InputError("stop"))
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    _, _, messages = command("train")
+    assert "KERAS_BACKEND=jax is ignored: only `bytenet fit`" in messages
+    assert os.environ["KERAS_BACKEND"] == "tensorflow"
+    assert "ignored" not in command("train")[2]
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    choose_backend("fit")
+    assert os.environ["KERAS_BACKEND"] == "jax"
+
+
+def test_missing_backend_is_explained(command, failing_verb):
+    failing_verb(ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow"))
+    exit_code, _, messages = command("train")
+    assert exit_code == 1
+    assert "TensorFlow is not installed. Only `bytenet fit` works without it." in messages
+    advice = "Choose another backend with KERAS_BACKEND=jax or KERAS_BACKEND=torch, or install it."
+    assert advice_on_missing("tensorflow", "fit") == f"TensorFlow is not installed. {advice}"

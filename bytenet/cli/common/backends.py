@@ -1,0 +1,32 @@
+"""The backend of Keras that a command computes with."""
+
+import os
+
+import click
+
+BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
+"""The packages and the names of the backends."""
+
+
+def choose_backend(verb: str | None) -> None:
+    """Let Keras compute with TensorFlow, whatever the user's environment says; for `fit`, with what it says."""
+    if verb == "fit":
+        return
+    asked = os.environ.get("KERAS_BACKEND") or "tensorflow"
+    if asked != "tensorflow":
+        click.echo(f"KERAS_BACKEND={asked} is ignored: only `bytenet fit` uses another backend.", err=True)
+    os.environ["KERAS_BACKEND"] = "tensorflow"
+
+
+def advice_on_missing(package: str, verb: str | None) -> str:
+    """What to do if the package of a backend is not installed.
+
+    Args:
+        package: a key of `BACKENDS`.
+        verb: of the command.
+    """
+    missing = f"{BACKENDS[package]} is not installed"
+    if verb != "fit":
+        return f"{missing}. Only `bytenet fit` works without it. Install this package with all its requirements."
+    others = " or ".join(f"KERAS_BACKEND={other}" for other in BACKENDS if other != package)
+    return f"{missing}. Choose another backend with {others}, or install it."
