@@ -141,13 +141,13 @@ def validation_batches(folder: PreparedFolder, padded_lengths: list[int]) -> dic
     if not len(pairs):
         return {}
     batches = pairs.evaluation_batches(padded_lengths, folder.run.config.evaluation.continuous_batch_size)
-    return {"x": _for_keras(lambda: itertools.cycle(batches)), "steps": len(batches)}
+    return {"x": _for_keras(lambda: (batch for batch in itertools.cycle(batches))), "steps": len(batches)}
 
 
 def _for_keras(batches: Callable[[], Iterator[Batch] | Iterator[UnweightedBatch]]) -> Any:
-    """Endless batches as `fit` and `evaluate` take them."""
+    """Endless batches of a generator as `fit` and `evaluate` take them."""
     if keras.backend.backend() != "tensorflow":
-        return iter(batches())
+        return batches()
     # Of a generator, Keras guesses which axes of the batches differ from the first two of them.
     import tensorflow as tf
 
