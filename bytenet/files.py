@@ -66,7 +66,7 @@ def check_new_folder(path: str | os.PathLike[str]) -> None:
 @contextmanager
 def _renamed_at_the_end(path: Path) -> Iterator[Path]:
     if path.is_symlink():
-        path = path.resolve()
+        path = _target_of(path)
     _remove_abandoned(path)
     partial = path.with_name(f"{PARTIAL}{_machine()}-{os.getpid()}-{threading.get_ident()}-{path.name}")
     try:
@@ -83,6 +83,13 @@ def _renamed_at_the_end(path: Path) -> Iterator[Path]:
         if isinstance(error, OSError) and error.filename == str(partial):
             raise InputError(f"{path} cannot be written: {error.strerror}.") from error
         raise
+
+
+def _target_of(link: Path) -> Path:
+    try:
+        return link.resolve()
+    except (RuntimeError, OSError) as error:  # before Python 3.13, a loop is a RuntimeError
+        raise InputError(f"{link} cannot be written: it is a link that leads nowhere.") from error
 
 
 def _no_folder_for(path: Path) -> MissingFileError:

@@ -89,8 +89,7 @@ class RunFolder:
             if not folder.vocabulary_path.exists():
                 vocabulary.save(folder.vocabulary_path)
             return folder
-        folder.check_free()
-        folder._remove_partial_files()
+        folder.clear()
         vocabulary.save(folder.vocabulary_path)
         # The configuration makes the folder a run, so it comes last. After a kill before it, the same command works.
         folder.go_on_with(config)
@@ -120,6 +119,13 @@ class RunFolder:
                 f"{self.path} is not empty and no run folder: it holds {', '.join(names[:3])}"
                 f"{', ...' if len(names) > 3 else ''}. Give --run a folder that is empty or does not exist yet."
             )
+
+    def clear(self) -> None:
+        """Remove what a killed process left that was making a run here. Errors are those of `check_free`."""
+        self.check_free()
+        self._remove_partial_files()
+        remove(self.prepared)
+        remove(self.environment_path)
 
     def go_on_with(self, config: Config) -> None:
         """Save the configuration that the run has from now on. If the run is resumed, check its checkpoint first."""

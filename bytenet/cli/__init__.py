@@ -52,7 +52,8 @@ class _Commands(LazyGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         resolved = super().resolve_command(ctx, args)
-        choose_backend(resolved[0])
+        if not {*args} & {*ctx.help_option_names}:
+            choose_backend(resolved[0])
         return resolved
 
     def invoke(self, ctx: click.Context) -> None:

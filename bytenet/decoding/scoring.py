@@ -121,14 +121,15 @@ class PairScorer:
         try:
             ids = self._vocabulary.encode_batch(texts)
         except InputError as error:
-            line = next((line for line, text in enumerate(texts, 1) if not self.fits(text)), None)
-            raise InputError(f"{error} It is in line {line} of the {side} texts." if line else str(error)) from error
-        longest = self._longest or max(map(len, ids), default=0)
-        if too_long := [line for line, symbols in enumerate(ids, 1) if len(symbols) > longest]:
-            raise InputError(
-                f"Line {too_long[0]} of the {side} texts has {len(ids[too_long[0] - 1])} symbols, with the end symbol, "
-                f"but the model reads at most {longest}. Leave out this pair, or split it."
-            )
+            encode = self._vocabulary.encode
+            line = next(line for line, text in enumerate(texts, 1) if not fits(text, encode, longest=None))
+            raise InputError(f"{error} It is in line {line} of the {side} texts.") from error
+        for line, symbols in enumerate(ids, 1):
+            if self._longest is not None and len(symbols) > self._longest:
+                raise InputError(
+                    f"Line {line} of the {side} texts has {len(symbols)} symbols, with the end symbol, but the model "
+                    f"reads at most {self._longest}. Leave out this pair, or split it."
+                )
         return ids
 
     def make_graphs(self, longest: int) -> None:

@@ -212,19 +212,28 @@ def latest_checkpoint(folder: Path) -> Path | None:
 
 
 def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
-    """Save a model for use as `.keras`, whole or not at all.
+    """Save a model for use as `.keras`, whole or not at all. For the rest see `write_model`.
+
+    Raises:
+        InputError: the disk is full, or the clock is wrong.
+    """
+    with atomic_path(path) as partial:
+        write_model(model, partial)
+
+
+def write_model(model: keras.Model, path: Path) -> None:
+    """Write a model for use as `.keras`.
 
     The file has no optimiser, which needs TensorFlow, so it can be loaded on every backend of Keras.
 
     Raises:
-        InputError: the disk is full, or the clock is wrong.
+        InputError: the clock is wrong.
     """
     check_clock()
     copy = type(model).from_config(model.get_config())
     copy.build({"source_ids": (None, None), "target_ids": (None, None)})
     copy.set_weights(model.get_weights())
-    with atomic_path(path) as partial:
-        copy.save(partial)
+    copy.save(path)
 
 
 def check_clock() -> None:

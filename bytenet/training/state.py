@@ -104,8 +104,8 @@ def check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, nu
     if state.data != fresh.data:
         raise InputError(
             f"The training data or its batches are not those that the run of {checkpoint} began with, so the place in "
-            "the data that the checkpoint names means nothing. Bring back the same pairs and monolingual text, and the "
-            "same number of devices; or start a new run in another folder."
+            "the data that the checkpoint names means nothing. Bring back the same texts, settings of data and number "
+            "of devices; or start a new run in another folder."
         )
     if state.validation not in ("", fresh.validation):
         raise InputError(

@@ -67,6 +67,11 @@ class BatchPlan(EpochShapes):
     shuffle: Shuffle
     shuffle_buffer: int
 
+    @property
+    def settings(self) -> str:
+        """All that decides, with the seed and the pairs, which batch comes when."""
+        return repr((self.buckets, self.replicas, self.shuffle, self.shuffle_buffer))
+
     def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:
         """The batches of one epoch in order, `num_batches` of them."""
         random = np.random.default_rng([seed, epoch])

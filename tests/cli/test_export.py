@@ -60,7 +60,7 @@ def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, t
         invoke(export, model_path, tmp_path / "no.bytenet", "--card", "/dev/zero")
 
 
-def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path):
+def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path, monkeypatch):
     folder, _ = evaluated_run
     run = RunFolder.open(shutil.copytree(folder.path, tmp_path / "run"))
     run.config_path.write_text(replace_corpus(run, "tatoeba").to_yaml(), encoding="utf-8")
@@ -94,6 +94,9 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     again = model_card(model, "int8")
     assert again == model.card.replace("float16;", "int8;")
     assert model_card(model) == model.card
+    monkeypatch.setattr(ModelFile, "card", "- size: big\n\n- languages: de to en\n- scores: 1\n\nThe end.\n")
+    assert model_card(model, "int8").startswith("- size: big\n\n- languages: de to en\n- scores: 1\n- precision: int8;")
+    monkeypatch.undo()
     evaluation_path = run.evaluation / "test.json"
     evaluation = json.loads(evaluation_path.read_text(encoding="utf-8"))
     evaluation["settings"]["rerank_with"] = "/home/me/en-de"

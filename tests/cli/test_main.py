@@ -175,12 +175,17 @@ def test_only_fit_uses_another_backend_than_tensorflow(command, failing_verb, mo
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     choose_backend("fit")
     assert os.environ["KERAS_BACKEND"] == "jax"
+    assert command("settings", "--help")[2] == ""
+    monkeypatch.setenv("KERAS_BACKEND", "pytorch")
+    exit_code, _, messages = command("fit", "nowhere")
+    assert exit_code == 2
+    assert "KERAS_BACKEND is pytorch, but should be one of tensorflow, jax, torch." in messages
 
 
 def test_missing_backend_is_explained(command, failing_verb):
     failing_verb(ModuleNotFoundError("No module named 'tensorflow'", name="tensorflow"))
     exit_code, _, messages = command("train")
     assert exit_code == 1
-    assert "TensorFlow is not installed. Only `bytenet fit` works without it." in messages
+    assert "`bytenet train` needs TensorFlow, which is not installed. `bytenet fit` trains without it." in messages
     advice = "Choose another backend with KERAS_BACKEND=jax or KERAS_BACKEND=torch, or install it."
     assert advice_on_missing("tensorflow", "fit") == f"TensorFlow is not installed. {advice}"

@@ -169,8 +169,12 @@ def test_output_to_a_link_writes_what_it_points_to(run_folder, invoke, tmp_path)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "out").read_text(encoding="utf-8") == expected
     with open(tmp_path / "out", "ab") as file:  # as a shell does for >>
-        invoke(translate, run_folder.path, "--output", f"/dev/fd/{file.fileno()}", stdin=TEXT)
+        (tmp_path / "descriptor").symlink_to(f"/dev/fd/{file.fileno()}")
+        invoke(translate, run_folder.path, "--output", tmp_path / "descriptor", stdin=TEXT)
     assert (tmp_path / "out").read_text(encoding="utf-8") == expected * 2
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match="loop cannot be written: it is a link that leads nowhere"):
+        invoke(translate, run_folder.path, "--output", tmp_path / "loop", stdin=TEXT)
 
 
 def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tmp_path):

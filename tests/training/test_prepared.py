@@ -7,8 +7,9 @@ import pytest
 from keras.ops import convert_to_numpy
 
 from bytenet.csv_log import read_csv_log
-from bytenet.datasets import load_corpus, plan_from_config, training_dataset
+from bytenet.datasets import Vocabulary, load_corpus, plan_from_config, training_dataset
 from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.prepared.fitting import fit_prepared
 from bytenet.training.prepared.preparation import prepare
@@ -219,17 +220,61 @@ def test_failed_or_killed_preparation_can_be_repeated(smallest_config, tmp_path,
     assert len(prepare(smallest_config(), tmp_path / "run").run.environment()["commands"]) == 1
 
 
+def test_train_after_a_killed_preparation_is_a_run_of_its_own(smallest_config, tmp_path, monkeypatch):
+    def kill(*arguments):
+        raise _StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bytenet.run_folder.RunFolder.go_on_with", kill)
+        with pytest.raises(_StoppedError):
+            prepare(smallest_config(), tmp_path / "run")
+    run = train(smallest_config("training.max_steps=1", "data.num_train=32"), tmp_path / "run")
+    assert not run.is_prepared
+    assert len(run.environment()["commands"]) == 1
+
+
+def test_preparation_does_not_replace_a_run_that_began_meanwhile(smallest_config, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "bytenet.training.prepared.preparation.load_start",
+        lambda *arguments: RunFolder.create(tmp_path / "run", smallest_config(), Vocabulary("ab")),
+    )
+    with pytest.raises(InputError, match="holds a run already"):
+        prepare(smallest_config(), tmp_path / "run")
+
+
+def test_folder_that_was_not_prepared_is_named(tmp_path):
+    with pytest.raises(MissingFileError, match=r"is not a prepared run: .* Make it with `bytenet prepare "):
+        fit_prepared(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("schedule", ["step", "cosine"])
+def test_learning_rates_are_those_of_train(smallest_config, prepared, tmp_path, schedule):
+    overrides = (
+        f"training.schedule={schedule}", "training.decay_start_epoch=1", "training.warmup_steps=2", "training.epochs=3",
+    )  # fmt: skip
+    expected = read_csv_log(train(smallest_config(*overrides), tmp_path / "trained").metrics_path)["learning_rate"]
+    rates = read_csv_log(prepared("fitted", *overrides).metrics_path)["learning_rate"]
+    assert len(set(expected)) == 3
+    np.testing.assert_allclose(rates, expected, rtol=1e-5)
+
+
 def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
     run = prepared("run", "training.epochs=9", "training.max_steps=4")
+    lines: list[str] = []
+    fit_prepared(run, lines.append)
+    assert [line.partition(",")[0] for line in lines] == ["This run ended at batch 1 of epoch 2"]
     change(run, "max_steps: 4", "max_steps: 8")
     with pytest.raises(InputError, match=r"ended at batch 1 of epoch 2, because of training\.max_steps"):
         fit_prepared(run)
 
 
-def test_run_does_not_go_on_with_other_batches(prepared):
+@pytest.mark.parametrize(
+    ("setting", "other"), [("batch_size: 16", "batch_size: 12"), ("shuffle: corpus", "shuffle: buffer")]
+)
+def test_run_does_not_go_on_with_other_batches(prepared, setting, other):
     run = prepared("run")
     change(run, "epochs: 2", "epochs: 3")
-    change(run, "batch_size: 16", "batch_size: 12")
+    change(run, setting, other)
     with pytest.raises(InputError, match="The training data or its batches are not those"):
         fit_prepared(run)
 

@@ -9,10 +9,16 @@ BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 
 
 def choose_backend(verb: str | None) -> None:
-    """Let Keras compute with TensorFlow, whatever the user's environment says; for `fit`, with what it says."""
-    if verb == "fit":
-        return
+    """Let Keras compute with TensorFlow, whatever the user's environment says; for `fit`, with what it says.
+
+    Raises:
+        click.UsageError: the environment names another backend for `fit` than those of Keras.
+    """
     asked = os.environ.get("KERAS_BACKEND") or "tensorflow"
+    if verb == "fit":
+        if asked not in BACKENDS:
+            raise click.UsageError(f"KERAS_BACKEND is {asked}, but should be one of {', '.join(BACKENDS)}.")
+        return
     if asked != "tensorflow":
         click.echo(f"KERAS_BACKEND={asked} is ignored: only `bytenet fit` uses another backend.", err=True)
     os.environ["KERAS_BACKEND"] = "tensorflow"
@@ -25,8 +31,7 @@ def advice_on_missing(package: str, verb: str | None) -> str:
         package: a key of `BACKENDS`.
         verb: of the command.
     """
-    missing = f"{BACKENDS[package]} is not installed"
     if verb != "fit":
-        return f"{missing}. Only `bytenet fit` works without it. Install this package with all its requirements."
+        return f"`bytenet {verb}` needs {BACKENDS[package]}, which is not installed. `bytenet fit` trains without it."
     others = " or ".join(f"KERAS_BACKEND={other}" for other in BACKENDS if other != package)
-    return f"{missing}. Choose another backend with {others}, or install it."
+    return f"{BACKENDS[package]} is not installed. Choose another backend with {others}, or install it."

@@ -1,11 +1,16 @@
 """The output of `bytenet translate`."""
 
 import gzip
+import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+_DESCRIPTOR = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
+_MOST_LINKS = 40  # more make a loop
 
 
 @contextmanager
@@ -14,7 +19,7 @@ def open_output(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
     if path is None:
         yield sys.stdout.buffer
         return
-    if path.is_relative_to("/dev") or path.is_relative_to("/proc") or (path.exists() and not path.is_file()):
+    if _is_descriptor(path) or (path.exists() and not path.is_file()):
         with open(path, "ab") as file:  # /dev/stdout may be a file that already has some lines
             yield file
         return
@@ -26,3 +31,15 @@ def open_output(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
             yield compressed
+
+
+def _is_descriptor(path: Path) -> bool:
+    """Whether a path, or what it links to, stands for an open file of a process, such as /dev/stdout."""
+    path = Path(os.path.abspath(path))
+    for _ in range(_MOST_LINKS):
+        if _DESCRIPTOR.fullmatch(str(path)):
+            return True
+        if not path.is_symlink():
+            break
+        path = Path(os.path.abspath(path.parent / path.readlink()))
+    return False

@@ -27,7 +27,7 @@ def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", t
     """
     if isinstance(model, ModelFile):
         facts = model.facts | _precision(precision)
-        text = text or (model.card.replace(_listed(model.facts), FACTS) if model.facts else model.card)
+        text = text or _with_facts(model.card, model.facts, facts)
     else:
         facts = _facts(model, precision)
         source, target = model.config.data.languages
@@ -40,6 +40,17 @@ def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", t
 
 def _listed(facts: dict[str, str]) -> str:
     return "\n".join(f"- {name}: {value}" for name, value in facts.items())
+
+
+def _with_facts(card: str, earlier: dict[str, str], facts: dict[str, str]) -> str:
+    """A card in which facts have other values, or are new."""
+    for name, value in facts.items():
+        if name in earlier:
+            card = card.replace(_listed({name: earlier[name]}), _listed({name: value}))
+        elif earlier:
+            last = _listed(dict([[*earlier.items()][-1]]))
+            card = card.replace(last, f"{last}\n{_listed({name: value})}")
+    return card
 
 
 def _precision(precision: Precision) -> dict[str, str]:

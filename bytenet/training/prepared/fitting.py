@@ -12,7 +12,7 @@ import keras
 
 from bytenet.csv_log import CsvLog
 from bytenet.datasets.batches.bucketing import plan_from_config
-from bytenet.errors import InputError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
@@ -54,8 +54,13 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
         InputError: a file is damaged, the disk is full, the loss is not finite, another process trains the run, or the
             run ended inside an epoch, or its pairs are not those that it began with.
     """
-    run = RunFolder.open(run_dir)
-    with alone_in(run, "trains a run"):
+    run = RunFolder(run_dir)
+    if run.missing:
+        raise MissingFileError(
+            f"{run.path} is not a prepared run: {' and '.join(run.missing)} missing. Make it with "
+            f"`bytenet prepare PRESET_OR_FILE --run {run.path}`."
+        )
+    with alone_in(run, "uses the run"):
         _fit(PreparedFolder(run), say)
     return run
 
@@ -65,27 +70,33 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     pairs, validation = folder.train(), folder.validation()
     plan = plan_from_config(pairs.lengths, config.data, 1)
     total_steps = config.training.total_steps(plan.num_batches)
-    model = compiled_model(folder, total_steps)
-    batches = hashlib.sha256(repr(plan.buckets).encode()).hexdigest()
-    state = TrainingState(data=f"{pairs.fingerprint()} {batches}", validation=validation.fingerprint())
+    model = compiled_model(folder, total_steps, plan.num_batches)
+    order = hashlib.sha256(f"{config.training.seed} {plan.settings}".encode()).hexdigest()
+    state = TrainingState(data=f"{pairs.fingerprint()} {order}", validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
         fresh = state
         state = restore_checkpoint(
             checkpoint, model, [model], lambda state: check_state(state, checkpoint, fresh, plan.num_batches)
         )
-        say(f"resumed from {checkpoint.name}, after epoch {state.epoch}")
-    if state.step >= total_steps or is_out_of_patience(state, config):
+    is_finished = state.step >= total_steps or is_out_of_patience(state, config)
+    if state.batch:
+        message = (
+            f"This run ended at batch {state.batch} of epoch {state.epoch + 1}, because of training.max_steps. `fit` "
+            "goes on only from the end of an epoch. Prepare a new run; with training.start, it begins with this model."
+        )
+        if not is_finished:
+            raise InputError(message)
+        say(message)
+        return
+    if is_finished:
         say(
             "This run is finished. To train on, set a larger training.epochs or training.max_steps in its config.yaml, "
             "or, if it stopped early, a larger training.early_stopping_patience."
         )
         return
-    if state.batch:
-        raise InputError(
-            f"This run ended at batch {state.batch} of epoch {state.epoch + 1}, because of training.max_steps. `fit` "
-            "goes on only from the end of an epoch. Prepare a new run; with training.start, it begins with this model."
-        )
     add_fitting(run)
+    if checkpoint is not None:
+        say(f"resumed from {checkpoint.name}, after epoch {state.epoch}")
     say(
         f"{len(pairs):,} pairs, {plan.num_batches:,} batches an epoch, {total_steps:,} steps, "
         f"{num_trainable(model):,} trainable parameters, {keras.backend.backend()} on {', '.join(device_names())}"
@@ -108,12 +119,13 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     )
 
 
-def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel:
+def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: int) -> TranslationModel:
     """The model of a prepared run with its first weights, its optimiser, loss and metrics.
 
     Args:
         folder: of the run.
         total_steps: of the run, for the schedule of the learning rate.
+        steps_per_epoch: likewise.
     """
     run, training = folder.run, folder.run.config.training
     keras.utils.set_random_seed(training.seed)
@@ -123,10 +135,9 @@ def compiled_model(folder: PreparedFolder, total_steps: int) -> TranslationModel
         model.set_weights(start.get_weights())
     if keras.backend.backend() == "jax":
         use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))
+    optimizer = portable_optimizer(training, total_steps, steps_per_epoch)
     # Label smoothing changes the loss, so the cross entropy of the validation pairs needs a metric of its own.
-    compile_model(
-        model, portable_optimizer(training, total_steps), training, training.jit_compile, [CharacterCrossEntropy()]
-    )
+    compile_model(model, optimizer, training, training.jit_compile, [CharacterCrossEntropy()])
     return model
 
 

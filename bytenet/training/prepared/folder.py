@@ -6,10 +6,10 @@ from pathlib import Path
 import keras
 
 from bytenet.errors import MissingFileError
-from bytenet.files import atomic_folder, remove
+from bytenet.files import atomic_folder
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import load_keras_model
-from bytenet.training.checkpoints import save_model
+from bytenet.training.checkpoints import write_model
 from bytenet.training.prepared.pairs import PreparedPairs
 
 _TRAIN, _VALIDATION, _START = "train.npz", "validation.npz", "start.keras"
@@ -26,7 +26,7 @@ class PreparedFolder:
     run: RunFolder
 
     def save(self, train: PreparedPairs, validation: PreparedPairs, start: keras.Model | None) -> None:
-        """Save everything, or nothing if there is an error. What an earlier process left is removed.
+        """Save everything, or nothing if there is an error. The folder must not exist.
 
         Args:
             train, validation: the pairs. There may be no validation pairs.
@@ -35,13 +35,12 @@ class PreparedFolder:
         Raises:
             InputError: the disk is full.
         """
-        remove(self.run.prepared)
         with atomic_folder(self.run.prepared) as partial:
             partial.mkdir()
             train.save(partial / _TRAIN)
             validation.save(partial / _VALIDATION)
             if start is not None:
-                save_model(start, partial / _START)
+                write_model(start, partial / _START)
 
     def train(self) -> PreparedPairs:
         """Read the training pairs.

@@ -12,7 +12,6 @@ from bytenet.datasets.batches.encoded_pairs import encoded_pair_lengths
 from bytenet.datasets.batches.plan import BatchPlan, fill_rows, length_groups
 from bytenet.datasets.text.encoding import EncodedTexts
 from bytenet.errors import InputError
-from bytenet.files import atomic_path
 from bytenet.saved.array_file import open_arrays
 
 Batch = tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]
@@ -46,12 +45,8 @@ class PreparedPairs:
             raise InputError(f"{path} is damaged ({error}). Copy it again, or prepare the run again.") from error
 
     def save(self, path: Path) -> None:
-        """Save the ids.
-
-        Raises:
-            InputError: the disk is full.
-        """
-        with atomic_path(path) as partial, open(partial, "wb") as file:
+        """Write the ids to a new file."""
+        with open(path, "xb") as file:
             np.savez(file, ids=self.texts.ids, starts=self.texts.starts)
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ from bytenet.config import Config
 from bytenet.datasets import Pairs
 from bytenet.datasets.batches.encoded_pairs import encode_pairs
 from bytenet.errors import ConfigError
-from bytenet.files import alone_in, remove
+from bytenet.files import alone_in
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size
@@ -53,11 +53,11 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
     model = build_model(config.model, vocabulary.size)
     load_start(model, config, vocabulary)
     run.make()
-    with alone_in(run, "prepares a run"):
+    with alone_in(run, "uses the run"):
+        run.clear()
         folder = PreparedFolder(run)
         folder.save(train, measured, None if config.training.start is None else model)
         vocabulary.save(run.vocabulary_path)
-        remove(run.environment_path)  # of a killed process
         write_environment(run, config.training.seed, num_trainable(model), 1, pairs.plan.padded_lengths)
         # It makes the folder a run, so it comes last. After a kill before it, the same command works.
         run.go_on_with(config)
@@ -87,4 +87,4 @@ def check_fit(config: Config) -> None:
             "for each batch. Backends may round differently each time. After epochs, only the loss on the validation "
             "pairs is measured, and a checkpoint is saved. Change the setting, or train with `bytenet train`."
         )
-    portable_optimizer(training, total_steps=1)
+    portable_optimizer(training, total_steps=1, steps_per_epoch=1)

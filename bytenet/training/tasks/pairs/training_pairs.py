@@ -54,7 +54,7 @@ class TrainingPairs(ABC):
 
 def add_planned_texts(digest: "hashlib._Hash", plan: BatchPlan, *sides: Sequence[str]) -> None:
     """Add texts and the plan of their batches to a digest."""
-    digest.update(repr((plan.buckets, plan.replicas, plan.shuffle, plan.shuffle_buffer)).encode())
+    digest.update(plan.settings.encode())
     add_texts(digest, *sides)
 
 
