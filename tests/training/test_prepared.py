@@ -209,25 +209,25 @@ def test_incomplete_copy_is_refused(smallest_config, tmp_path, name):
         fit_prepared(folder.run)
 
 
-def test_failed_or_killed_preparation_can_be_repeated(smallest_config, tmp_path, monkeypatch):
+def kill_a_preparation(config, path, monkeypatch):
+    """Leave the folder as a process leaves it that is killed just before the folder is a run."""
+
     def kill(*arguments):
         raise _StoppedError
 
     with monkeypatch.context() as patch:
         patch.setattr("bytenet.run_folder.RunFolder.go_on_with", kill)
         with pytest.raises(_StoppedError):
-            prepare(smallest_config(), tmp_path / "run")
+            prepare(config, path)
+
+
+def test_failed_or_killed_preparation_can_be_repeated(smallest_config, tmp_path, monkeypatch):
+    kill_a_preparation(smallest_config(), tmp_path / "run", monkeypatch)
     assert len(prepare(smallest_config(), tmp_path / "run").run.environment()["commands"]) == 1
 
 
 def test_train_after_a_killed_preparation_is_a_run_of_its_own(smallest_config, tmp_path, monkeypatch):
-    def kill(*arguments):
-        raise _StoppedError
-
-    with monkeypatch.context() as patch:
-        patch.setattr("bytenet.run_folder.RunFolder.go_on_with", kill)
-        with pytest.raises(_StoppedError):
-            prepare(smallest_config(), tmp_path / "run")
+    kill_a_preparation(smallest_config(), tmp_path / "run", monkeypatch)
     run = train(smallest_config("training.max_steps=1", "data.num_train=32"), tmp_path / "run")
     assert not run.is_prepared
     assert len(run.environment()["commands"]) == 1

@@ -48,7 +48,8 @@ def _with_facts(card: str, earlier: dict[str, str], facts: dict[str, str]) -> st
         if name in earlier:
             card = card.replace(_listed({name: earlier[name]}), _listed({name: value}))
         elif earlier:
-            last = _listed(dict([[*earlier.items()][-1]]))
+            *_, last_name = earlier
+            last = _listed({last_name: earlier[last_name]})
             card = card.replace(last, f"{last}\n{_listed({name: value})}")
     return card
 

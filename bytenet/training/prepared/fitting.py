@@ -24,7 +24,7 @@ from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy
 from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
-from bytenet.training.prepared.pairs import Batch, UnweightedBatch
+from bytenet.training.prepared.pairs import Batch, PreparedPairs, UnweightedBatch
 from bytenet.training.state import TrainingState, check_state, is_better, is_out_of_patience
 
 _SECONDS_BETWEEN_LINES = 30
@@ -71,8 +71,8 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     plan = plan_from_config(pairs.lengths, config.data, 1)
     total_steps = config.training.total_steps(plan.num_batches)
     model = compiled_model(folder, total_steps, plan.num_batches)
-    order = hashlib.sha256(f"{config.training.seed} {plan.settings}".encode()).hexdigest()
-    state = TrainingState(data=f"{pairs.fingerprint()} {order}", validation=validation.fingerprint())
+    data = hashlib.sha256(f"{pairs.fingerprint()} {config.training.seed} {plan.settings}".encode()).hexdigest()
+    state = TrainingState(data=data, validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
         fresh = state
         state = restore_checkpoint(
@@ -103,7 +103,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     )
     clock = _Clock(state)
     # One shape, which is compiled once.
-    measured = validation_batches(folder, plan.padded_lengths[-1:])
+    measured = validation_batches(validation, plan.padded_lengths[-1:], config.evaluation.continuous_batch_size)
     seed, loss = config.training.seed, config.training.loss
     model.fit(
         _for_keras(lambda: pairs.training_batches(plan, seed, state.epoch, loss)),
@@ -141,17 +141,16 @@ def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: in
     return model
 
 
-def validation_batches(folder: PreparedFolder, padded_lengths: list[int]) -> dict[str, Any]:
+def validation_batches(pairs: PreparedPairs, padded_lengths: list[int], batch_size: int) -> dict[str, Any]:
     """The arguments of `keras.Model.evaluate` for the validation pairs; none without such pairs.
 
     Args:
-        folder: of the run.
-        padded_lengths: of the batches.
+        pairs: of the validation set.
+        padded_lengths, batch_size: as for `PreparedPairs.evaluation_batches`.
     """
-    pairs = folder.validation()
     if not len(pairs):
         return {}
-    batches = pairs.evaluation_batches(padded_lengths, folder.run.config.evaluation.continuous_batch_size)
+    batches = pairs.evaluation_batches(padded_lengths, batch_size)
     return {"x": _for_keras(lambda: (batch for batch in itertools.cycle(batches))), "steps": len(batches)}
 
 
