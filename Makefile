@@ -13,9 +13,10 @@ BACKENDS_INSTALLED := $(BACKENDS_VENV)/.installed
 PARALLEL := -n 2 --dist worksteal
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-backends fuzz fuzz-server crash-test lint
+.PHONY: help install demo test test-all test-backends fuzz fuzz-server crash-test lint
 
 help:
+	@echo "make install        install everything into $(VENV), once"
 	@echo "make demo           train ByteNet on number words, score it on held-out numbers, show its translations"
 	@echo "make test           run the tests"
 	@echo "make test-all       run the thorough and the slow tests, too"
@@ -24,6 +25,8 @@ help:
 	@echo "make fuzz-server    send 10,000 bad and odd requests to a translation server"
 	@echo "make crash-test     kill commands at random moments, fill the disk (KILLS=..., SEED=...; 15 to 30 minutes)"
 	@echo "make lint           check the style and the types of the code"
+
+install: $(INSTALLED)
 
 # A demo that was interrupted goes on, and a finished one is not trained again: --resume.
 demo: $(INSTALLED)

@@ -17,6 +17,8 @@ from bytenet.saved.evaluations import SavedEvaluation, saved_evaluations
 def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> None:
     """Write the page, and beside it the curves as `STEM-curves.png`.
 
+    The folder of an averaged model has no measurements of epochs, so its page has no curves.
+
     Args:
         run_dir: the run folder, after training and at least one `bytenet evaluate`.
         path: of the Markdown file.
@@ -29,17 +31,18 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
     folder = RunFolder.open(run_dir)
     evaluations = saved_evaluations(folder.evaluation)
     missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
-    if not read_csv_log(folder.metrics_path):
-        missing.append("metrics.csv (written after each epoch, for a translator that learns)")
     if not evaluations:
         missing.append(f"the scores of a test set (written by `bytenet evaluate {folder.path}`)")
     if missing:
         raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
     path.parent.mkdir(parents=True, exist_ok=True)
-    curves = path.with_name(f"{path.stem}-curves.png")
+    metrics = read_csv_log(folder.metrics_path)
     try:
-        plot_curves(folder, curves)
-        sections = [f"# {title}", _training(folder), f"![Curves of the training]({curves.name})", _epochs(folder)]
+        sections = [f"# {title}", _training(folder, metrics)]
+        if metrics:
+            curves = path.with_name(f"{path.stem}-curves.png")
+            plot_curves(folder, curves)
+            sections += [f"![Curves of the training]({curves.name})", _epochs(folder, metrics)]
     except KeyError as error:
         raise InputError(
             f"{folder.environment_path} or {folder.metrics_path} is damaged: {error} is missing. Bring back the file."
@@ -48,10 +51,8 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
     write_text_atomic(path, "\n\n".join(section.strip() for section in sections) + "\n")
 
 
-def _training(folder: RunFolder) -> str:
+def _training(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
     environment = folder.environment()
-    metrics = read_csv_log(folder.metrics_path)
-    epochs, seconds, characters = (metrics[name][-1] for name in ("epoch", "seconds", "characters"))
     machine = environment["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     rows = {
@@ -59,16 +60,18 @@ def _training(folder: RunFolder) -> str:
         "machine": cell(f"{machine['cores']} cores, {machine['processor']}, {machine['platform']}"),
         "versions": cell(f"{versions}; commit {environment['git_commit']}"),
         "trainable parameters": f"{environment['trainable_parameters']:,}",
-        "time": f"{seconds / 60:.0f} minutes for {epochs:.0f} epoch{'' if epochs == 1 else 's'}, "
-        f"{metrics['step'][-1]:,.0f} steps; compilation and validation included",
     }
-    if not math.isnan(characters):  # a backward translator does not count them
-        rows["speed"] = f"{characters / seconds:,.0f} target characters per second, compilation and validation included"
+    if metrics:
+        epochs, steps, seconds, characters = (metrics[name][-1] for name in ("epoch", "step", "seconds", "characters"))
+        included = "compilation and validation included"
+        rounds = f"{epochs:.0f} epoch{'' if epochs == 1 else 's'}"
+        rows["time"] = f"{seconds / 60:.0f} minutes for {rounds}, {steps:,.0f} steps; {included}"
+        if not math.isnan(characters):  # a backward translator does not count them
+            rows["speed"] = f"{characters / seconds:,.0f} target characters per second, {included}"
     return "## Training\n\n" + table(("", ""), rows.items())
 
 
-def _epochs(folder: RunFolder) -> str:
-    metrics = read_csv_log(folder.metrics_path)
+def _epochs(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
     measured = [name for name, values in metrics.items() if not all(map(math.isnan, values))]
     names = [name for name in measured if name not in ("step", "characters")]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]

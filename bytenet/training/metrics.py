@@ -15,9 +15,9 @@ EPOCH_COLUMNS = (
 
 
 class _CharacterMean(keras.metrics.Metric):
-    """The mean of a measurement over the real target characters, end symbols included.
+    """The mean of a measurement over the real target characters of all sentences since the last reset.
 
-    It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
+    End symbols count. Sample weights are ignored, because id 0 marks padding.
 
     Args:
         name: of the metric.
@@ -45,10 +45,7 @@ class _CharacterMean(keras.metrics.Metric):
 
 @keras.saving.register_keras_serializable("bytenet")
 class CharacterError(_CharacterMean):
-    """Share of the real target characters, end symbols included, that the teacher-forced model gets wrong.
-
-    It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
-    """
+    """Share of the real target characters, end symbols included, that the teacher-forced model gets wrong."""
 
     def __init__(self, name: str = "character_error", **kwargs):
         super().__init__(name, "wrong", **kwargs)
@@ -60,10 +57,7 @@ class CharacterError(_CharacterMean):
 
 @keras.saving.register_keras_serializable("bytenet")
 class CharacterCrossEntropy(_CharacterMean):
-    """Cross entropy of the real target characters, end symbols included, in nats per character.
-
-    It is pooled over all sentences since the last reset. Sample weights are ignored, because id 0 marks padding.
-    """
+    """Cross entropy of the real target characters, end symbols included, in nats per character."""
 
     def __init__(self, name: str = "character_cross_entropy", **kwargs):
         super().__init__(name, "nats", **kwargs)

@@ -87,13 +87,22 @@ def test_missing_measurements_are_left_out(run, evaluation, invoke):
     assert "| speed |" not in text
 
 
-def test_error_names_missing_scores_metrics_and_environment(run, evaluation, invoke):
+def test_page_of_an_averaged_model_has_scores_and_no_curves(run, evaluation, invoke):
+    run.metrics_path.unlink()
+    evaluation.save(run.evaluation)
+    invoke(report, run.path)
+    text = (run.path / "report.md").read_text(encoding="utf-8")
+    assert "| trainable parameters | 12,345 |" in text
+    assert "## Scores on test" in text
+    assert "Epoch by epoch" not in text
+    assert ".png" not in text
+    assert not list(run.path.glob("*.png"))
+
+
+def test_error_names_missing_scores_and_environment(run, evaluation, invoke):
     with pytest.raises(InputError, match=r"nothing to report yet\. Missing: the scores of a test .*bytenet evaluate"):
         invoke(report, run.path)
     evaluation.save(run.evaluation)
-    run.metrics_path.unlink()
-    with pytest.raises(InputError, match=r"Missing: metrics\.csv .* for a translator that learns\)\.$"):
-        invoke(report, run.path)
     run.environment_path.unlink()
-    with pytest.raises(InputError, match=r"Missing: environment\.json .* and metrics\.csv "):
+    with pytest.raises(InputError, match=r"Missing: environment\.json \(written when training starts\)\.$"):
         invoke(report, run.path)

@@ -12,7 +12,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.checkpoints import save_model
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, is_better
+from bytenet.training.state import TrainingState, is_better, is_out_of_patience
 from bytenet.training.validation import Validator
 
 
@@ -76,8 +76,8 @@ class EpochEvaluation(keras.callbacks.Callback):
         if (epoch + 1) % config.evaluation.every_epochs and not is_last:
             return
         self._measure(self._validators, epoch + 1, logs)
-        metric, patience = config.training.early_stopping_metric, config.training.early_stopping_patience
-        if patience is not None and epoch + 1 - state.best_epoch >= patience:
+        if is_out_of_patience(state, config):
+            metric, patience = config.training.early_stopping_metric, config.training.early_stopping_patience
             self._progress.say(f"{metric} has not improved in {patience} epochs, so training stops early.")
             self.model.stop_training = True
 

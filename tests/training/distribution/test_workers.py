@@ -12,7 +12,7 @@ from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 
 from .worker_processes import TRAIN, run_workers
 
-# Twenty steps on full batches. With dropout, each replica would draw its own units. With Adam's usual epsilon of 1e-8,
+# Twenty steps on full batches. With dropout, each replica would drop the same units. With Adam's usual epsilon of 1e-8,
 # a gradient that is nearly zero makes as large a step as any other, in a direction that rounding decides.
 TRAINING = [
     "model.dropout=0.0", "data.num_train=48", "data.num_validation=8", "data.batch_size=12", "data.bucketing=none",
