@@ -44,6 +44,7 @@ class RunFolder:
         model_path: the trained model, in Keras's format.
         logs: folder for TensorBoard.
         metrics_path: the measurements of each epoch.
+        continuous_path: the measurements of random validation batches, between the epochs.
         environment_path: versions, commit, seed and devices of the training.
         evaluation: folder with scores and translations.
         prepared: folder with what `bytenet prepare` made for `bytenet fit`.
@@ -57,6 +58,7 @@ class RunFolder:
         self.model_path = self.path / "model.keras"
         self.logs = self.path / "logs"
         self.metrics_path = self.path / "metrics.csv"
+        self.continuous_path = self.path / "continuous.csv"
         self.environment_path = self.path / "environment.json"
         self.evaluation = self.path / "evaluation"
         self.prepared = self.path / "prepared"

@@ -59,7 +59,7 @@ def attention(
             raise click.UsageError("There is no sentence to draw: all lines are blank.")
         pairs = Pairs(lines, [best.text for [best] in translator.translate(lines, split_sentences=False)])
     pairs = pairs.take(range(min(max_sentences, len(pairs))))
-    attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs)
+    attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs, translator.trained_lengths)
     for number, sentence in enumerate(attentions, start=1):
         _, picture = sentence.save(output, str(number))
         click.echo(str(picture))

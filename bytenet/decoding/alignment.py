@@ -1,14 +1,14 @@
 """Which source symbols the symbols of given translations attend to."""
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 import numpy as np
 import tensorflow as tf
 
 from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.graph_cache import GraphCache
 from bytenet.errors import InputError
-from bytenet.models.translation_model import TranslationModel
+from bytenet.models.translation_model import TranslationModel, previous_symbols
 
 
 class Aligner:
@@ -17,27 +17,28 @@ class Aligner:
     Args:
         model: a model with attention.
         batch_size: number of pairs in a batch.
+        trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
+            a model that does not.
 
     Raises:
         InputError: the model has no attention.
     """
 
-    def __init__(self, model: TranslationModel, batch_size: int = 32):
+    def __init__(self, model: TranslationModel, batch_size: int = 32, trained_lengths: Sequence[int] | None = None):
         if not model.has_attention:
             raise InputError(f"{model.config.kind} has no attention, so it cannot align symbols.")
-        self._model = model
         self._batch_size = batch_size
+        self._lengths = (trained_lengths, model.length_policy.longest)
 
         @tf.function(autograph=False)
         def align(source_ids, target_ids):
-            return model.alignment(model.encode(source_ids), tf.pad(target_ids, [[0, 0], [1, 0]])[:, :-1])
+            return model.alignment(model.encode(source_ids), previous_symbols(target_ids))
 
-        @cache
-        def align_shape(rows: int, length: int):
+        def trace(rows: int, length: int):
             ids = tf.TensorSpec([rows, length], tf.int32)
             return align.get_concrete_function(ids, ids)
 
-        self._align_shape = align_shape
+        self._graph = GraphCache(trace)
 
     def __call__(self, source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
         """Align pairs.
@@ -47,14 +48,13 @@ class Aligner:
             target_ids: int32 `(T,)` for each pair, with the end symbol if the translation has one.
 
         Yields:
-            For each pair, in order, float32 `(T, S)`. Rows sum to 1.
+            For each pair, in order, float32 `(T, S)`. Rows sum to 1, or to less if the model attends to padding, too.
         """
         lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
         alignments: list[np.ndarray | None] = [None] * len(lengths)
-        longest = self._model.length_policy.longest
-        for batch, rows, length in batches_by_length(range(len(lengths)), lengths, self._batch_size, longest=longest):
+        for batch, rows, length in batches_by_length(range(len(lengths)), lengths, self._batch_size, *self._lengths):
             sides = [pad_batch([side[i] for i in batch], rows, length) for side in (source_ids, target_ids)]
-            weights = self._align_shape(rows, length)(*map(tf.constant, sides)).numpy()
+            weights = self._graph(rows, length)(*map(tf.constant, sides)).numpy()
             for index, matrix in zip(batch, weights, strict=False):
                 alignments[index] = matrix[: len(target_ids[index]), : len(source_ids[index])]
         yield from (alignment for alignment in alignments if alignment is not None)

@@ -1,20 +1,17 @@
 """A search as a graph, traced or compiled once for each shape."""
 
-import threading
 from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID
 from bytenet.decoding.beam import beam_search
+from bytenet.decoding.graph_cache import GraphCache
 from bytenet.decoding.greedy import greedy_search
 from bytenet.decoding.sampling import Sampling, sample
 from bytenet.decoding.search import SearchResult, length_limits_or_default
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
-
-# Two threads must not trace one model at the same time.
-_TRACING = threading.RLock()
 
 
 class CompiledSearch:
@@ -61,7 +58,7 @@ class CompiledSearch:
         self.length_penalty_rule: LengthPenaltyRule = length_penalty_rule
         self.min_length = min_length
         self.sampling = sampling
-        self._searches: dict[tuple[int, int, int], Callable[..., SearchResult]] = {}
+        self._graph = GraphCache(self._trace)
 
     def __call__(
         self, source_ids: tf.Tensor, max_length: int | None = None, length_limits: tf.Tensor | None = None
@@ -69,15 +66,11 @@ class CompiledSearch:
         """Translate a batch. Arguments and result are those of `beam_search`."""
         source_ids = tf.convert_to_tensor(source_ids, tf.int32)
         max_length, limits = length_limits_or_default(self.model, source_ids, max_length, length_limits)
-        key = (*source_ids.shape, max_length)
-        if key not in self._searches:  # a known shape does not wait while another thread traces
-            with _TRACING:
-                if key not in self._searches:
-                    self._searches[key] = self._trace(*key)
+        search = self._graph(*source_ids.shape, max_length)
         if self.sampling is None:
-            return self._searches[key](source_ids, limits)
+            return search(source_ids, limits)
         random_numbers = self.sampling.random_numbers(source_ids.numpy(), limits.numpy(), max_length)
-        return self._searches[key](source_ids, limits, tf.constant(random_numbers))
+        return search(source_ids, limits, tf.constant(random_numbers))
 
     def _trace(self, batch: int, source_length: int, max_length: int) -> Callable[..., SearchResult]:
         # The searches call `tf.while_loop` themselves. Without autograph, models trace faster.

@@ -1,7 +1,6 @@
 """Greedy search in parts, so that a reader sees a translation while it is written."""
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.graph_cache import GraphCache
 from bytenet.decoding.search import empty_symbols, log_probability_offsets, no_early_end
 from bytenet.decoding.translator import Translator
 
@@ -29,15 +29,6 @@ class DraftSearch:
         model, min_length = translator.model, translator.min_length
         offsets = log_probability_offsets(model.vocab_size, translator.forbidden_ids)
 
-        @cache
-        def begin(length: int):
-            @tf.function(autograph=False, input_signature=[tf.TensorSpec([1, length], tf.int32)])
-            def begin_graph(source_ids):
-                memory = model.encode(source_ids)
-                return memory, model.initial_state(memory, translator.limit(length))
-
-            return begin_graph
-
         @tf.function(autograph=False)
         def go_on(memory, state, previous_ids, start, stop):
             model_step = model.make_step()
@@ -55,7 +46,18 @@ class DraftSearch:
             )
             return previous_ids, state, symbols.stack()[:, 0]  # (part_symbols,)
 
-        self._begin, self._go_on, self._part_symbols = begin, go_on, part_symbols
+        def trace(length: int):
+            @tf.function(autograph=False)
+            def begin(source_ids):
+                memory = model.encode(source_ids)
+                return memory, model.initial_state(memory, translator.limit(length))
+
+            graph = begin.get_concrete_function(tf.TensorSpec([1, length], tf.int32))
+            memory, state = graph(tf.fill([1, length], PAD_ID))
+            go_on(memory, state, tf.fill([1], PAD_ID), tf.constant(0), tf.constant(0))  # traces it, and makes no step
+            return graph
+
+        self._begin, self._go_on, self._part_symbols = GraphCache(trace), go_on, part_symbols
 
     def __call__(self, line: str) -> Iterator[str]:
         """Translate a line.

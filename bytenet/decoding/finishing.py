@@ -22,6 +22,7 @@ class Finisher:
         coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score.
         replace_unknown: replace an unknown symbol by the source character that it attends to most.
         dictionary: translations of source characters, for `replace_unknown`.
+        trained_lengths: as for `Aligner`.
 
     Raises:
         InputError: the model has no attention, or the vocabulary has no unknown symbol.
@@ -35,6 +36,7 @@ class Finisher:
         coverage_penalty: float = 0.0,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
+        trained_lengths: Sequence[int] | None = None,
     ):
         for name, value in (("coverage_penalty", coverage_penalty), ("replace_unknown", replace_unknown)):
             if value and not model.has_attention:
@@ -45,7 +47,8 @@ class Finisher:
         self._coverage_penalty = coverage_penalty
         self._replaces_unknown = replace_unknown
         self._dictionary = dictionary
-        self._aligner = Aligner(model, batch_size) if coverage_penalty or replace_unknown else None
+        is_aligned = coverage_penalty or replace_unknown
+        self._aligner = Aligner(model, batch_size, trained_lengths) if is_aligned else None
 
     def __call__(
         self, lines: Sequence[str], source_ids: Sequence[np.ndarray], hypotheses: Sequence[Sequence[Hypothesis]]

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bytenet.datasets import EOS_ID
 from bytenet.decoding.search import SearchResult
 
 
@@ -27,16 +26,10 @@ class Hypothesis(NamedTuple):
 
 def hypotheses_of(result: SearchResult) -> Iterator[list[Hypothesis]]:
     """The hypotheses of each sentence of a batch, best first."""
-    arrays = (result.ids, result.scores, result.log_probabilities, result.ended)
+    arrays = (result.ids, result.scores, result.log_probabilities, result.lengths, result.ended)
     for row in zip(*(array.numpy() for array in arrays), strict=True):
         yield [
-            Hypothesis(ids[: _end_of(ids)], float(score), float(log_probability), bool(ended))
-            for ids, score, log_probability, ended in zip(*row, strict=True)
+            Hypothesis(ids[:length], float(score), float(log_probability), bool(ended))
+            for ids, score, log_probability, length, ended in zip(*row, strict=True)
             if np.isfinite(log_probability)
         ]
-
-
-def _end_of(ids: np.ndarray) -> int:
-    """The number of symbols of a hypothesis with its end symbol, in an array that is padded after it."""
-    ends = np.flatnonzero(ids == EOS_ID)
-    return int(ends[0]) + 1 if len(ends) else len(ids)

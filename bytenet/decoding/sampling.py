@@ -57,7 +57,7 @@ class Sampling:
         Args:
             source_ids: int32 `(batch, source_length)`, 0 where padded.
             limits: int32 `(batch,)`, the length limit of each sentence.
-            max_length: the largest limit.
+            max_length: of the search; at least the largest limit.
 
         Returns:
             float32 `(batch, samples, max_length)`, from 0 to below 1; 0 after the limit of a sentence.

@@ -10,6 +10,7 @@ import tensorflow as tf
 from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
+from bytenet.decoding.graph_cache import GraphCache
 from bytenet.errors import InputError
 from bytenet.lite.characters import fits
 from bytenet.models.translation_model import TranslationModel
@@ -78,8 +79,13 @@ class PairScorer:
         self._row_factor = row_factor
         self._longest = model.length_policy.longest
         self._lengths = (trained_lengths, self._longest)
-        self._score = tf.function(partial(teacher_forced_log_probabilities, model), autograph=False)
-        self._graphs: dict[tuple[int, int], Callable[..., tf.Tensor]] = {}
+        score = tf.function(partial(teacher_forced_log_probabilities, model), autograph=False)
+
+        def trace(rows: int, length: int) -> Callable[..., tf.Tensor]:
+            ids = tf.TensorSpec([rows, length], tf.int32)
+            return score.get_concrete_function({"source_ids": ids, "target_ids": ids})
+
+        self._graph = GraphCache(trace)
 
     def fits(self, text: str) -> bool:
         """Whether the model can read and write a text: it is not too long, and no character is refused."""
@@ -140,12 +146,6 @@ class PairScorer:
         for length in padded_lengths(min(longest, self._longest or longest), *self._lengths):
             for rows in padded_sizes(self._batch_size, self._row_factor):
                 self._graph(rows, length)
-
-    def _graph(self, rows: int, length: int) -> Callable[..., tf.Tensor]:
-        if (rows, length) not in self._graphs:
-            ids = tf.TensorSpec([rows, length], tf.int32)
-            self._graphs[rows, length] = self._score.get_concrete_function({"source_ids": ids, "target_ids": ids})
-        return self._graphs[rows, length]
 
 
 def log_probabilities(

@@ -19,7 +19,8 @@ class SearchResult(NamedTuple):
     other values mean nothing.
 
     Attributes:
-        ids: int32 `(batch, n_best, max_length)`, with the end symbol, and 0 after it.
+        ids: int32 `(batch, n_best, max_length)`, with the end symbol. 0 after it, or after the last symbol
+            of a hypothesis without one.
         scores: float32 `(batch, n_best)`, log-probability over length penalty.
         log_probabilities: float32 `(batch, n_best)`, log-probability under the model in nats.
         lengths: int32 `(batch, n_best)`, number of symbols. The end symbol counts.
@@ -80,7 +81,8 @@ def no_early_end(vocab_size: int, position: tf.Tensor, min_length: int) -> tf.Te
     Args:
         vocab_size: number of symbols.
         position: int32 scalar, 0 for the first symbol.
-        min_length: least number of symbols of a hypothesis. The end symbol counts.
+        min_length: least number of symbols of a hypothesis. The end symbol counts. If it is above the length limit of a
+            sentence, no hypothesis of the sentence has an end symbol.
 
     Returns:
         float32 `(vocab_size,)`, −inf for the end symbol while it is too early, and 0; or 0.0 for any step.

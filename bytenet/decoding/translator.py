@@ -124,7 +124,9 @@ class Translator:
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
-        self.finisher = Finisher(model, vocabulary, batch_size, coverage_penalty, replace_unknown, dictionary)
+        self.finisher = Finisher(
+            model, vocabulary, batch_size, coverage_penalty, replace_unknown, dictionary, trained_lengths
+        )
         self._compilation = CompilationChoice(jit_compile)
         self._searches: dict[tuple[int, bool], CompiledSearch] = {}
 

@@ -33,7 +33,7 @@ class SentenceAttention:
     Attributes:
         source: text of each source symbol, with the end symbol.
         target: text of each target symbol, with the end symbol if the translation has one.
-        alignment: float `(T, S)`, the summary of all layers; rows sum to 1.
+        alignment: float `(T, S)`, the summary of all layers. Rows sum to 1, or to less if the model attends to padding.
         layers: for each layer with attention, float `(heads, T, S)`.
     """
 
@@ -104,18 +104,25 @@ class SentenceAttention:
         axes.set_ylabel("translation", fontsize="small")
 
 
-def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs: Pairs) -> Iterator[SentenceAttention]:
+def attention_of_pairs(
+    model: "TranslationModel", vocabulary: Vocabulary, pairs: Pairs, trained_lengths: Sequence[int] | None = None
+) -> Iterator[SentenceAttention]:
     """Compute the attention of each pair by one pass over source and target.
 
     Args:
         model: a model with attention.
         vocabulary: the model's vocabulary.
         pairs: sentences and translations.
+        trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
+            a model that does not.
 
     Raises:
         InputError: the model has no attention, or a sentence is too long for it.
     """
-    from keras.ops import convert_to_numpy, pad
+    from keras.ops import convert_to_numpy
+
+    from bytenet.decoding.batching import batches_by_length, pad_batch
+    from bytenet.models.translation_model import previous_symbols
 
     if not model.has_attention:
         raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models that have.")
@@ -124,15 +131,17 @@ def attention_of_pairs(model: "TranslationModel", vocabulary: Vocabulary, pairs:
     for source_ids, target_ids in encoded:
         if longest is not None and len(target_ids) == longest + 1:
             target_ids = target_ids[:-1]  # a translation of the greatest length has no end symbol
-        model.length_policy.check(max(len(source_ids), len(target_ids)))
-        memory = model.encode(source_ids[None])
-        previous_ids = pad(target_ids[None], [[0, 0], [1, 0]])[:, :-1]
+        lengths = [max(len(source_ids), len(target_ids))]
+        ((_, _, length),) = batches_by_length([0], lengths, 1, trained_lengths, longest)
+        memory = model.encode(pad_batch([source_ids], 1, length))
+        previous_ids = previous_symbols(pad_batch([target_ids], 1, length))
+        real = (..., slice(len(target_ids)), slice(len(source_ids)))
         source, target = ([symbol_text(vocabulary, symbol_id) for symbol_id in ids] for ids in (source_ids, target_ids))
         yield SentenceAttention(
             source,
             target,
-            convert_to_numpy(model.alignment(memory, previous_ids))[0],
-            [convert_to_numpy(weights)[0] for weights in model.attention_weights(memory, previous_ids)],
+            convert_to_numpy(model.alignment(memory, previous_ids))[0][real],
+            [convert_to_numpy(weights)[0][real] for weights in model.attention_weights(memory, previous_ids)],
         )
 
 

@@ -22,11 +22,13 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
     from matplotlib.figure import Figure
 
     epochs = read_csv_log(folder.metrics_path)
-    batches = read_csv_log(folder.path / "continuous.csv")
+    batches = read_csv_log(folder.continuous_path)
     figure = Figure(figsize=(11, 3.4), layout="constrained")
     loss, error, score = figure.subplots(1, 3)
-    if folder.config.training.loss == "character":  # otherwise it is in nats per sentence, on another scale
-        _draw(loss, epochs, "loss", "training (with dropout)", "o-", "tab:grey")
+    training = folder.config.training
+    if training.loss == "character":  # otherwise it is in nats per sentence, on another scale
+        with_what = "dropout and label smoothing" if training.label_smoothing else "dropout"
+        _draw(loss, epochs, "loss", f"training (with {with_what})", "o-", "tab:grey")
     _draw(loss, epochs, "val_loss", "validation", "o-", "tab:blue")
     _draw_batches(loss, batches, "cross_entropy", "tab:blue")
     loss.set(ylabel="cross entropy, nats per character", ylim=(0, None))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bytenet.lite.characters import PAD_ID, fits
+from bytenet.lite.characters import PAD_ID, fits, is_blank
 from bytenet.lite.model import LiteModel
 
 
@@ -35,8 +35,9 @@ class LitePairScorer:
         """
         scores = np.zeros(len(sources), np.float64)
         lengths = np.zeros(len(sources), np.int64)
-        for row, pair in enumerate(zip(sources, targets, strict=True)):
-            source_ids, target_ids = map(self.model.characters.encode, pair)
+        encode = self.model.characters.encode
+        for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
+            source_ids, target_ids = encode("" if is_blank(source) else source), encode(target)
             # As in training, both sides have the same length.
             length = max(len(source_ids), len(target_ids))
             result = self.model(source_ids=_padded(source_ids, length), target_ids=_padded(target_ids, length))

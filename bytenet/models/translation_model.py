@@ -88,7 +88,7 @@ class TranslationModel(keras.Model):
         """
         source_ids, target_ids = inputs["source_ids"], inputs["target_ids"]
         memory = memory_of_targets(self.encode(source_ids, training=training), source_ids, target_ids)
-        previous_ids = keras.ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
+        previous_ids = previous_symbols(target_ids)
         if self._character_dropout is not None and training:
             kept = self._character_dropout(keras.ops.ones(keras.ops.shape(previous_ids)), training=True)
             previous_ids = keras.ops.where(kept > 0, previous_ids, 0)  # the embedding of 0 is zero
@@ -233,6 +233,11 @@ def repeat_for_beams(values, previous_ids):
     channels = values.shape[-1]
     repeated = ops.broadcast_to(values[:, None], (batch, hypotheses // batch, channels))
     return ops.reshape(repeated, (hypotheses, channels))
+
+
+def previous_symbols(target_ids):
+    """What the decoder reads: int32 `(batch, T)` targets → the symbol before each; 0 before the first one."""
+    return keras.ops.pad(target_ids, [[0, 0], [1, 0]])[:, :-1]
 
 
 def memory_of_targets(memory, source_ids, target_ids):

@@ -29,7 +29,7 @@ def average_checkpoints(
         run_dir: the run folder, or the folder of its backward translator, which is in the checkpoints of the whole run.
         out: a folder that does not exist. It gets the model, the settings, the vocabulary and the environment, and no
             checkpoints.
-        last: number of checkpoints, from the newest on; None is all that the run has.
+        last: number of checkpoints, from the newest on, at least 2; None is all that the run has.
 
     Returns:
         The names of the averaged checkpoints, oldest first.
@@ -37,10 +37,13 @@ def average_checkpoints(
     Raises:
         MissingFileError: there is no such run, or it has not saved a model yet.
         InputError: the run has too few checkpoints, or one of them is damaged; or there is something at `out`.
+        ValueError: `last` is below 2.
 
     Reference:
         Vaswani et al. 2017, "Attention Is All You Need", section 6.1.
     """
+    if last is not None and last < _FEWEST:
+        raise ValueError(f"last is {last}; expected {_FEWEST} or more.")
     check_new_folder(out)
     run = RunFolder.open(run_dir)
     whole = RunFolder.open(run.trained_in)

@@ -107,7 +107,8 @@ def checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first."""
     if not folder.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    names = (_NAME.fullmatch(path.name) for path in folder.iterdir())
+    return [folder / name[0] for name in sorted(filter(None, names), key=lambda name: int(name[1]))]
 
 
 def restore_checkpoint(

@@ -64,7 +64,8 @@ class ValidationTools:
     Attributes:
         model: as given.
         greedy: greedy search, with which the thesis watched training.
-        decoder: search with `evaluation.beam_size`, otherwise as translators search later.
+        decoder: search with `evaluation.beam_size`, otherwise as translators search later, but without what ranks or
+            changes the hypotheses of a search (coverage penalty, reranking, minimum Bayes risk, unknown symbols).
         sentence_losses: function from inputs of the model to the nats of each sentence, float32 `(batch,)`.
     """
 

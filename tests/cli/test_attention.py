@@ -9,8 +9,10 @@ from click import UsageError
 
 from bytenet.cli.attention import attention
 from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.datasets import Pairs, Vocabulary
 from bytenet.decoding import Translator
+from bytenet.decoding.alignment import Aligner
 from bytenet.errors import InputError
 from bytenet.evaluation.sentence_attention import attention_of_pairs
 from bytenet.models import build_model
@@ -61,8 +63,26 @@ def test_sentences_longer_than_the_learned_positions_are_refused():
     [longest] = attention_of_pairs(model, vocabulary, Pairs(["a" * 5], ["b" * 6]))
     assert len(longest.target) == 6
     for pair in (["a" * 6], ["b"]), (["a"], ["b" * 7]):
-        with pytest.raises(InputError, match="reads at most 6 symbols"):
+        with pytest.raises(InputError, match="reads at most 6"):
             list(attention_of_pairs(model, vocabulary, Pairs(*pair)))
+
+
+def test_a_model_that_reads_padding_is_shown_the_padding_of_its_training():
+    vocabulary = Vocabulary("abc")
+    model = build_model(RecurrentConfig(variant="madsen", settings="thesis", dim=8), vocabulary.size)
+    source, target = vocabulary.encode("abcab"), vocabulary.encode("cba")
+    padded = np.zeros((2, 1, 12), np.int32)
+    padded[0, 0, : len(source)] = source
+    padded[1, 0, : len(target)] = target
+    previous_ids = np.pad(padded[1], [[0, 0], [1, 0]])[:, :-1]
+    expected = np.array(model.alignment(model.encode(padded[0]), previous_ids))[0, : len(target), : len(source)]
+    assert (expected.sum(axis=-1) < 0.99).any()  # it attends to padding, too
+    [aligned] = Aligner(model, 1, trained_lengths=[12, 20])([source], [target])
+    [drawn] = attention_of_pairs(model, vocabulary, Pairs(["abcab"], ["cba"]), trained_lengths=[12, 20])
+    [otherwise] = Aligner(model, 1)([source], [target])
+    np.testing.assert_allclose(aligned, expected, atol=1e-6)
+    np.testing.assert_allclose(drawn.alignment, expected, atol=1e-6)
+    assert not np.allclose(otherwise, expected, atol=1e-3)
 
 
 def test_model_without_attention_is_refused(run_folder, invoke):

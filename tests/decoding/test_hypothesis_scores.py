@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import ops
 
 from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
 from bytenet.decoding.alignment import coverage
 from bytenet.decoding.finishing import replaced_unknown
+from bytenet.decoding.hypotheses import hypotheses_of
+from bytenet.decoding.search import SearchResult
 from bytenet.errors import InputError
 from bytenet.lite.length_penalty import length_penalty_divisor
 
@@ -59,6 +62,20 @@ def test_no_translation_is_shorter_than_the_least_length(table_model, beam_size,
     # The end symbol keeps its share of the probability where it is forbidden.
     expected = (length - 1) * np.log(0.06) + np.log(0.9)
     assert float(result.log_probabilities[0, 0]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_hypothesis_has_no_padding_with_or_without_an_end_symbol():
+    """Otherwise its coverage would depend on the length of the other sentences of the batch."""
+    result = SearchResult(
+        ids=tf.constant([[[4, 3, 0, 0], [5, EOS_ID, 0, 0]]]),
+        scores=tf.constant([[-1.0, -2.0]]),
+        log_probabilities=tf.constant([[-1.0, -2.0]]),
+        lengths=tf.constant([[2, 2]]),
+        ended=tf.constant([[False, True]]),
+    )
+    [[unended, ended]] = hypotheses_of(result)
+    assert (unended.ids.tolist(), unended.ended) == ([4, 3], False)
+    assert (ended.ids.tolist(), ended.ended) == ([5, EOS_ID], True)
 
 
 def test_coverage_of_the_example():

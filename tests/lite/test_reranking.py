@@ -11,6 +11,7 @@ from bytenet.errors import InputError, MissingFileError
 from bytenet.lite import Translator, pretrained
 from bytenet.lite.__main__ import main
 from bytenet.lite.archive import Archive, packed
+from bytenet.lite.scoring import LitePairScorer
 from bytenet.model_file import ModelFile
 
 from ..archive_entries import entries_of
@@ -64,6 +65,11 @@ def test_rank_and_scores_are_those_of_the_whole_package(model_path, backward_pat
     scores = [[one.score for row in rows for one in row] for rows in (actual, expected)]
     np.testing.assert_allclose(*scores, atol=1e-4)
     assert [row[0] for row in actual] == [row[0] for row in lite.translate(lines)]
+
+
+def test_blank_texts_are_empty_sources(model_path):
+    scores, _ = LitePairScorer(model_path)(["", " ", "\u200b", "ein"], ["a dog"] * 4)
+    assert scores[0] == scores[1] == scores[2] != scores[3]
 
 
 def test_a_file_names_a_pretrained_model(shipped, backward_path, model_path, lines):

@@ -193,6 +193,17 @@ def test_closing_finishes_what_waits(reversing_engine):
     assert [texts(future) for future in futures] == [[str(number)] for number in range(8)]
 
 
+def test_calls_that_nobody_waits_for_take_no_turns(held_up, thread):
+    left = [thread.call(lambda: None) for _ in range(3)]
+    waiting = thread.call(lambda: list(held_up.batches))
+    long_text = thread.translate(held_up, list("abcdefghijkl"))
+    for future in left:
+        assert future.cancel()
+    held_up.gate.set()
+    assert waiting.result(PATIENCE_SECONDS) == [["first"]]
+    assert texts(long_text) == list("abcdefghijkl")
+
+
 def test_nothing_is_kept_of_finished_requests(reversing_engine, thread):
     engine = reversing_engine()
     for _ in range(20):

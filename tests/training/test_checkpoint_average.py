@@ -134,3 +134,8 @@ def test_other_mistakes_are_refused_and_leave_nothing(run, add_checkpoint):
     with pytest.raises(MissingFileError, match="training has not saved a model yet"):
         average_checkpoints(run.path, out)
     assert not out.exists()
+
+
+def test_one_checkpoint_is_no_average(run, tmp_path):
+    with pytest.raises(ValueError, match="last is 1; expected 2 or more"):
+        average_checkpoints(run.path, tmp_path / "average", last=1)

@@ -196,6 +196,13 @@ def test_full_disk_keeps_the_previous_checkpoint_and_no_partial_file(model, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000001.npz"]
 
 
+def test_checkpoints_are_in_the_order_of_their_steps(tmp_path):
+    steps = (99_999_999, 100_000_000)  # eight digits and nine
+    for step in steps:
+        (tmp_path / f"step-{step:08d}.npz").touch()
+    assert [path.name for path in checkpoints(tmp_path)] == [f"step-{step}.npz" for step in steps]
+
+
 def test_partial_file_of_a_killed_process_is_no_checkpoint(model, tmp_path):
     path = save_checkpoint(tmp_path, model, [model], TrainingState(step=1), keep=1)
     (tmp_path / ".partial-1234-step-00000002.npz").write_bytes(b"half")

@@ -43,7 +43,7 @@ class RunEngine(TranslatorEngine):
         self.has_attention = model.has_attention
         self._translator = translator
         self._draft = DraftSearch(translator)
-        self._aligner = Aligner(model, batch_size=1) if model.has_attention else None
+        self._aligner = Aligner(model, 1, translator.trained_lengths) if model.has_attention else None
 
     def make_graphs(self) -> None:
         """Make all graphs of `translate`, see `Translator.make_graphs`. It takes a minute or more."""

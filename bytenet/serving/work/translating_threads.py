@@ -124,6 +124,8 @@ class TranslatingThreads:
                 self._changed.wait_for(lambda: self._jobs or self._calls or self._is_closing)
                 if not (self._jobs or self._calls):
                     return
+                while self._calls and self._calls[0][0].cancelled():  # nobody waits for it any more
+                    self._calls.popleft()
                 call = self._calls.popleft() if self._calls else None
                 batch = self._jobs.take_batch() if self._jobs else None
                 if self._jobs or self._calls:

@@ -1,5 +1,6 @@
 """Evaluation of random batches during training."""
 
+import math
 import time
 
 import keras
@@ -45,9 +46,13 @@ class ContinuousEvaluation(keras.callbacks.Callback):
         self._writer = tf.summary.create_file_writer(str(folder.logs / "validation"))
         self._names = [f"{prefix}{name}" for prefix in samplers for name in self.NAMES]
         columns = ["step", "seconds", *self._names, *(f"{name}_smoothed" for name in self._names)]
-        self._log = CsvLog(folder.path / "continuous.csv", columns)
+        self._log = CsvLog(folder.continuous_path, columns)
         self._log.drop_after(state.step or -1)  # without a checkpoint, step 0 is measured again
-        self._values = read_csv_log(self._log.path)
+        # Rows from before `evaluation.continuous_train` was switched on have empty cells.
+        self._values = {
+            name: [value for value in values if not math.isnan(value)]
+            for name, values in read_csv_log(self._log.path).items()
+        }
 
     def on_train_begin(self, logs=None):
         if self._config.continuous_every_steps is not None and self._state.step == 0:

@@ -83,7 +83,7 @@ def _measure(work: Work) -> Table:
     rows: Table = []
     for label in LADDER:
         for seed, folder in zip(work.seeds, work.folders(_run(label, work.scale)), strict=True):
-            epochs, batches = read_csv_log(folder.metrics_path), read_csv_log(folder.path / "continuous.csv")
+            epochs, batches = read_csv_log(folder.metrics_path), read_csv_log(folder.continuous_path)
             steps = steps_per_epoch(folder)
             time = relative_time if label.startswith("SELU") else 1.0
             same: Row = {"run": label, "seed": seed, "relative_time": time}

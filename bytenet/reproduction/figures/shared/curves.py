@@ -29,7 +29,7 @@ def collect_curves(work: Work, labelled: Mapping[str, TrainingRun], measures: Se
     rows: Table = []
     for label, run in labelled.items():
         for seed, folder in zip(work.seeds, work.folders(run), strict=True):
-            values = read_csv_log(folder.path / "continuous.csv")
+            values = read_csv_log(folder.continuous_path)
             of_epoch = steps_per_epoch(folder)
             for index, step in enumerate(values["step"]):
                 row: Row = {"run": label, "seed": seed, "epoch": round(step / of_epoch, 3)}
