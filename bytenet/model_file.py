@@ -143,8 +143,9 @@ class ModelFile:
         """
         if not self.has_weights:
             raise InputError(
-                f"{self.path} was exported for LiteRT alone. Translate with --engine lite, or export it again with "
-                "--engine both."
+                f"{self.path} was exported for LiteRT alone. Only `bytenet translate`, `bytenet serve` and "
+                "`bytenet-lite` can use it, with the search of its export. For other options and commands, export it "
+                "again with --engine both."
             )
         from bytenet.models import build_model
         from bytenet.saved.model_size import weight_shapes

@@ -3,7 +3,14 @@
 from bytenet.config.config import Config
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
-from bytenet.config.reading import PATH_KEYS, lacks_files, leaves_model_open, load_config, preset_names
+from bytenet.config.reading import (
+    PATH_KEYS,
+    lacks_files,
+    leaves_model_open,
+    load_config,
+    names_no_corpus,
+    preset_names,
+)
 from bytenet.config.resuming import forbidden_changes
 from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig
 from bytenet.config.training import TrainingConfig
@@ -22,5 +29,6 @@ __all__ = [
     "lacks_files",
     "leaves_model_open",
     "load_config",
+    "names_no_corpus",
     "preset_names",
 ]

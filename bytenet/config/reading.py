@@ -91,6 +91,17 @@ def leaves_model_open(preset_or_file: str | os.PathLike[str] | None, overrides: 
     return preset is None and "data.corpus" in keys and not is_semi_supervised and of_file.isdisjoint(_SIZES)
 
 
+def names_no_corpus(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
+    """Whether a configuration is a file that names neither a preset nor a corpus.
+
+    Args:
+        preset_or_file, overrides: as for `load_config`.
+    """
+    preset, settings = _named_settings(preset_or_file)
+    keys = {setting.key for setting in [*settings, *map(parse_override, overrides)]}
+    return preset_or_file is not None and preset is None and "data.corpus" not in keys
+
+
 def lacks_files(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
     """Whether a configuration lies on a preset for files of the user, such as `pairs-10k`, and names no files.
 

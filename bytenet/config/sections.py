@@ -111,7 +111,8 @@ class DataConfig:
             readers = ("files",) if split == "train" else ("files", "shards")
             if keys and self.corpus not in readers:
                 raise ValueError(
-                    f"{keys[0]} is read only with corpus: {' or '.join(readers)}, but corpus is {self.corpus!r}"
+                    f"{keys[0]} is read only with corpus: {' or '.join(readers)}, but corpus is {self.corpus!r}. "
+                    "Set data.corpus, or leave out the files"
                 )
             if len(keys) == 1:
                 raise ValueError(f"{keys[0]} is given without its other side; give both {source} and {target}")

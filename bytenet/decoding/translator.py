@@ -24,6 +24,7 @@ from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
 from bytenet.lite.length_penalty import LengthPenaltyRule
+from bytenet.lite.lines import check_lines
 from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
 from bytenet.lite.sentences import LinesBySentence, max_sentence_chars, splits_lines
@@ -222,9 +223,11 @@ class Translator:
         Raises:
             ValueError: `n_best` is not between 1 and the number of hypotheses; or `split_sentences` is true with an
                 `n_best` above 1, with `pair_lengths`, or without `data`.
+            TypeError: `lines` is one text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
         """
+        check_lines(lines)
         if not 1 <= n_best <= self.num_hypotheses:
             name = "beam_size" if self.sampling is None else "samples"
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to {name}, which is {self.num_hypotheses}.")

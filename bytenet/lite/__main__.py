@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, MissingFileError
 from bytenet.lite.lines import decoded_lines, formatted
-from bytenet.lite.pretrained import model_path
 from bytenet.lite.reranking import check_weight
 from bytenet.lite.translator import Translator
 
@@ -46,8 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     if options.split and options.n_best > 1:
         parser.error("--split gives one translation of each line. Leave out --split or --n-best.")
     try:
-        path, reranker, weight = model_path(options.model), options.rerank_with, options.rerank_weight
-        translator = Translator(path, options.threads, reranker, weight)
+        if options.file and (not options.file.exists() or options.file.is_dir()):
+            raise MissingFileError(f"There is no file {options.file}; expected a text file with one sentence per line.")
+        translator = Translator(options.model, options.threads, options.rerank_with, options.rerank_weight)
         if options.n_best > translator.beam_size:
             parser.error(f"argument --n-best: at most {translator.beam_size}, the beam size of the model")
         with ExitStack() as files:

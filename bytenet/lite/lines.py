@@ -1,6 +1,6 @@
 """Lines of a stream in, lines of translations out, as the commands read and write them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO
 
@@ -54,3 +54,9 @@ def formatted(number: int, translations: Sequence[Translation], n_best: int) -> 
     if n_best == 1:
         return f"{translations[0].text}\n"
     return "".join(f"{number}\t{hypothesis.score:.4f}\t{hypothesis.text}\n" for hypothesis in translations)
+
+
+def check_lines(lines: Iterable[str]) -> None:
+    """Raise a TypeError for one text in the place of lines: each of its characters would be a line."""
+    if isinstance(lines, str):
+        raise TypeError("lines is one text; expected a list of texts.")

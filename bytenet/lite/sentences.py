@@ -2,6 +2,7 @@
 
 import logging
 import re
+import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -85,7 +86,8 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
     is split at the end of a clause if it can be, else between words, else anywhere.
 
     Args:
-        text: any text. The texts of the pieces, one after the other, are this text.
+        text: any text. The texts of the pieces, one after the other, are this text in Unicode's form NFC, which models
+            read. In another form, it would have more characters.
         language: code of the language, such as "de". A language that sentencex does not know is split by the rules of
             English.
         max_chars: largest number of characters of a sentence, at least 1; None for no limit.
@@ -95,7 +97,7 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
         InputError: the library sentencex is not installed, but `into_sentences` needs it.
     """
     pieces = []
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(unicodedata.normalize("NFC", text).split("\n")):
         if number:
             pieces.append(Piece("\n", False))
         for sentence in _sentences(line, language) if into_sentences else [line]:
@@ -197,8 +199,10 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
         # The end of a clause in the first half would leave a part that is much shorter than it could be.
         clauses = _CLAUSE_END.finditer(sentence, blanks + max_chars // 2 - 1, longest + 1)
         words = _WORD_END.finditer(sentence, blanks, longest + 1)
-        ends = [found.end() for found in clauses] or [found.end() for found in words] or [longest]
-        end = ends[-1]
+        ends = [found.end() for found in clauses] or [found.end() for found in words]
+        end = ends[-1] if ends else longest
+        while not ends and end > blanks + 1 and unicodedata.combining(sentence[end]):
+            end -= 1  # a mark stays with its letter
         yield sentence[:end]
         sentence = sentence[end:]
     yield sentence

@@ -12,6 +12,7 @@ from bytenet.lite.archive import SETTINGS
 from bytenet.lite.characters import is_blank
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
+from bytenet.lite.lines import check_lines
 from bytenet.lite.model import LiteModel
 from bytenet.lite.pretrained import model_path, named_path, pretrained_path
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
@@ -52,6 +53,7 @@ class Translator:
         rerank_with: str | os.PathLike[str] | None = None,
         rerank_weight: float | None = None,
     ):
+        path = model_path(path)
         self._model = LiteModel(path, "serving_default", ("source_ids", "n_best"), num_threads)
         self.beam_size = self._model.beam_size
         self.longest = self._model.longest
@@ -83,10 +85,12 @@ class Translator:
 
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`, or is above 1 with `split_sentences`.
+            TypeError: `lines` is one text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model; or `split_sentences` needs sentencex, and it is not installed.
             ModelError: LiteRT fails; the file is damaged.
         """
+        check_lines(lines)
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
         translate = partial(self._translate_lines, n_best=n_best)

@@ -1,22 +1,24 @@
 """The preset for a corpus that no preset was made for, chosen by its number of pairs."""
 
+import logging
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from bytenet.config import Config, DataConfig, leaves_model_open, load_config
+from bytenet.config import Config, DataConfig, leaves_model_open, load_config, names_no_corpus
 from bytenet.presets.expectations import measurement
 
 _PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}
 
 
 class SizedConfig(NamedTuple):
-    """A configuration, and what its preset was chosen for.
+    """A configuration, and what was chosen because it was not named.
 
     Attributes:
         config: the configuration.
-        choice: the chosen preset and why, for people; None if nothing was chosen.
+        choice: the chosen preset and why, or the chosen corpus, for people; None if nothing was chosen.
     """
 
     config: Config
@@ -41,6 +43,10 @@ def load_sized_config(
     """
     overrides = list(overrides)
     config = load_config(preset_or_file, overrides)
+    if run_config is None and names_no_corpus(preset_or_file, overrides):
+        return SizedConfig(
+            config, f"No corpus is named (data.corpus), so the demo corpus {config.data.corpus} is used."
+        )
     if not leaves_model_open(preset_or_file, overrides):
         return SizedConfig(config, None)
     if run_config is not None:
@@ -68,6 +74,19 @@ def number_of_pairs(data: DataConfig) -> int:
 
     if data.train_shards is not None:
         return len(ShardFolder.open(data.train_shards))
-    corpus = read_corpus(data)
+    with _only_errors():  # the command reads the corpus again, with all its warnings
+        corpus = read_corpus(data)
     number = len(corpus.train)
     return min(number, data.max_train_pairs or number) + len(corpus.synthetic or ())
+
+
+@contextmanager
+def _only_errors() -> Iterator[None]:
+    """No warnings about a corpus inside."""
+    logger = logging.getLogger("bytenet.datasets")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -223,6 +223,9 @@ def test_the_server_is_private_unless_told_otherwise_and_keys_come_from_the_envi
     _, settings, host, _ = started
     assert host == "127.0.0.1"
     assert settings.api_keys == {"a", "b"}
+    monkeypatch.setenv("BYTENET_API_KEYS", " ")
+    with pytest.raises(InputError, match="BYTENET_API_KEYS has no key"):
+        invoke(serve, run_folder.path)
     assert settings.allowed_origins == ()
 
 

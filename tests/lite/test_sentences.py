@@ -1,6 +1,7 @@
 """Texts are split into sentences and put together again."""
 
 import logging
+import unicodedata
 from itertools import chain, islice
 
 import pytest
@@ -61,6 +62,14 @@ def test_a_line_that_sentencex_cannot_split_stays_whole(monkeypatch):
         sentences("Ja.")
 
 
+def test_text_is_split_as_the_model_reads_it():
+    """A decomposed umlaut is one character, and no mark is cut from its letter."""
+    umlauts = unicodedata.normalize("NFD", "ä" * 10)
+    assert len(umlauts) == 20
+    assert sentences(umlauts, max_chars=10) == ["ä" * 10]
+    assert sentences("q\u0308" * 4, max_chars=3) == ["q\u0308"] * 4
+
+
 @given(
     text=st.text(st.sampled_from(list("aB. ,!?\n\r\t\u200b\u2028。ä")) | st.characters(exclude_categories=["Cs"])),
     language=st.sampled_from(["de", "en", "ja", "xx"]),
@@ -69,7 +78,7 @@ def test_a_line_that_sentencex_cannot_split_stays_whole(monkeypatch):
 )
 def test_pieces_are_the_whole_text_and_sentences_have_no_line_end(text, language, max_chars, into_sentences):
     pieces = split_text(text, language, max_chars, into_sentences)
-    assert "".join(piece.text for piece in pieces) == text
+    assert "".join(piece.text for piece in pieces) == unicodedata.normalize("NFC", text)
     for piece in pieces:
         if piece.is_sentence:
             assert not is_blank(piece.text)

@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 
+from bytenet import decoding
 from bytenet.errors import InputError, ModelError
 from bytenet.lite import Translator
 from bytenet.lite.archive import Archive, packed
@@ -159,3 +160,9 @@ def test_missing_runtime_is_named(model_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ai_edge_litert.interpreter", None)
     with pytest.raises(InputError, match="pip install ai-edge-litert"):
         Translator(model_path)
+
+
+def test_one_text_in_the_place_of_lines_is_refused(model_path):
+    for translator in (Translator(model_path), decoding.Translator.from_run(model_path)):
+        with pytest.raises(TypeError, match=r"lines is one text; expected a list of texts\."):
+            next(translator.translate("ein"))

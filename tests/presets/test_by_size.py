@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bytenet.config import load_config
+from bytenet.datasets.loading import load_corpus
 from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
 from bytenet.presets.expectations import Measured, Reached
 
@@ -80,7 +81,7 @@ def test_overrides_alone_may_name_a_corpus():
 @pytest.mark.parametrize(
     ("text", "overrides"),
     [
-        (f"preset: numbers\n{CORPUS}", []), (f"{CORPUS}model: {{dim: 64}}\n", []), ("training: {epochs: 3}\n", []),
+        (f"preset: numbers\n{CORPUS}", []), (f"{CORPUS}model: {{dim: 64}}\n", []),
         (f"{CORPUS}model: {{family: transformer}}\n", []), (f"{CORPUS}model: {{settings: thesis}}\n", []),
         (CORPUS, ["semi_supervised.enabled=true"]),
     ],
@@ -88,6 +89,24 @@ def test_overrides_alone_may_name_a_corpus():
 def test_other_files_keep_their_meaning(text, overrides):
     Path("my.yaml").write_text(text)
     assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
+
+
+@pytest.mark.parametrize("text", ["", "training: {epochs: 3}\n"])
+def test_a_file_without_a_corpus_says_which_one_is_used(text):
+    Path("my.yaml").write_text(text)
+    config, choice = load_sized_config("my.yaml")
+    assert config == load_config("my.yaml")
+    assert choice == "No corpus is named (data.corpus), so the demo corpus numbers is used."
+    assert load_sized_config("my.yaml", run_config="my.yaml").choice is None
+    assert load_sized_config(None).choice is None
+
+
+def test_warnings_about_a_corpus_are_left_to_the_command(caplog):
+    Path("de").write_bytes(b"ein Hund\r\n" * 9000)
+    load_sized_config(None, FILES)
+    assert not caplog.messages
+    load_corpus(load_config(None, FILES).data)
+    assert "de has Windows line ends" in caplog.text
 
 
 def test_the_configuration_of_a_run_and_presets_keep_their_meaning():

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 from bytenet.datasets.corpora.registry import find_entry
@@ -26,7 +27,7 @@ def model_card(model: RunFolder | ModelFile, precision: Precision = "float32", t
             present card of a model file.
     """
     if isinstance(model, ModelFile):
-        facts = model.facts | _precision(precision)
+        facts = model.facts | _precision(precision, model.facts)
         text = text or _with_facts(model.card, model.facts, facts)
     else:
         facts = _facts(model, precision)
@@ -54,10 +55,12 @@ def _with_facts(card: str, earlier: dict[str, str], facts: dict[str, str]) -> st
     return card
 
 
-def _precision(precision: Precision) -> dict[str, str]:
-    """The fact about rounded weights, if they are rounded."""
-    rounded = {"precision": f"{precision}; the scores are those of the weights before they were rounded"}
-    return {} if precision == "float32" else rounded
+def _precision(precision: Precision, facts: Iterable[str]) -> dict[str, str]:
+    """The fact about rounded weights, if they are rounded, beside other facts."""
+    if precision == "float32":
+        return {}
+    has_scores = any(name.startswith("scores on ") for name in facts)
+    return {"precision": precision + "; the scores are those of the weights before they were rounded" * has_scores}
 
 
 def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
@@ -67,11 +70,11 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
     environment: Environment = run.environment() if run.environment_path.is_file() else {}
     facts = {
         "languages": " to ".join(config.data.languages),
-        "corpus": f"{entry.name}, {entry.description}",
+        "corpus": "text files of the user who trained it" if is_own else f"{entry.name}, {entry.description}",
         "sentences": f"up to {config.data.max_length} characters in training; longer ones are split",
         "licence": "not stated; it is that of the training text" if is_own else entry.licence,
-        **_scores(run),
-        **_precision(precision),
+        **(scores := _scores(run)),
+        **_precision(precision, scores),
     }
     facts["alphabet"] = f"{len(run.vocabulary.characters)} characters"
     if parameters := environment.get("trainable_parameters"):

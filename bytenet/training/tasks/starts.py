@@ -6,7 +6,8 @@ from dataclasses import asdict, replace
 
 import keras
 
-from bytenet.config import Config
+from bytenet.config import Config, DataConfig
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError
 from bytenet.lite.languages import check_direction
@@ -17,6 +18,7 @@ from bytenet.trained_model import open_model
 # These settings change neither the weights of a model nor what it computes with them. The variant and the settings
 # choose values of other settings, which are compared.
 _MAY_DIFFER = ("dropout", "character_dropout", "variant", "settings")
+_DEFAULTS = {"model.family": ByteNetConfig.family, "data.unknown": DataConfig.unknown}
 
 
 def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: bool) -> tuple[Config, Vocabulary | None]:
@@ -27,11 +29,12 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
         run_dir, resume: as for `bytenet.training.train`. A resumed run keeps its own model and vocabulary.
 
     Returns:
-        The configuration with the start's model and the added sets, but with its own rates of dropout; and the start's
-        vocabulary. Without a start, the configuration as it is and None.
+        The configuration with the start's model, its rule for unknown characters and the added sets, but with its own
+        rates of dropout; and the start's vocabulary. Without a start, the configuration as it is and None.
 
     Raises:
-        ConfigError: the run is semi-supervised, or sets cannot be added.
+        ConfigError: the run is semi-supervised, or sets cannot be added; or another family, or another rule for unknown
+            characters than the default, is set.
         MissingFileError: there is no such run or model.
         InputError: it translates between other languages.
     """
@@ -53,8 +56,19 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
     source = own if resumes else open_model(start)
     _check_direction(source, "training.start", config.data.languages)
     model = source.config.model if resumes else source.config.model.with_added_sets(config.training.added_sets)
+    unknown = source.vocabulary.unknown
+    for name, value, of_start in (
+        ("model.family", config.model.family, model.family),
+        ("data.unknown", config.data.unknown, unknown),
+    ):
+        if value not in (of_start, _DEFAULTS[name]):
+            raise ConfigError(
+                f"{name} is {value}, but the model of training.start has {of_start}. Leave out {name}, or leave out "
+                "training.start."
+            )
     rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
-    return replace(config, model=replace(model, **rates)), source.vocabulary
+    data = replace(config.data, unknown=unknown)
+    return replace(config, model=replace(model, **rates), data=data), source.vocabulary
 
 
 def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> None:

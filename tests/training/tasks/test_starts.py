@@ -1,10 +1,12 @@
 """Runs whose translators start from the models of finished runs."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.decoding import Translator
@@ -187,6 +189,7 @@ def test_runs_start_from_models_that_ship(
         ),
         (["data.source_language=da"], r"^training.start: .* expected a model from da to en\. If only the names of "),
         (["semi_supervised.enabled=true"], "training.start is for training on pairs alone"),
+        (["data.unknown=error"], r"data.unknown is error, but .* has symbol\. Leave out data.unknown, or leave out "),
     ],
 )
 def test_start_that_does_not_fit_the_run_is_refused(smallest_config, supervised_run, tmp_path, settings, message):
@@ -195,3 +198,9 @@ def test_start_that_does_not_fit_the_run_is_refused(smallest_config, supervised_
     with pytest.raises(InputError, match=message):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_start_of_another_family_is_refused(smallest_config, supervised_run, tmp_path):
+    config = replace(smallest_config(f"training.start={supervised_run('start').path}"), model=TransformerConfig())
+    with pytest.raises(InputError, match=r"model\.family is transformer, but the model of training\.start has bytenet"):
+        train(config, tmp_path / "run")
