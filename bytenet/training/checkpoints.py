@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, short
 from bytenet.files import atomic_path
 from bytenet.limits import parse_json
 from bytenet.saved.array_file import ArrayDescription, ArrayFile, open_arrays
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, check_state
 
 _NAME = re.compile(r"step-(\d+)\.npz")
 _STATE_KEY = "training_state"
@@ -142,6 +143,23 @@ def restore_checkpoint(
     for name, variable in variables.items():
         variable.assign(arrays[name])
     return state
+
+
+def restore_run(
+    path: Path, model: keras.Model, translators: Sequence[keras.Model], fresh: TrainingState, num_batches: int
+) -> TrainingState:
+    """Put the values of a checkpoint into the model, and return its state, for a run on the present data.
+
+    Args:
+        path, model, translators: as for `restore_checkpoint`.
+        fresh: state with the fingerprints of the present data.
+        num_batches: in an epoch.
+
+    Raises:
+        InputError: the checkpoint cannot be used, or belongs to other data; the model is unchanged.
+    """
+    state = restore_checkpoint(path, model, translators, lambda state: check_state(state, path, fresh, num_batches))
+    return replace(state, validation=fresh.validation)  # earlier versions saved none
 
 
 def read_variables(path: Path, variables: Mapping[str, keras.Variable]) -> dict[str, np.ndarray]:

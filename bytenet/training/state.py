@@ -71,6 +71,23 @@ class TrainingState:
     data: str = ""
     validation: str = ""
 
+    def improve(self, metric: str, translator: str, score: float, epoch: int) -> bool:
+        """Keep a score if it is the best one so far.
+
+        Args:
+            metric: as for `is_better`.
+            translator: "forward" or "backward".
+            score: of this translator.
+            epoch: number of epochs before the score was measured.
+
+        Returns:
+            Whether the score is the best one so far.
+        """
+        improved = is_better(metric, score, self.best_scores.get(translator))
+        if improved:
+            self.best_scores[translator], self.best_epoch = score, epoch
+        return improved
+
     def to_dict(self) -> dict[str, Any]:
         """The state for `from_dict`."""
         return asdict(self)

@@ -4,7 +4,6 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import keras
@@ -17,14 +16,14 @@ from bytenet.saved.model_size import check_size
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
-from bytenet.training.checkpoints import check_clock, checkpoints, latest_checkpoint, restore_checkpoint
+from bytenet.training.checkpoints import check_clock, checkpoints, latest_checkpoint, restore_run
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.comparison import check_same_training
 from bytenet.training.distribution.failures import explaining_ends
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.state import TrainingState, check_state, is_out_of_patience
+from bytenet.training.state import TrainingState, is_out_of_patience
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
 from bytenet.training.tasks.starts import take_over_start
@@ -162,7 +161,7 @@ def _fit_alone(
     state = TrainingState(data=task.data_fingerprint(), validation=task.validation_fingerprint())
     begun = config
     if checkpoint is not None:
-        state = _restored_state(checkpoint, model, [*translators.values()], state, task.plan.num_batches)
+        state = restore_run(checkpoint, model, [*translators.values()], state, task.plan.num_batches)
         begun = folder.config
     if resume:
         for direction in task.directions:
@@ -206,23 +205,3 @@ def _checkpoint_of_chief(folder: RunFolder, workers: Workers) -> Path | None:
         checkpoint = folder.path.with_name(name)
         checkpoint.write_bytes(content)
     return checkpoint
-
-
-def _restored_state(
-    checkpoint: Path, model: keras.Model, translators: Sequence[keras.Model], fresh: TrainingState, num_batches: int
-) -> TrainingState:
-    """Put the values of a checkpoint into the model, and return its state.
-
-    Args:
-        checkpoint: of the run.
-        model, translators: as for `restore_checkpoint`.
-        fresh: state with the fingerprints of the present data.
-        num_batches: in an epoch.
-
-    Raises:
-        InputError: the checkpoint cannot be used, or belongs to other data; the model is unchanged.
-    """
-    state = restore_checkpoint(
-        checkpoint, model, translators, lambda state: check_state(state, checkpoint, fresh, num_batches)
-    )
-    return replace(state, validation=fresh.validation)

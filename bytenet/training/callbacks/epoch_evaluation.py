@@ -12,7 +12,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.checkpoints import save_model
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, is_better, is_out_of_patience
+from bytenet.training.state import TrainingState, is_out_of_patience
 from bytenet.training.validation import Validator
 
 
@@ -93,9 +93,7 @@ class EpochEvaluation(keras.callbacks.Callback):
             self._write(name, scores, hypotheses)
             state.seconds += time.monotonic() - began
             metric = config.training.early_stopping_metric
-            score = scores[metric]
-            if is_better(metric, score, state.best_scores.get(name)):
-                state.best_scores[name], state.best_epoch = score, epoch
+            if state.improve(metric, name, scores[metric], epoch):
                 to_save.add(name)
         self._save(self._folders if config.training.keep_model == "last" else to_save)
 

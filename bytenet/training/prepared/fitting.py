@@ -17,7 +17,7 @@ from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
-from bytenet.training.checkpoints import latest_checkpoint, restore_checkpoint, save_checkpoint, save_model
+from bytenet.training.checkpoints import latest_checkpoint, restore_run, save_checkpoint, save_model
 from bytenet.training.compilation import compile_model
 from bytenet.training.environment import add_fitting, device_names, num_trainable
 from bytenet.training.metrics import EPOCH_COLUMNS, CharacterCrossEntropy
@@ -25,7 +25,7 @@ from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs, UnweightedBatch
-from bytenet.training.state import TrainingState, check_state, is_better, is_out_of_patience
+from bytenet.training.state import TrainingState, is_out_of_patience
 
 _SECONDS_BETWEEN_LINES = 30
 _MEASURED = ("loss", "character_error", "val_loss")
@@ -74,10 +74,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     data = hashlib.sha256(f"{pairs.fingerprint()} {config.training.seed} {plan.settings}".encode()).hexdigest()
     state = TrainingState(data=data, validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
-        fresh = state
-        state = restore_checkpoint(
-            checkpoint, model, [model], lambda state: check_state(state, checkpoint, fresh, plan.num_batches)
-        )
+        state = restore_run(checkpoint, model, [model], state, plan.num_batches)
     is_finished = state.step >= total_steps or is_out_of_patience(state, config)
     if state.batch:
         message = (
@@ -253,10 +250,7 @@ class _Epochs(keras.callbacks.Callback):
         state, training = self._state, self._run.config.training
         if training.early_stopping_metric != "val_loss" or val_loss is None:
             return True
-        improved = is_better("val_loss", val_loss, state.best_scores.get("forward"))
-        if improved:
-            state.best_scores["forward"], state.best_epoch = val_loss, state.epoch
-        return improved or training.keep_model == "last"
+        return state.improve("val_loss", "forward", val_loss, state.epoch) or training.keep_model == "last"
 
     def _write(self, epoch: int, logs: dict[str, float]) -> None:
         state = self._state
