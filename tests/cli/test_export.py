@@ -45,7 +45,7 @@ def test_file_translates_with_either_engine_as_the_run_does(engine, model_path, 
 def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, tmp_path):
     card = ModelFile(model_path).card
     assert card.startswith("# bytenet: de to en\n")
-    assert "- corpus: files" in card
+    assert "- corpus: text files of the user" in card
     assert "- licence: not stated" in card
     assert str(run_folder.path.parent) not in card
     (tmp_path / "card.md").write_text("# Mine: ü\n", encoding="utf-8")

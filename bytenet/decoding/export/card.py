@@ -59,7 +59,7 @@ def _precision(precision: Precision, facts: Iterable[str]) -> dict[str, str]:
     """The fact about rounded weights, if they are rounded, beside other facts."""
     if precision == "float32":
         return {}
-    has_scores = any(name.startswith("scores on ") for name in facts)
+    has_scores = any(name.startswith("scores") for name in facts)
     return {"precision": precision + "; the scores are those of the weights before they were rounded" * has_scores}
 
 
