@@ -60,10 +60,10 @@ def _introduction(experiments: Sequence[Experiment], results: Sequence[Published
     finished = {result.experiment.name for result in results}
     num_finished = sum(name in finished for name in of_thesis)
     num_others, others_finished = len(experiments) - len(of_thesis), len(finished) - num_finished
-    others = f" {others_finished} of {num_others} further experiments have one, too." if num_others else ""
+    others = f" {others_finished} of {num_others} further experiments have one." if num_others else ""
     return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
-results: its figures, its tables and its conclusions. We make {len(of_thesis)} of its figures and tables again. For
-{num_finished} of them there is a measurement, often at a smaller size.{others}
+results: its figures, its tables and its conclusions. We make {len(of_thesis)} of its figures and tables again:
+{num_finished} of {len(of_thesis)} have a measurement, often at a smaller size.{others}
 
 We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and narrower
 models. [thesis-and-code.md](thesis-and-code.md) lists the differences between the thesis's text, its code and this
