@@ -173,5 +173,9 @@ class TranslatorPair(keras.Model):
             self._means[name].update_state(value)
         return self.get_metrics_result()
 
+    def search(self, side: Side, ids: tf.Tensor, max_length: int) -> tuple[tf.Tensor, tf.Tensor]:
+        """Search for translations of monolingual text, see `TextGradients.search`."""
+        return self.text_gradients.search(side, ids, max_length)
+
     def _on_device_of(self, name: str) -> AbstractContextManager:
         return self.text_gradients.on_device_of(name)

@@ -115,7 +115,7 @@ def _parts_of_text(
     pair: TranslatorPair, beam_size: int, shapes_of_texts: Mapping[Side, Sequence[BatchShape]], jit_compile: bool
 ) -> list[StepPart]:
     """The parts that text adds to a step, for every shape of both sides: text with search, and the search alone."""
-    search = tf.function(pair.text_gradients.search, jit_compile=jit_compile or None, autograph=False)
+    search = tf.function(pair.search, jit_compile=jit_compile or None, autograph=False)
     text_and_search, search_alone = _called_as_in_a_step(pair, pair.text_part), _called_as_in_a_step(pair, search)
     parts = []
     for side, shapes in shapes_of_texts.items():
