@@ -149,15 +149,15 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine
 
 def _read_keys(path: Path | None) -> frozenset[str]:
     """The keys in a file or in the environment. They are no arguments, because every user can read those."""
-    from bytenet.datasets import read_lines
     from bytenet.errors import InputError
 
     if path is None:
-        if (value := os.environ.get(_KEYS_VARIABLE)) is None:
-            return frozenset()
-        if not value.split():
+        value = os.environ.get(_KEYS_VARIABLE)
+        if value is not None and not value.split():
             raise InputError(f"{_KEYS_VARIABLE} has no key. Write a key into it, or unset it to serve everybody.")
-        return frozenset(value.split())
+        return frozenset((value or "").split())
+    from bytenet.datasets import read_lines
+
     keys = frozenset(line.strip() for line in read_lines(path)) - {""}
     if not keys:
         raise InputError(f"{path} has no key. Write a key on each line, or leave out --api-keys.")

@@ -132,6 +132,7 @@ def attention_of_pairs(
         if longest is not None and len(target_ids) == longest + 1:
             target_ids = target_ids[:-1]  # a translation of the greatest length has no end symbol
         lengths = [max(len(source_ids), len(target_ids))]
+        model.length_policy.check(*lengths)
         ((_, _, length),) = batches_by_length([0], lengths, 1, trained_lengths, longest)
         memory = model.encode(pad_batch([source_ids], 1, length))
         previous_ids = previous_symbols(pad_batch([target_ids], 1, length))

@@ -200,9 +200,12 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
         clauses = _CLAUSE_END.finditer(sentence, blanks + max_chars // 2 - 1, longest + 1)
         words = _WORD_END.finditer(sentence, blanks, longest + 1)
         ends = [found.end() for found in clauses] or [found.end() for found in words]
-        end = ends[-1] if ends else longest
-        while not ends and end > blanks + 1 and unicodedata.combining(sentence[end]):
-            end -= 1  # a mark stays with its letter
+        if ends:
+            end = ends[-1]
+        else:
+            end = longest
+            while end > blanks + 1 and unicodedata.combining(sentence[end]):
+                end -= 1  # a mark stays with its letter
         yield sentence[:end]
         sentence = sentence[end:]
     yield sentence

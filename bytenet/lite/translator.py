@@ -27,7 +27,7 @@ class Translator:
     The options of the search are those of the export. Several threads may use one translator; they take turns.
 
     Args:
-        path: of the file.
+        path: of the file, or the name of a pretrained model.
         num_threads: processor cores for one line.
         rerank_with: a `.bytenet` file with a model of the other direction, or the name of a pretrained model. All
             hypotheses of the beam are reranked with it, see `Reranker`. None takes the one that the file names, if

@@ -63,7 +63,7 @@ def test_sentences_longer_than_the_learned_positions_are_refused():
     [longest] = attention_of_pairs(model, vocabulary, Pairs(["a" * 5], ["b" * 6]))
     assert len(longest.target) == 6
     for pair in (["a" * 6], ["b"]), (["a"], ["b" * 7]):
-        with pytest.raises(InputError, match="reads at most 6"):
+        with pytest.raises(InputError, match="reads at most 6 symbols"):
             list(attention_of_pairs(model, vocabulary, Pairs(*pair)))
 
 

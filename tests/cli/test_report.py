@@ -40,6 +40,18 @@ def evaluation() -> Evaluation:
     return Evaluation("test", scores=scores, settings=settings, seconds=1.0, num_unended=0, **texts)
 
 
+@pytest.fixture
+def written(run, evaluation, invoke):
+    """A function that saves the evaluation and returns the page of the run."""
+
+    def written():
+        evaluation.save(run.evaluation)
+        invoke(report, run.path)
+        return (run.path / "report.md").read_text(encoding="utf-8")
+
+    return written
+
+
 def test_page_shows_command_machine_time_speed_scores_and_translations(run, evaluated_run, invoke, tmp_path):
     shutil.copytree(evaluated_run[0].evaluation, run.evaluation)
     page = tmp_path / "docs" / "results.md"
@@ -68,30 +80,24 @@ def test_page_shows_command_machine_time_speed_scores_and_translations(run, eval
     assert (page.parent / "results-curves.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_page_is_written_to_the_run_folder_by_default(run, evaluation, invoke):
-    evaluation.save(run.evaluation)
-    invoke(report, run.path)
-    assert (run.path / "report.md").read_text(encoding="utf-8").startswith("# run\n")
+def test_page_is_written_to_the_run_folder_by_default(written):
+    assert written().startswith("# run\n")
 
 
-def test_missing_measurements_are_left_out(run, evaluation, invoke):
+def test_missing_measurements_are_left_out(run, written):
     run.metrics_path.write_text(
         "epoch,step,seconds,characters,loss,character_error,val_loss\n1,10,60,,2.5,,\n2,20,120,,1.5,,1.75\n"
     )
-    evaluation.save(run.evaluation)
-    invoke(report, run.path)
-    text = (run.path / "report.md").read_text(encoding="utf-8")
+    text = written()
     assert "| epoch | seconds | loss | val_loss |" in text
     assert "| 1 | 60 | 2.5 |  |" in text
     assert "nan" not in text
     assert "| speed |" not in text
 
 
-def test_page_of_an_averaged_model_has_scores_and_no_curves(run, evaluation, invoke):
+def test_page_of_an_averaged_model_has_scores_and_no_curves(run, written):
     run.metrics_path.unlink()
-    evaluation.save(run.evaluation)
-    invoke(report, run.path)
-    text = (run.path / "report.md").read_text(encoding="utf-8")
+    text = written()
     assert "| trainable parameters | 12,345 |" in text
     assert "## Scores on test" in text
     assert "Epoch by epoch" not in text

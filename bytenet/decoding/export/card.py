@@ -59,8 +59,9 @@ def _precision(precision: Precision, facts: Iterable[str]) -> dict[str, str]:
     """The fact about rounded weights, if they are rounded, beside other facts."""
     if precision == "float32":
         return {}
-    has_scores = any(name.startswith("scores") for name in facts)
-    return {"precision": precision + "; the scores are those of the weights before they were rounded" * has_scores}
+    if not any(name.startswith("scores") for name in facts):
+        return {"precision": precision}
+    return {"precision": f"{precision}; the scores are those of the weights before they were rounded"}
 
 
 def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
@@ -68,12 +69,13 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
     entry = find_entry(config.data.corpus)
     is_own = not entry.languages  # a user's text, of any language
     environment: Environment = run.environment() if run.environment_path.is_file() else {}
+    scores = _scores(run)
     facts = {
         "languages": " to ".join(config.data.languages),
         "corpus": "text files of the user who trained it" if is_own else f"{entry.name}, {entry.description}",
         "sentences": f"up to {config.data.max_length} characters in training; longer ones are split",
         "licence": "not stated; it is that of the training text" if is_own else entry.licence,
-        **(scores := _scores(run)),
+        **scores,
         **_precision(precision, scores),
     }
     facts["alphabet"] = f"{len(run.vocabulary.characters)} characters"
