@@ -113,7 +113,7 @@ EXPERIMENTS = (
                 "smoke": "1 min, on Synthetic Digits", "cpu": "5 min after source-attention", "thesis": "as cpu"
             },
         ),
-        basis=Basis("trained, beyond the thesis", f"d = 128, {MINUTES} minutes of two cores"),
+        basis=Basis("trained, beyond the thesis", f"d = 128, steps of {MINUTES} minutes on two cores"),
         runs=lambda scale: [run_of(system, scale, MINUTES) for system in _SYSTEMS],
         measure=_measure,
         verdicts=_verdicts,

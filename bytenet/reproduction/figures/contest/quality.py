@@ -127,7 +127,7 @@ def plot(table: Table, path: Path) -> None:
         if row["bleu_low"] != "":
             right.plot([row["bleu_low"], row["bleu_high"]], [place, place], "-", color=f"C{place}", alpha=0.4)
         right.plot(row["bleu"], place, "o", color=f"C{place}")
-    left.set(xlabel="minutes of training on two cores", ylabel="chrF on the validation set, greedy")
+    left.set(xlabel="minutes of training", ylabel="chrF on the validation set, greedy")
     right.set(xlabel="BLEU on the test set, with 95 % intervals over sentences", ylim=(len(systems) - 0.5, -0.5))
     right.set_yticks(range(len(systems)), systems)
     lengths.set(xlabel="characters of the source, means of quarters of the test set", ylabel="chrF on the test set")
