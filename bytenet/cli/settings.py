@@ -23,11 +23,11 @@ def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
     bytenet settings --set model.family=transformer
     bytenet settings multi30k-attention > my.yaml
     """
-    from bytenet.config import lacks_files
+    from bytenet.config import ConfigSources
     from bytenet.config.described_settings import described_yaml
     from bytenet.presets.by_size import load_sized_config
 
-    if lacks_files(preset_or_file, overrides):
+    if ConfigSources.read(preset_or_file, overrides).lacks_files:
         overrides = (*_FILES, *overrides)
         click.echo("train.source and train.target stand for the names of your files.", err=True)
     config, choice = load_sized_config(preset_or_file, overrides)

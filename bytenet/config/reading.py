@@ -9,14 +9,14 @@ that only the former family has, and its variant, are left out.
 """
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pydantic import ValidationError
 
-from bytenet.config.checks import problem_of
+from bytenet.config.building import build_config
 from bytenet.config.config import Config
 from bytenet.config.keys import Keys, family_of, owners
 from bytenet.config.old_names import with_present_names
@@ -25,22 +25,6 @@ from bytenet.errors import ConfigError, MissingFileError, nearest, shown
 from bytenet.limits import MOST_CONFIG_BYTES, read_limited
 from bytenet.presets import preset_files
 
-_MODEL_KEYS = (
-    "training.start", "semi_supervised.start_forward", "semi_supervised.start_backward", "decoding.rerank_with",
-)  # fmt: skip
-"""The settings that name another model: the path of a run or model file, or a pretrained model."""
-
-PATH_KEYS = (
-    *(
-        f"data.{split}_{side}"
-        for split in ("train", "validation", "test", "monolingual", "synthetic")
-        for side in ("source", "target")
-    ),
-    "data.train_shards",
-    *_MODEL_KEYS,
-)
-"""The settings that are paths."""
-
 _CHOICES = ("model.family", "model.variant", "model.settings")
 _SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is
 
@@ -48,6 +32,69 @@ _SIZES = ("model.dim", *_CHOICES)  # settings that say how large a model is
 def preset_names() -> list[str]:
     """The presets of the package, sorted."""
     return sorted(preset_files())
+
+
+@dataclass(frozen=True)
+class ConfigSources:
+    """The settings of a preset or file, and the overrides of `--set`, before they are checked.
+
+    Attributes:
+        preset_or_file: the name of the preset or the path of the file; None if there is neither.
+        preset: the preset that is named, or that the file names.
+        settings: all settings of the file, on those of its preset.
+        overrides: the settings of `--set`.
+    """
+
+    preset_or_file: str | None
+    preset: str | None
+    settings: list[Setting]
+    overrides: list[Setting]
+
+    @classmethod
+    def read(cls, preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> Self:
+        """Read a preset or a YAML file, and overrides. For arguments and errors see `load_config`."""
+        changes = [parse_override(override) for override in overrides]
+        name = None if preset_or_file is None else os.fspath(preset_or_file)
+        return cls(name, *_named_settings(name), changes)
+
+    def config(self, base: str | os.PathLike[str] | None = None) -> Config:
+        """The configuration, with all values checked. For `base` and errors see `load_config`."""
+        preset, settings = self.preset, self.settings
+        if preset is None and base is not None:
+            preset, below = _named_settings(os.fspath(base))
+            settings = _changed(below, settings)
+        settings = _changed(settings, self.overrides)
+        return build_config(settings if preset else _with_usual_size(settings))
+
+    @property
+    def leaves_model_open(self) -> bool:
+        """Whether a corpus is named, and the file names no preset and says nothing of the model's size.
+
+        Training with text without translations does not count: it has presets of its own.
+        """
+        is_semi_supervised = any(key.startswith("semi_supervised.") for key in self._values)
+        of_file = {setting.key for setting in self.settings}
+        return (
+            self.preset is None
+            and "data.corpus" in self._values
+            and not is_semi_supervised
+            and of_file.isdisjoint(_SIZES)
+        )
+
+    @property
+    def names_no_corpus(self) -> bool:
+        """Whether there is a file, and neither a preset nor a corpus is named."""
+        return self.preset_or_file is not None and self.preset is None and "data.corpus" not in self._values
+
+    @property
+    def lacks_files(self) -> bool:
+        """Whether the preset is one for files of the user, such as `pairs-10k`, and no files are named."""
+        of_files = self.preset is not None and self._values.get("data.corpus") == "files"
+        return of_files and self._values.keys().isdisjoint(("data.train_source", "data.train_target"))
+
+    @property
+    def _values(self) -> dict[str, Any]:
+        return {setting.key: setting.value for setting in [*self.settings, *self.overrides]}
 
 
 def load_config(
@@ -67,58 +114,13 @@ def load_config(
         ConfigError: a preset or key does not exist (the message names the nearest one), or a value is not allowed.
         MissingFileError: the file does not exist.
     """
-    changes = [parse_override(override) for override in overrides]
-    preset, settings = _named_settings(preset_or_file)
-    if preset is None and base is not None:
-        preset, below = _named_settings(base)
-        settings = _changed(below, settings)
-    settings = _changed(settings, changes)
-    return _build(settings if preset else _with_usual_size(settings))
+    return ConfigSources.read(preset_or_file, overrides).config(base)
 
 
-def leaves_model_open(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
-    """Whether a configuration names a corpus, and its file names no preset and says nothing of the model's size.
-
-    Training with text without translations does not count: it has presets of its own.
-
-    Args:
-        preset_or_file, overrides: as for `load_config`.
-    """
-    preset, settings = _named_settings(preset_or_file)
-    of_file = {setting.key for setting in settings}
-    keys = of_file.union(parse_override(override).key for override in overrides)
-    is_semi_supervised = any(key.startswith("semi_supervised.") for key in keys)
-    return preset is None and "data.corpus" in keys and not is_semi_supervised and of_file.isdisjoint(_SIZES)
-
-
-def names_no_corpus(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
-    """Whether a configuration is a file that names neither a preset nor a corpus.
-
-    Args:
-        preset_or_file, overrides: as for `load_config`.
-    """
-    preset, settings = _named_settings(preset_or_file)
-    keys = {setting.key for setting in [*settings, *map(parse_override, overrides)]}
-    return preset_or_file is not None and preset is None and "data.corpus" not in keys
-
-
-def lacks_files(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> bool:
-    """Whether a configuration lies on a preset for files of the user, such as `pairs-10k`, and names no files.
-
-    Args:
-        preset_or_file, overrides: as for `load_config`.
-    """
-    preset, settings = _named_settings(preset_or_file)
-    values = {setting.key: setting.value for setting in [*settings, *map(parse_override, overrides)]}
-    of_files = preset is not None and values.get("data.corpus") == "files"
-    return of_files and values.keys().isdisjoint(("data.train_source", "data.train_target"))
-
-
-def _named_settings(preset_or_file: str | os.PathLike[str] | None) -> tuple[str | None, list[Setting]]:
+def _named_settings(name: str | None) -> tuple[str | None, list[Setting]]:
     """The preset that is named, or that a file names; and all settings of both."""
-    if preset_or_file is None:
+    if name is None:
         return None, []
-    name = os.fspath(preset_or_file)
     if name in preset_names():
         return name, _preset(name, place="")
     if _is_file(name):
@@ -220,50 +222,3 @@ def _unknown_preset(name: str, place: str) -> str:
         f"{where}{shown(name)} is neither a preset nor a file.{nearest(name, preset_names())} Give one of the presets "
         f"{', '.join(preset_names())}, or the path of a YAML file."
     )
-
-
-def _build(settings: Iterable[Setting]) -> Config:
-    """Make a configuration. If a key is repeated, its last value is used."""
-    last_values = {setting.key: setting for setting in settings}
-    by_key = {setting.key: setting for setting in with_present_names([*last_values.values()])}
-    keys = Keys(family_of(by_key))
-    by_key = {key: setting for key, setting in by_key.items() if not keys.can_ignore(setting)}
-    for setting in by_key.values():
-        keys.check(setting)
-    sections: dict[str, Any] = {}
-    for section, kind in keys.classes.items():
-        of_section = [setting for key, setting in by_key.items() if key.startswith(f"{section}.")]
-        try:
-            sections[section] = kind(**{setting.key.partition(".")[2]: _absolute(setting) for setting in of_section})
-        except ValidationError as error:
-            raise ConfigError(_describe(error, section, by_key)) from None
-    return Config(**sections)
-
-
-def _absolute(setting: Setting) -> Any:
-    """The value of a setting. Paths become absolute; the name of a pretrained model stays a name."""
-    if setting.key not in PATH_KEYS or not isinstance(setting.value, str) or not setting.value:
-        return setting.value
-    if setting.key in _MODEL_KEYS:
-        from bytenet.lite.pretrained import is_pretrained  # imports NumPy, which few configurations need
-
-        if is_pretrained(setting.value):
-            return setting.value
-    return os.path.abspath(os.path.expanduser(setting.value))
-
-
-def _describe(error: ValidationError, section: str, by_key: Mapping[str, Setting]) -> str:
-    """One line for each wrong setting: its place, the key, the value found, and the values allowed."""
-    problems: dict[str, str] = {}
-    for item in error.errors(include_url=False):
-        message = problem_of(item)
-        if not item["loc"]:  # a check between several settings
-            problems[section] = f"{section}: {message}."
-            continue
-        setting = by_key[f"{section}.{item['loc'][0]}"]
-        start = f"{setting.place}: {setting.key} is {shown(setting.value)}, but "
-        # For a union, each member has a message. They go into one line.
-        problems[setting.key] = (
-            f"{problems[setting.key][:-1]}, or {message}." if setting.key in problems else f"{start}{message}."
-        )
-    return "\n".join(problems.values())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from bytenet.config import Config, DataConfig, leaves_model_open, load_config, names_no_corpus
+from bytenet.config import Config, ConfigSources, DataConfig
 from bytenet.presets.expectations import measurement
 
 _PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}
@@ -41,21 +41,21 @@ def load_sized_config(
         ConfigError: as for `load_config`.
         InputError: the corpus cannot be read.
     """
-    overrides = list(overrides)
-    config = load_config(preset_or_file, overrides)
-    if run_config is None and names_no_corpus(preset_or_file, overrides):
+    sources = ConfigSources.read(preset_or_file, overrides)
+    config = sources.config()
+    if run_config is None and sources.names_no_corpus:
         return SizedConfig(
             config, f"No corpus is named (data.corpus), so the demo corpus {config.data.corpus} is used."
         )
-    if not leaves_model_open(preset_or_file, overrides):
+    if not sources.leaves_model_open:
         return SizedConfig(config, None)
     if run_config is not None:
-        return SizedConfig(load_config(preset_or_file, overrides, base=run_config), None)
+        return SizedConfig(sources.config(run_config), None)
     number = number_of_pairs(config.data)
     preset = preset_for(number)
     choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used. "
     choice += measurement(preset) or "Its settings have not been measured yet."
-    return SizedConfig(load_config(preset_or_file, overrides, base=preset), choice)
+    return SizedConfig(sources.config(preset), choice)
 
 
 def preset_for(num_pairs: int) -> str:
