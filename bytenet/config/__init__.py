@@ -6,8 +6,13 @@ from bytenet.config.length_policy import LengthPolicy
 from bytenet.config.model import ModelConfig
 from bytenet.config.reading import ConfigSources, load_config, preset_names
 from bytenet.config.resuming import forbidden_changes
-from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig
-from bytenet.config.training import TrainingConfig
+from bytenet.config.sections import (
+    DataConfig,
+    DecodingConfig,
+    EvaluationConfig,
+    SemiSupervisedConfig,
+    TrainingConfig,
+)
 
 __all__ = [
     "PATH_KEYS",

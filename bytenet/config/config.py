@@ -6,9 +6,14 @@ from typing import Any, Self
 from bytenet.config.checks import checked
 from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.model import ModelConfig
-from bytenet.config.sections import DataConfig, DecodingConfig, EvaluationConfig, SemiSupervisedConfig
+from bytenet.config.sections import (
+    DataConfig,
+    DecodingConfig,
+    EvaluationConfig,
+    SemiSupervisedConfig,
+    TrainingConfig,
+)
 from bytenet.config.settings_text import write_settings
-from bytenet.config.training import TrainingConfig
 
 
 @checked

@@ -2,7 +2,7 @@
 
 `load_config("numbers", ["training.epochs=5"])` reads a configuration. Its first argument names a preset of the package
 or a YAML file. With `preset: NAME`, a file gives only the values that differ from the preset. The settings are in
-`bytenet.config.sections`, `bytenet.config.training` and `bytenet.config.families`.
+`bytenet.config.sections` and `bytenet.config.families`.
 
 A file or an override may choose another family of models than the preset or file below it. Then the settings below
 that only the former family has, and its variant, are left out.

@@ -1,4 +1,4 @@
-"""The section `training` of a configuration. Every setting has its default here and nowhere else."""
+"""The section `training`: loss, optimiser, schedule and what is saved."""
 
 from dataclasses import field
 from typing import Annotated, Literal, Self

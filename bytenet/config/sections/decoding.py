@@ -1,0 +1,64 @@
+"""The section `decoding`: the search for translations."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from bytenet.config.checks import Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, checked
+
+
+@checked
+class DecodingConfig:
+    """The search for translations after training. Options of the commands override it."""
+
+    beam_size: Positive = 10  # hypotheses that are kept; 1 is greedy search
+    # Random translations of each line that are drawn instead of a search, see `bytenet.decoding.sampling`; 0 is the
+    # search. They are ranked as the hypotheses of a beam.
+    samples: NonNegative = 0
+    temperature: PositiveFloat = 1.0  # of the samples: below 1, likely symbols are drawn more often
+    top_k: NonNegative = 0  # samples have only the k likeliest symbols at each step; 0 is all
+    # Samples have only the likeliest symbols at each step: as few as together have this probability.
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    seed: NonNegative = 1  # of the samples
+    # Finished hypotheses are ranked by log-probability / divisor^length_penalty. The divisor is (5 + length) / 6
+    # ("gnmt") or the length ("length").
+    length_penalty: NonNegativeFloat = 0.6
+    length_penalty_rule: Literal["gnmt", "length"] = "gnmt"
+    # Added to the scores: coverage_penalty times the sum over the source symbols of log(min(attention, 1)). Needs a
+    # model with attention.
+    coverage_penalty: NonNegativeFloat = 0.0
+    batch_size: Positive = 32  # lines that are translated at once
+    # Limits of the number of symbols of a translation, with the end symbol.
+    min_length: NonNegative = 0
+    max_length: Positive | None = None
+    # Replace an unknown symbol by the source character that it attends to most. Needs a model with attention.
+    replace_unknown: bool = False
+    # A model of the other direction: run folder, .bytenet file, or name of a pretrained model. Added to the scores of
+    # the hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
+    rerank_with: Name | None = None
+    rerank_weight: NonNegativeFloat = 1.0
+    # Minimum Bayes risk: rank the hypotheses by how much the others are like them, see
+    # `bytenet.decoding.minimum_bayes_risk`. The model of rerank_with is then not used.
+    mbr: bool = False
+
+    @property
+    def num_hypotheses(self) -> int:
+        """The number of hypotheses of each line that are ranked."""
+        return self.samples or self.beam_size
+
+    @property
+    def in_use(self) -> dict[str, Any]:
+        """The settings that change translations: without those of a beam, samples or a ranking that is not."""
+        unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}
+        if self.rerank_with is None or self.mbr:
+            unused |= {"rerank_with", "rerank_weight"}
+        if not self.mbr:
+            unused.add("mbr")
+        return {name: value for name, value in asdict(self).items() if name not in unused}
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> Self:
+        if self.max_length is not None and self.min_length > self.max_length:
+            raise ValueError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        return self

@@ -1,0 +1,25 @@
+"""The section `evaluation`: measurements during training."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bytenet.config.checks import NonNegative, Positive, PositiveFloat, checked
+
+
+@checked
+class EvaluationConfig:
+    """Measurements during training: random batches at intervals, and the validation set after epochs."""
+
+    # Time or steps between two measurements of a random validation batch; null for none.
+    continuous_every_seconds: PositiveFloat | None = 60.0
+    continuous_every_steps: Positive | None = None
+    continuous_batch_size: Positive = 64  # also for the evaluation after epochs
+    continuous_train: bool = False  # also random batches of the training pairs, as in the thesis's curves
+    smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
+    every_epochs: Positive = 1  # epochs between two evaluations of the validation set
+    beam_size: Positive = 1  # of the search for translations of the validation set
+    max_sentences: Positive | None = None  # only so many of its first sentences; None is all
+    num_samples: NonNegative = 5  # sample translations in TensorBoard
+    # Batch normalisation in these measurements: running statistics, or those of the batch (the thesis's code).
+    batch_norm_statistics: Literal["moving", "batch"] = "moving"
