@@ -118,7 +118,7 @@ def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
     overrides = ("training.keep_model=best", "training.early_stopping_metric=val_loss", "training.epochs=3")
     saved: list[float] = []
     monkeypatch.setattr(
-        "bytenet.training.prepared.fitting.save_model",
+        "bytenet.training.prepared.callbacks.save_model",
         lambda model, path: saved.append(float(convert_to_numpy(model.optimizer.iterations))),
     )
     run = prepared("run", *overrides, "training.learning_rate=0.3")
