@@ -1,1 +1,1 @@
-"""Reading of saved arrays and models: descriptions and sizes are checked before anything is allocated."""
+"""Saved arrays and models. On reading, descriptions and sizes are checked before anything is allocated."""

@@ -1,11 +1,13 @@
-"""Reading of a saved model, `model.keras`. Nothing in the file names a class, a function or a path that is used.
+"""Writing and reading of a saved model, `model.keras`.
 
-Keras would make the object that the file describes. Here, the file only gives values of a model's configuration, which
-are checked like settings, and arrays. The sizes of the arrays are read from the headers and compared with the model
-before memory for either is allocated.
+Nothing that is read from the file names a class, a function or a path. Keras would make the object that the file
+describes. Here, the file only gives values of a model's configuration, which are checked like settings, and arrays. The
+sizes of the arrays are read from the headers and compared with the model before memory for either is allocated.
 """
 
 import io
+import os
+import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
@@ -13,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import keras
 import pydantic
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
@@ -20,6 +23,7 @@ from bytenet.config import ModelConfig
 from bytenet.config.families import DEFAULT_FAMILY, family_configs
 from bytenet.config.old_names import present_settings
 from bytenet.errors import InputError, shown
+from bytenet.files import atomic_path
 from bytenet.limits import MOST_CONFIG_BYTES, parse_json
 from bytenet.models import TranslationModel, build_model
 from bytenet.saved.model_size import check_size
@@ -33,8 +37,42 @@ class _Saved(TypedDict):
     config: dict[str, Any]
 
 
+def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
+    """Save a model for use as `.keras`, whole or not at all. For the rest see `write_model`.
+
+    Raises:
+        InputError: the disk is full, or the clock is wrong.
+    """
+    with atomic_path(path) as partial:
+        write_model(model, partial)
+
+
+def write_model(model: keras.Model, path: Path) -> None:
+    """Write a model for use as `.keras`.
+
+    The file has no optimiser, which needs TensorFlow, so it can be loaded on every backend of Keras.
+
+    Raises:
+        InputError: the clock is wrong.
+    """
+    check_clock()
+    copy = type(model).from_config(model.get_config())
+    copy.build({"source_ids": (None, None), "target_ids": (None, None)})
+    copy.set_weights(model.get_weights())
+    copy.save(path)
+
+
+def check_clock() -> None:
+    """Raise an InputError if the clock is before 1980. Keras saves models as zip archives, which have no such dates."""
+    if (year := time.localtime(time.time()).tm_year) < 1980:
+        raise InputError(
+            f"The clock of this machine says that it is the year {year}; expected 1980 or later, because a model "
+            "cannot be saved with an earlier date. Set the clock, and run the same command again."
+        )
+
+
 def load_keras_model(path: Path) -> TranslationModel:
-    """Load a model that `bytenet.training.checkpoints.save_model` saved.
+    """Load a model that `save_model` saved.
 
     Raises:
         InputError: the file is damaged, describes no model of this package, or its arrays do not fit the model.

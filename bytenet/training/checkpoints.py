@@ -6,9 +6,7 @@ that a model holds in Python lists.
 """
 
 import json
-import os
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -228,37 +226,3 @@ def latest_checkpoint(folder: Path) -> Path | None:
     """The newest checkpoint in a folder, if there is any."""
     paths = checkpoints(folder)
     return paths[-1] if paths else None
-
-
-def save_model(model: keras.Model, path: str | os.PathLike[str]) -> None:
-    """Save a model for use as `.keras`, whole or not at all. For the rest see `write_model`.
-
-    Raises:
-        InputError: the disk is full, or the clock is wrong.
-    """
-    with atomic_path(path) as partial:
-        write_model(model, partial)
-
-
-def write_model(model: keras.Model, path: Path) -> None:
-    """Write a model for use as `.keras`.
-
-    The file has no optimiser, which needs TensorFlow, so it can be loaded on every backend of Keras.
-
-    Raises:
-        InputError: the clock is wrong.
-    """
-    check_clock()
-    copy = type(model).from_config(model.get_config())
-    copy.build({"source_ids": (None, None), "target_ids": (None, None)})
-    copy.set_weights(model.get_weights())
-    copy.save(path)
-
-
-def check_clock() -> None:
-    """Raise an InputError if the clock is before 1980. Keras saves models as zip archives, which have no such dates."""
-    if (year := time.localtime(time.time()).tm_year) < 1980:
-        raise InputError(
-            f"The clock of this machine says that it is the year {year}; expected 1980 or later, because a model "
-            "cannot be saved with an earlier date. Set the clock, and run the same command again."
-        )

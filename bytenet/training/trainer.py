@@ -12,11 +12,12 @@ from bytenet.config import Config
 from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
+from bytenet.saved.keras_model import check_clock
 from bytenet.saved.model_size import check_size
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
-from bytenet.training.checkpoints import check_clock, checkpoints, latest_checkpoint, restore_run
+from bytenet.training.checkpoints import checkpoints, latest_checkpoint, restore_run
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.comparison import check_same_training
 from bytenet.training.distribution.failures import explaining_ends

@@ -36,7 +36,7 @@ def _make_run(folder, overrides):
     from bytenet.datasets import Vocabulary
     from bytenet.models import build_model
     from bytenet.run_folder import RunFolder
-    from bytenet.training.checkpoints import save_model
+    from bytenet.saved.keras_model import save_model
 
     settings = {"corpus": "files"}
     for side, lines in (("source", _SOURCES), ("target", _TARGETS)):

@@ -13,7 +13,7 @@ from bytenet.errors import ConfigError, InputError
 from bytenet.model_file import ModelFile
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
-from bytenet.training.checkpoints import save_model
+from bytenet.saved.keras_model import save_model
 
 VOCABULARY = Vocabulary("abcd e")
 SMALL = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]")

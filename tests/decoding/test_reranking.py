@@ -15,7 +15,7 @@ from bytenet.lite.reranking import Reranker
 from bytenet.lite.translation import Translation
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
-from bytenet.training.checkpoints import save_model
+from bytenet.saved.keras_model import save_model
 
 VOCABULARY = Vocabulary("abcd e")
 BACKWARD_VOCABULARY = Vocabulary("edcba ")

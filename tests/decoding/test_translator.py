@@ -13,7 +13,7 @@ from bytenet.errors import InputError
 from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
-from bytenet.training.checkpoints import save_model
+from bytenet.saved.keras_model import save_model
 
 VOCABULARY = Vocabulary("abcd e")
 LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz"]

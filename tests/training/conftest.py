@@ -16,8 +16,9 @@ from bytenet.config import Config, load_config
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
+from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks import StateKeeper
-from bytenet.training.checkpoints import latest_checkpoint, save_model
+from bytenet.training.checkpoints import latest_checkpoint
 from bytenet.training.model_pool import ModelPool
 
 # Tracing takes most of the time of such runs, so there is only one batch shape.

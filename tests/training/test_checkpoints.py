@@ -11,12 +11,12 @@ import pytest
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError, MissingFileError
 from bytenet.models import ByteNet
+from bytenet.saved.keras_model import save_model
 from bytenet.training.checkpoints import (
     checkpoints,
     latest_checkpoint,
     restore_checkpoint,
     save_checkpoint,
-    save_model,
     training_variables,
 )
 from bytenet.training.losses import SentenceCrossEntropy

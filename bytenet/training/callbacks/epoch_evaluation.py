@@ -9,8 +9,8 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.evaluation import samples_table
 from bytenet.run_folder import RunFolder
+from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks.progress_line import ProgressLine
-from bytenet.training.checkpoints import save_model
 from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.state import TrainingState, is_out_of_patience
 from bytenet.training.validation import Validator

@@ -10,7 +10,8 @@ import keras
 from bytenet.csv_log import CsvLog
 from bytenet.errors import InputError
 from bytenet.run_folder import RunFolder
-from bytenet.training.checkpoints import save_checkpoint, save_model
+from bytenet.saved.keras_model import save_model
+from bytenet.training.checkpoints import save_checkpoint
 from bytenet.training.metrics import EPOCH_COLUMNS
 from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.state import TrainingState, is_out_of_patience

@@ -8,8 +8,7 @@ import keras
 from bytenet.errors import MissingFileError
 from bytenet.files import atomic_folder
 from bytenet.run_folder import RunFolder
-from bytenet.saved.keras_model import load_keras_model
-from bytenet.training.checkpoints import write_model
+from bytenet.saved.keras_model import load_keras_model, write_model
 from bytenet.training.prepared.pairs import PreparedPairs
 
 _TRAIN, _VALIDATION, _START = "train.npz", "validation.npz", "start.keras"

@@ -17,8 +17,8 @@ from bytenet.errors import InputError
 from bytenet.lite.archive import packed
 from bytenet.model_file import ModelFile
 from bytenet.models import ByteNet
-from bytenet.saved.keras_model import load_keras_model
-from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, save_model, training_variables
+from bytenet.saved.keras_model import load_keras_model, save_model
+from bytenet.training.checkpoints import restore_checkpoint, save_checkpoint, training_variables
 from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.state import Plateau, TrainingState

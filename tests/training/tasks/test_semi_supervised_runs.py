@@ -9,9 +9,10 @@ from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.errors import ConfigError, InputError
 from bytenet.run_folder import RunFolder
+from bytenet.saved.keras_model import save_model
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
-from bytenet.training.checkpoints import latest_checkpoint, save_model
+from bytenet.training.checkpoints import latest_checkpoint
 
 
 @pytest.fixture(scope="module")
