@@ -80,6 +80,27 @@ def test_ablation_confirms_the_paper_only_if_the_interval_leaves_out_zero():
     assert experiment.verdicts(rows(few), "cpu")[1].outcome == "no claim"
 
 
+def test_systems_with_attention_are_compared_seed_by_seed():
+    rows = [
+        {"system": system, "trial": trial, "bleu": bleu + trial, "bleu_low": 0.0, "bleu_high": 99.0, "chrf": 2 * bleu,
+         "chrf_low": 0.0, "chrf_high": 99.0, "val_bleu": 1.0, "val_chrf": 2.0, "minutes": 10.0,
+         "characters_a_second": 100.0, "written_a_second": 10.0, "length_ratio": 1.0, "curve": "5.0:2.00",
+         "by_length": f"20.0:50.00 90.0:{bleu:.2f}"}
+        for system, bleu in (("ByteNet", 10.0), ("ByteNet, window", 20.0), ("ByteNet, full", 23.0))
+        for trial in (1, 2)
+        if (system, trial) != ("ByteNet", 2)
+    ]  # fmt: skip
+    verdicts = {verdict.quantity: verdict for verdict in find_experiment("source-attention").verdicts(rows, "cpu")}
+    assert verdicts["BLEU, ByteNet, window minus ByteNet"].measured == 10
+    assert verdicts["BLEU, ByteNet, window minus ByteNet"].seeds == 1
+    difference = verdicts["BLEU, ByteNet, full minus ByteNet, window"]
+    assert (difference.measured, difference.interval, difference.seeds) == (3, (3, 3), 2)
+    assert verdicts["chrF2, ByteNet, full minus ByteNet, window"].measured == 6
+    longest = "chrF2 of the longest quarter of the sources, ByteNet, full minus ByteNet, window"
+    assert verdicts[longest].measured == 3
+    assert all(verdict.outcome == "no claim" for verdict in verdicts.values())
+
+
 def test_attention_is_counted_by_its_offset():
     weights = np.array([[0.5, 0.5, 0.0], [0.25, 0.25, 0.5]])
     sums = by_offset(weights)

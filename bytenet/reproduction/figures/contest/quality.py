@@ -31,7 +31,7 @@ from bytenet.reproduction.jobs.training_run import TrainingRun
 if TYPE_CHECKING:
     from bytenet.evaluation import Evaluation
 
-_SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
+SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 _BEAM_SIZE = 5
 _LENGTH_GROUPS = 4
 
@@ -56,7 +56,7 @@ def measure(work: Work, systems: Iterable[str] = SYSTEMS, minutes: int = MINUTES
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", beam_size=_BEAM_SIZE)
             scores = {score.name: score for score in result.scores}
             row: Row = {"system": system, "trial": trial, **validation_of(folder)}
-            for key, name in _SCORES.items():
+            for key, name in SCORES.items():
                 low, high = scores[name].interval or ("", "")
                 row |= {key: scores[name].value, f"{key}_low": low, f"{key}_high": high}
             row["length_ratio"] = scores["length-ratio"].value
@@ -92,7 +92,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
     for system in texts_in(table, "system"):
         rows = [row for row in table if row["system"] == system]
         mean = {key: fmean(number_in(row, key) for row in rows) for key in _MEANS}
-        for key, name in _SCORES.items():
+        for key, name in SCORES.items():
             values = list(by_trial(table, key, system=system).values())
             intervals = [f"{row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f}" for row in rows]
             scores.append(
@@ -122,8 +122,7 @@ def plot(table: Table, path: Path) -> None:
         system = text_in(row, "system")
         place = systems.index(system)
         for axes, column in ((left, "curve"), (lengths, "by_length")):
-            points = [[float(number) for number in point.split(":")] for point in text_in(row, column).split()]
-            axes.plot(*zip(*points, strict=True), ".-", color=f"C{place}", label=system, alpha=0.8)
+            axes.plot(*zip(*points_in(row, column), strict=True), ".-", color=f"C{place}", label=system, alpha=0.8)
         if row["bleu_low"] != "":
             right.plot([row["bleu_low"], row["bleu_high"]], [place, place], "-", color=f"C{place}", alpha=0.4)
         right.plot(row["bleu"], place, "o", color=f"C{place}")
@@ -135,6 +134,12 @@ def plot(table: Table, path: Path) -> None:
         axes.grid(alpha=0.3)
     legend_below(figure, handles_of([left]))
     save(figure, path)
+
+
+def points_in(row: Row, column: str) -> list[tuple[float, float]]:
+    """The points of `curve` or `by_length`: minutes or characters, and chrF."""
+    points = (point.split(":") for point in text_in(row, column).split())
+    return [(float(place), float(score)) for place, score in points]
 
 
 def label(system: str) -> Row:

@@ -5,13 +5,43 @@ The costs are measured in the same way, too.
 """
 
 from functools import partial
+from statistics import fmean
 
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs
+from bytenet.evaluation.t_intervals import student_t
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table
+from bytenet.reproduction.engine.statistics import by_trial, paired_differences
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 
 MINUTES = 10
 SEEDS = 3
+_COMPARED = (("ByteNet, window", "ByteNet"), ("ByteNet, full", "ByteNet"), ("ByteNet, full", "ByteNet, window"))
+_LONGEST = "longest"
+
+
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    """The scores of each system, and the differences between two systems."""
+    scored = [row | {_LONGEST: _score_of_longest(row)} for row in table]
+    names = quality.SCORES | {_LONGEST: "chrF2 of the longest quarter of the sources"}
+    differences = []
+    for system, other in _COMPARED:
+        for key, name in names.items():
+            values = paired_differences(by_trial(scored, key, system=system), by_trial(scored, key, system=other))
+            if values:
+                differences.append(
+                    Verdict(
+                        quantity=f"{name}, {system} minus {other}", printed="not tried", measured=fmean(values),
+                        interval=student_t(values), seeds=len(values),
+                        note=f"trainings with the same seed are compared: {', '.join(f'{one:+.2f}' for one in values)}",
+                    )
+                )  # fmt: skip
+    return quality.verdicts(table, scale) + differences
+
+
+def _score_of_longest(row: Row) -> float:
+    *_, (_, score) = quality.points_in(row, "by_length")
+    return score
 
 
 EXPERIMENTS = (
@@ -31,7 +61,7 @@ EXPERIMENTS = (
         basis=Basis("trained, beyond the thesis", f"d = 128, steps of {MINUTES} minutes on two cores"),
         runs=lambda scale: [quality.run_of(system, scale, MINUTES) for system in ATTENTIONS],
         measure=partial(quality.measure, systems=ATTENTIONS, minutes=MINUTES),
-        verdicts=quality.verdicts,
+        verdicts=_verdicts,
         plot=quality.plot,
         seeds={"cpu": SEEDS, "thesis": SEEDS},
         labels=lambda scale: [quality.label(system) for system in ATTENTIONS],
