@@ -98,8 +98,9 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
     check_clock()
     if not resume:
         run.check_free()
-    config, vocabulary = take_over_start(config, run_dir, resume)
-    if resume and not run.missing:
+    begun = run if resume and not run.missing else None
+    config, vocabulary = take_over_start(config, begun)
+    if begun is not None:
         run.check_settings(config)  # before the corpus is read
     task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)

@@ -235,7 +235,7 @@ def test_train_after_a_killed_preparation_is_a_run_of_its_own(smallest_config, t
 
 def test_preparation_does_not_replace_a_run_that_began_meanwhile(smallest_config, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        "bytenet.training.prepared.preparation.load_start",
+        "bytenet.training.prepared.preparation.load_starts",
         lambda *arguments: RunFolder.create(tmp_path / "run", smallest_config(), Vocabulary("ab")),
     )
     with pytest.raises(InputError, match="holds a run already"):

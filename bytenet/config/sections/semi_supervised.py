@@ -32,8 +32,8 @@ class SemiSupervisedConfig:
     trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator stays as it is
     # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
-    # The model that each translator starts from, named as in `training.start`. It must have the sizes of this run's
-    # model, which both translators share, and the vocabulary of its pairs.
+    # The model that each translator starts from, named as in `training.start`. The run takes over its sizes and its
+    # vocabulary. Two starts must have the same.
     start_forward: Name | None = None
     start_backward: Name | None = None
     # Both translators on every device; or forward on the first device and backward on the second (thesis).

@@ -15,7 +15,7 @@ from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
-from bytenet.training.tasks.starts import load_start, take_over_start
+from bytenet.training.tasks.starts import load_starts, take_over_start
 from bytenet.training.trainable_model import check_longest, set_seed
 
 
@@ -39,7 +39,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
     check_fit(config)
     run = RunFolder(run_dir)
     run.check_free()
-    config, vocabulary = take_over_start(config, run_dir, resume=False)
+    config, vocabulary = take_over_start(config)
     pairs = PairsInMemory(config, vocabulary, replicas=1)
     corpus, vocabulary = pairs.corpus, pairs.vocabulary
     check_size(config.model, vocabulary.size)
@@ -51,7 +51,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
     )
     set_seed(config.training.seed)
     model = build_model(config.model, vocabulary.size)
-    load_start(model, config, vocabulary)
+    load_starts({"forward": model}, config, vocabulary)
     run.make()
     with alone_in(run, "uses the run"):
         run.clear()

@@ -31,7 +31,6 @@ from bytenet.training.tasks.monolingual_text import (
 )
 from bytenet.training.tasks.pairs.stream import MemoryStream, Stream
 from bytenet.training.tasks.pairs.training_pairs import add_planned_texts
-from bytenet.training.tasks.starts import load_starts
 from bytenet.training.tasks.task import SHARE_OF_LONG_TARGETS, Task
 from bytenet.training.tasks.trainable_pair import devices_apart, make_trainable_pair
 
@@ -94,9 +93,6 @@ class SemiSupervisedTask(Task):
     def model_key(self) -> tuple[Hashable, ...]:
         return *super().model_key, self._sides
 
-    def load_starts(self, model: keras.Model) -> None:
-        load_starts([*self.translators(model).values()], self.config, self.vocabulary)
-
     def dataset(self, step: int = 0) -> tf.data.Dataset:
         pairs = super().dataset(step)
         batches = semi_supervised_dataset(pairs, self.texts, self.vocabulary, self.config.training.loss, step)
@@ -114,6 +110,7 @@ class SemiSupervisedTask(Task):
         return replace(config, semi_supervised=semi)
 
     def messages(self) -> Iterator[str]:
+        yield from super().messages()
         semi = self.config.semi_supervised
         for text in self.texts:
             yield (

@@ -1,8 +1,8 @@
 """Start of a training from the models of finished runs, and from model files."""
 
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
+from typing import NamedTuple
 
 import keras
 
@@ -21,41 +21,78 @@ _MAY_DIFFER = ("dropout", "character_dropout", "variant", "settings")
 _DEFAULTS = {"model.family": ByteNetConfig.family, "data.unknown": DataConfig.unknown}
 
 
-def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: bool) -> tuple[Config, Vocabulary | None]:
-    """The configuration and the vocabulary of a run that starts from the model of `training.start`.
+class Start(NamedTuple):
+    """A model that a translator of a run starts from.
+
+    Attributes:
+        setting: that names it.
+        direction: "forward" or "backward".
+        model: its run folder, file or name.
+        languages: that it must translate from and to.
+    """
+
+    setting: str
+    direction: str
+    model: str
+    languages: tuple[str, str]
+
+
+def starts_of(config: Config) -> list[Start]:
+    """The models that the translators of a run start from; none for random weights."""
+    languages = config.data.languages
+    if config.semi_supervised.enabled:
+        return [
+            Start(
+                f"semi_supervised.start_{direction}", direction, model,
+                languages if direction == "forward" else languages[::-1],
+            )
+            for direction, model in config.semi_supervised.starts.items()
+            if model is not None
+        ]  # fmt: skip
+    start = config.training.start
+    return [] if start is None else [Start("training.start", "forward", start, languages)]
+
+
+def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Config, Vocabulary | None]:
+    """The configuration and the vocabulary of a run that starts from other models.
 
     Args:
         config: of the run.
-        run_dir, resume: as for `bytenet.training.train`. A resumed run keeps its own model and vocabulary.
+        begun: the folder of a run that is resumed. It keeps its own model and vocabulary.
 
     Returns:
-        The configuration with the start's model, its rule for unknown characters and the added sets, but with its own
-        rates of dropout; and the start's vocabulary. Without a start, the configuration as it is and None.
+        The configuration with the model of the first start, its rule for unknown characters and the added sets, but
+        with the run's own rates of dropout; and the vocabulary of that start. Without a start, the configuration as it
+        is and None.
 
     Raises:
-        ConfigError: the run is semi-supervised, or sets cannot be added; or another family, or another rule for unknown
-            characters than the default, is set.
+        ConfigError: `training.start` is set for a semi-supervised run, or sets cannot be added; or another family, or
+            another rule for unknown characters than the default, is set.
         MissingFileError: there is no such run or model.
         InputError: it translates between other languages.
     """
-    start = config.training.start
-    if start is None:
-        if config.training.added_sets:
-            raise ConfigError(
-                "training.added_sets adds to the model of training.start, which is not set. Set training.start; a "
-                "training that begins with random weights, or on text without translations, has model.num_sets."
-            )
-        return config, None
-    if config.semi_supervised.enabled:
+    if config.semi_supervised.enabled and config.training.start is not None:
         raise ConfigError(
             "training.start is for training on pairs alone. With semi_supervised.enabled, set "
             "semi_supervised.start_forward and start_backward."
         )
-    own = RunFolder(run_dir)
-    resumes = resume and not own.missing
-    source = own if resumes else open_model(start)
-    _check_direction(source, "training.start", config.data.languages)
-    model = source.config.model if resumes else source.config.model.with_added_sets(config.training.added_sets)
+    if config.training.added_sets and config.training.start is None:
+        raise ConfigError(
+            "training.added_sets adds to the model of training.start, which is not set. Set training.start; a "
+            "training that begins with random weights, or on text without translations, has model.num_sets."
+        )
+    starts = starts_of(config)
+    if not starts:
+        return config, None
+    start = starts[0]
+    if begun is None:
+        source = open_model(start.model)
+        _check_direction(source, start.setting, start.languages)
+        model = source.config.model.with_added_sets(config.training.added_sets)
+    else:
+        source = begun
+        _check_direction(source, start.setting, config.data.languages)
+        model = source.config.model
     unknown = source.vocabulary.unknown
     for name, value, of_start in (
         ("model.family", config.model.family, model.family),
@@ -63,49 +100,30 @@ def take_over_start(config: Config, run_dir: str | os.PathLike[str], resume: boo
     ):
         if value not in (of_start, _DEFAULTS[name]):
             raise ConfigError(
-                f"{name} is {value}, but the model of training.start has {of_start}. Leave out {name}, or leave out "
-                "training.start."
+                f"{name} is {value}, but the model of {start.setting} has {of_start}. Leave out {name}, or leave out "
+                f"{start.setting}."
             )
     rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
     data = replace(config.data, unknown=unknown)
     return replace(config, model=replace(model, **rates), data=data), source.vocabulary
 
 
-def load_start(model: keras.Model, config: Config, vocabulary: Vocabulary) -> None:
-    """Give a model the weights of `training.start`, if there is one.
+def load_starts(translators: Mapping[str, keras.Model], config: Config, vocabulary: Vocabulary) -> None:
+    """Give translators the weights of the models that they start from, if there are any.
 
     Args:
-        model: built, with the configuration of `take_over_start`.
+        translators: by direction; built, with the configuration of `take_over_start`.
         config: of the run.
         vocabulary: of the run.
 
     Raises:
         MissingFileError: there is no such run, or it has no model yet.
-        InputError: its model does not fit.
+        InputError: a start has another model, another vocabulary or another direction.
     """
-    if config.training.start is not None:
-        _load_start(model, open_model(config.training.start), vocabulary, config.training.added_sets)
-
-
-def load_starts(translators: Sequence[keras.Model], config: Config, vocabulary: Vocabulary) -> None:
-    """Give translators the weights of the finished runs that they start from.
-
-    Args:
-        translators: forward and backward.
-        config: reads the runs from `semi_supervised.start_forward` and `start_backward`.
-        vocabulary: of the run.
-
-    Raises:
-        MissingFileError: there is no such run, or it has no model yet.
-        InputError: the run has another model, another vocabulary or another direction.
-    """
-    languages = config.data.languages
-    for translator, (direction, start) in zip(translators, config.semi_supervised.starts.items(), strict=True):
-        if start is not None:
-            source = open_model(start)
-            expected = languages if direction == "forward" else languages[::-1]
-            _check_direction(source, f"semi_supervised.start_{direction}", expected)
-            _load_start(translator, source, vocabulary)
+    for start in starts_of(config):
+        source = open_model(start.model)
+        _check_direction(source, start.setting, start.languages)
+        _load_start(translators[start.direction], source, vocabulary, config.training.added_sets)
 
 
 def _check_direction(source: RunFolder | ModelFile, setting: str, expected: tuple[str, str]) -> None:
@@ -117,7 +135,7 @@ def _check_direction(source: RunFolder | ModelFile, setting: str, expected: tupl
     check_direction(source.path, languages, expected, setting, advice)
 
 
-def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int = 0) -> None:
+def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int) -> None:
     if source.vocabulary != vocabulary:
         raise InputError(
             f"The start {source.path} has another vocabulary than this one, so its model is no start for it. "

@@ -8,7 +8,6 @@ import keras
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.tasks.direction import Direction
-from bytenet.training.tasks.starts import load_start
 from bytenet.training.tasks.task import Task
 from bytenet.training.trainable_model import make_trainable_model
 
@@ -29,20 +28,8 @@ class SupervisedTask(Task):
     def replicated_step(self, model: keras.Model, agreement: Agreement) -> Callable[[Any], dict[str, Any]]:
         return supervised_step(model, agreement)
 
-    def load_starts(self, model: keras.Model) -> None:
-        load_start(model, self.config, self.vocabulary)
-
     def messages(self) -> Iterator[str]:
-        if self.config.training.start is not None:
-            known = set(self.vocabulary.characters)
-            counts = self.pairs.character_counts()
-            unknown = {character: count for character, count in counts.items() if character not in known}
-            share = sum(unknown.values()) / max(1, sum(counts.values()))
-            yield (
-                f"starts from the model of {self.config.training.start}, with {self._sizes()} and its vocabulary, in "
-                f"which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown ({share:.2%} of "
-                "the text)"
-            )
+        yield from super().messages()
         if (copies := self.config.data.pair_copies) > 1:
             yield f"each of the {self.pairs.number:,} pairs comes {copies} times in an epoch"
         if self.pairs.num_synthetic:
@@ -63,11 +50,6 @@ class SupervisedTask(Task):
 
     def _make_model(self) -> keras.Model:
         return make_trainable_model(self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates)
-
-    def _sizes(self) -> str:
-        """How large the model is, beside its start."""
-        added = self.config.training.added_sets
-        return f"its sizes, {added} more set{'s'[: added > 1]} in each half" if added else "its sizes"
 
     def _tag(self) -> str:
         """What stands in front of the sources of synthetic pairs."""

@@ -25,6 +25,7 @@ from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
 from bytenet.training.tasks.pairs.stream import Stream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
+from bytenet.training.tasks.starts import load_starts, starts_of
 from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
@@ -148,8 +149,9 @@ class Task(ABC):
         settings = {key: value for key, value in self.config.settings().items() if not key.startswith(self.untraced)}
         return type(self), repr(settings), self.jit_compile, self.vocabulary.size, self.vocabulary.unknown
 
-    def load_starts(self, model: keras.Model) -> None:  # noqa: B027 - a task may start from scratch
+    def load_starts(self, model: keras.Model) -> None:
         """Give the translators the weights that they start with, if those are not drawn from the seed."""
+        load_starts(self.translators(model), self.config, self.vocabulary)
 
     def dataset(self, step: int = 0) -> tf.data.Dataset:
         """This worker's rows of batches as the model takes them, beginning with the batch after `step` others."""
@@ -180,7 +182,16 @@ class Task(ABC):
 
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
-        yield from ()
+        if starts := starts_of(self.config):
+            known = set(self.vocabulary.characters)
+            counts = self.pairs.character_counts()
+            unknown = {character: count for character, count in counts.items() if character not in known}
+            share = sum(unknown.values()) / max(1, sum(counts.values()))
+            yield (
+                f"starts from the model of {' and '.join(start.model for start in starts)}, with {self._sizes()} and "
+                f"its vocabulary, in which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown "
+                f"({share:.2%} of the text)"
+            )
 
     def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
         """Messages for a run that is resumed from a checkpoint.
@@ -215,6 +226,11 @@ class Task(ABC):
     def _share_of_pairs(self) -> Share:
         """The rows of each batch of pairs that are made here."""
         return self.workers.share
+
+    def _sizes(self) -> str:
+        """How large the model is, beside its start."""
+        added = self.config.training.added_sets
+        return f"its sizes, {added} more set{'s'[: added > 1]} in each half" if added else "its sizes"
 
     def _make_strategy(self) -> tf.distribute.Strategy:
         devices = self.config.training.devices

@@ -16,7 +16,7 @@ from bytenet.profiling.benchmarks.semi_supervised.timed_calls import StepPart, W
 from bytenet.training.checkpoints import training_variables
 from bytenet.training.tasks import SemiSupervisedTask
 from bytenet.training.tasks.direction import Side
-from bytenet.training.tasks.starts import load_starts
+from bytenet.training.tasks.starts import take_over_start
 from bytenet.training.tasks.trainable_pair import make_trainable_pair, pair_of
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
@@ -79,7 +79,8 @@ def _translators_and_batches(
         Whether XLA compiles the steps; the translators for pairs only; the same translators by beam size; the shapes of
         the batches by stream.
     """
-    task = SemiSupervisedTask(config)
+    config, vocabulary = take_over_start(config)
+    task = SemiSupervisedTask(config, vocabulary)
     if task.replicas > 1:
         raise InputError(
             f"{task.replicas} devices would share each batch, but semi-supervised steps are measured on one device. "
@@ -94,7 +95,7 @@ def _translators_and_batches(
         )
     surroundings = (task.vocabulary, task.strategy, task.jit_compile)
     pairs_only = make_trainable_pair(config, *surroundings, task.total_steps, sides=())
-    load_starts(pairs_only.translators, config, task.vocabulary)
+    task.load_starts(pairs_only)
     search_lengths = {text.side: text.search_lengths for text in task.texts}
     by_size = {}
     for size in beam_sizes:

@@ -88,16 +88,30 @@ def test_frozen_translator_is_copied_from_latest_start(
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (("data.unknown=drop",), r"another vocabulary than this one.*data\.unknown"),
-        (("model.dim=6",), r"The model of the start .*start differs .*: dim 4 there, 6 here"),
-        (("model.variant=selu",), r"differs .*: .*activation 'relu' there, 'selu' here"),
-        (RECURRENT, r"The model of the start .*start differs from the model of this run"),
+        (("data.unknown=drop",), r"data\.unknown is drop, but the model of semi_supervised\.start_forward has symbol"),
+        (RECURRENT, r"model\.family is recurrent, but the model of semi_supervised\.start_forward has bytenet"),
     ],
 )
 def test_unsuitable_start_is_refused_with_an_explanation(semi_config, supervised_run, tmp_path, overrides, message):
     start = supervised_run("start")
     with pytest.raises(InputError, match=message):
         train(semi_config(f"semi_supervised.start_forward={start.path}", *overrides), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("of_backward", "message"),
+    [
+        ("data.min_character_count=40", r"The start .*back has another vocabulary than this one"),
+        ("model.dim=6", r"The model of the start .*back differs from the model of this run: dim 6 there, 4 here"),
+        ("model.variant=selu", r"The model of the start .*back differs .*: .*activation 'selu' there, 'relu' here"),
+    ],
+)
+def test_two_starts_that_do_not_fit_each_other_are_refused(semi_config, supervised_run, tmp_path, of_backward, message):
+    forward, backward = supervised_run("start"), supervised_run("back", "data.reversed=true", of_backward)
+    starts = (f"semi_supervised.start_forward={forward.path}", f"semi_supervised.start_backward={backward.path}")
+    with pytest.raises(InputError, match=message):
+        train(semi_config(*starts), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -174,7 +188,8 @@ def test_runs_start_from_models_that_ship(
     assert saved.vocabulary == start.vocabulary
     assert saved.config.training.start == "de-en"
     assert (saved.config.model.dim, saved.config.model.dropout) == (8, 0.3)
-    train(semi_config("semi_supervised.start_forward=de-en", "model.dim=8"), tmp_path / "semi")
+    semi = RunFolder.open(train(semi_config("semi_supervised.start_forward=de-en"), tmp_path / "semi").path)
+    assert (semi.vocabulary, semi.config.model.dim) == (start.vocabulary, 8)
     model, pair = beginnings
     for weights in (model.weights, pair.forward.weights):
         assert_equal_weights(weights, model_weights(start))
