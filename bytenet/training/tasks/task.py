@@ -187,10 +187,11 @@ class Task(ABC):
             counts = self.pairs.character_counts()
             unknown = {character: count for character, count in counts.items() if character not in known}
             share = sum(unknown.values()) / max(1, sum(counts.values()))
+            models, whose = ("model", "its") if len(starts) == 1 else ("models", "their")
             yield (
-                f"starts from the model of {' and '.join(start.model for start in starts)}, with {self._sizes()} and "
-                f"its vocabulary, in which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown "
-                f"({share:.2%} of the text)"
+                f"starts from the {models} of {' and '.join(start.model for start in starts)}, with {whose} "
+                f"{self._sizes()} and {whose} vocabulary, in which {len(unknown):,} of the {len(counts):,} characters "
+                f"of the pairs are unknown ({share:.2%} of the text)"
             )
 
     def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
@@ -230,7 +231,7 @@ class Task(ABC):
     def _sizes(self) -> str:
         """How large the model is, beside its start."""
         added = self.config.training.added_sets
-        return f"its sizes, {added} more set{'s'[: added > 1]} in each half" if added else "its sizes"
+        return f"sizes, {added} more set{'s'[: added > 1]} in each half" if added else "sizes"
 
     def _make_strategy(self) -> tf.distribute.Strategy:
         devices = self.config.training.devices

@@ -18,11 +18,13 @@ from .starting_runs import RECURRENT, failing_at_the_first_step
 
 
 def test_runs_start_from_supervised_runs(
-    semi_config, supervised_run, beginnings, tmp_path, model_weights, assert_equal_weights
+    semi_config, supervised_run, beginnings, tmp_path, model_weights, assert_equal_weights, capsys
 ):
     starts = {"forward": supervised_run("one"), "backward": supervised_run("another", "data.reversed=true")}
     settings = [f"semi_supervised.start_{name}={folder.path}" for name, folder in starts.items()]
     train(semi_config(*settings, "model.dropout=0.2"), tmp_path / "run")
+    names = " and ".join(str(folder.path) for folder in starts.values())
+    assert f"starts from the models of {names}, with their sizes and their vocabulary, in" in capsys.readouterr().err
     train(semi_config(settings[1]), tmp_path / "half")
     both, half = beginnings
     for name, folder in starts.items():
