@@ -127,9 +127,9 @@ def plot(table: Table, path: Path) -> None:
             right.plot([row["bleu_low"], row["bleu_high"]], [place, place], "-", color=f"C{place}", alpha=0.4)
         right.plot(row["bleu"], place, "o", color=f"C{place}")
     left.set(xlabel="minutes of training", ylabel="chrF on the validation set, greedy")
-    right.set(xlabel="BLEU on the test set, with 95 % intervals over sentences", ylim=(len(systems) - 0.5, -0.5))
+    right.set(xlabel="BLEU on the test set,\n95 % intervals over sentences", ylim=(len(systems) - 0.5, -0.5))
     right.set_yticks(range(len(systems)), systems)
-    lengths.set(xlabel="characters of the source, means of quarters of the test set", ylabel="chrF on the test set")
+    lengths.set(xlabel="characters of the source,\nmeans of quarters of the test set", ylabel="chrF on the test set")
     for axes in (left, right, lengths):
         axes.grid(alpha=0.3)
     legend_below(figure, handles_of([left]))
