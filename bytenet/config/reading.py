@@ -72,14 +72,10 @@ class ConfigSources:
 
         Training with text without translations does not count: it has presets of its own.
         """
-        is_semi_supervised = any(key.startswith("semi_supervised.") for key in self._values)
-        of_file = {setting.key for setting in self.settings}
-        return (
-            self.preset is None
-            and "data.corpus" in self._values
-            and not is_semi_supervised
-            and of_file.isdisjoint(_SIZES)
-        )
+        keys = self._values.keys()
+        is_semi_supervised = any(key.startswith("semi_supervised.") for key in keys)
+        has_size = any(setting.key in _SIZES for setting in self.settings)
+        return self.preset is None and "data.corpus" in keys and not is_semi_supervised and not has_size
 
     @property
     def names_no_corpus(self) -> bool:
@@ -89,8 +85,9 @@ class ConfigSources:
     @property
     def lacks_files(self) -> bool:
         """Whether the preset is one for files of the user, such as `pairs-10k`, and no files are named."""
-        of_files = self.preset is not None and self._values.get("data.corpus") == "files"
-        return of_files and self._values.keys().isdisjoint(("data.train_source", "data.train_target"))
+        values = self._values
+        of_files = self.preset is not None and values.get("data.corpus") == "files"
+        return of_files and values.keys().isdisjoint(("data.train_source", "data.train_target"))
 
     @property
     def _values(self) -> dict[str, Any]:

@@ -86,8 +86,7 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
         return config, None
     start = starts[0]
     if begun is None:
-        source = open_model(start.model)
-        _check_direction(source, start.setting, start.languages)
+        source = _open(start)
         model = source.config.model.with_added_sets(config.training.added_sets)
     else:
         source = begun
@@ -121,9 +120,35 @@ def load_starts(translators: Mapping[str, keras.Model], config: Config, vocabula
         InputError: a start has another model, another vocabulary or another direction.
     """
     for start in starts_of(config):
-        source = open_model(start.model)
-        _check_direction(source, start.setting, start.languages)
-        _load_start(translators[start.direction], source, vocabulary, config.training.added_sets)
+        _load_start(translators[start.direction], _open(start), vocabulary, config.training.added_sets)
+
+
+def describe_starts(config: Config, vocabulary: Vocabulary, counts: Mapping[str, int]) -> str:
+    """What a run takes over from its starts, for people.
+
+    Args:
+        config: of a run that has starts.
+        vocabulary: that it took over.
+        counts: how often each character occurs in the training pairs.
+    """
+    starts, added = starts_of(config), config.training.added_sets
+    models, whose = ("model", "its") if len(starts) == 1 else ("models", "their")
+    sizes = f"sizes, {added} more set{'s'[: added > 1]} in each half" if added else "sizes"
+    known = set(vocabulary.characters)
+    unknown = {character: count for character, count in counts.items() if character not in known}
+    share = sum(unknown.values()) / max(1, sum(counts.values()))
+    return (
+        f"starts from the {models} of {' and '.join(start.model for start in starts)}, with {whose} {sizes} and "
+        f"{whose} vocabulary, in which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown "
+        f"({share:.2%} of the text)"
+    )
+
+
+def _open(start: Start) -> RunFolder | ModelFile:
+    """Open the model of a start, which must translate between the right languages."""
+    source = open_model(start.model)
+    _check_direction(source, start.setting, start.languages)
+    return source
 
 
 def _check_direction(source: RunFolder | ModelFile, setting: str, expected: tuple[str, str]) -> None:
@@ -151,7 +176,7 @@ def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: V
     if differences:
         raise InputError(
             f"The model of the start {source.path} differs from the model of this run: {'; '.join(differences)}. "
-            "Start from a run with the same model, or change the model of this run."
+            "Choose a start with the same model."
         )
     weights = {weight.path.partition("/")[2]: weight for weight in model.weights}
     for weight in start.weights:

@@ -25,7 +25,7 @@ from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
 from bytenet.training.tasks.pairs.stream import Stream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
-from bytenet.training.tasks.starts import load_starts, starts_of
+from bytenet.training.tasks.starts import describe_starts, load_starts, starts_of
 from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
@@ -182,17 +182,8 @@ class Task(ABC):
 
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
-        if starts := starts_of(self.config):
-            known = set(self.vocabulary.characters)
-            counts = self.pairs.character_counts()
-            unknown = {character: count for character, count in counts.items() if character not in known}
-            share = sum(unknown.values()) / max(1, sum(counts.values()))
-            models, whose = ("model", "its") if len(starts) == 1 else ("models", "their")
-            yield (
-                f"starts from the {models} of {' and '.join(start.model for start in starts)}, with {whose} "
-                f"{self._sizes()} and {whose} vocabulary, in which {len(unknown):,} of the {len(counts):,} characters "
-                f"of the pairs are unknown ({share:.2%} of the text)"
-            )
+        if starts_of(self.config):
+            yield describe_starts(self.config, self.vocabulary, self.pairs.character_counts())
 
     def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
         """Messages for a run that is resumed from a checkpoint.
@@ -227,11 +218,6 @@ class Task(ABC):
     def _share_of_pairs(self) -> Share:
         """The rows of each batch of pairs that are made here."""
         return self.workers.share
-
-    def _sizes(self) -> str:
-        """How large the model is, beside its start."""
-        added = self.config.training.added_sets
-        return f"sizes, {added} more set{'s'[: added > 1]} in each half" if added else "sizes"
 
     def _make_strategy(self) -> tf.distribute.Strategy:
         devices = self.config.training.devices
