@@ -42,8 +42,10 @@ class TrainingCase:
         """A short description, with everything in which the cases of one benchmark may differ."""
         model = self.config.model
         variant = model.variant if model.family == DEFAULT_FAMILY else f"{model.family} {model.variant}"
+        attention = self.config.settings().get("model.source_attention", "none")
         parts = [
             "stock Keras" if self.stock else variant,
+            *([] if attention == "none" else [f"source attention {attention}"]),
             *([] if self.dim is None else [f"d={self.dim}"]),
             f"{self.batch_size} x {self.length}",
             "XLA" if self.jit_compile else "plain fit" if self.stock else "no XLA",

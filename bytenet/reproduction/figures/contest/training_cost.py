@@ -17,6 +17,7 @@ def measure(work: Work, systems: Mapping[str, System] = SYSTEMS) -> Table:
     """Rows of `system` and `length`, with the cost of a step.
 
     Batches have as many characters as those of the contest. All sentences have `length` characters, end symbol counted.
+    The systems take turns at each length, so their times can be compared.
     `milliseconds` a step: median, `low` and `high` of the turns. `characters_a_second`: target characters.
     `gigaflops`: operations of a step. `share_of_peak`: its rate of operations over that of a product of matrices.
     `parameters`: trained. `megabytes`: the peak memory of the process; `training_megabytes`: what training added to it.
@@ -26,23 +27,24 @@ def measure(work: Work, systems: Mapping[str, System] = SYSTEMS) -> Table:
     from bytenet.profiling.benchmarks.training import measure_training
     from bytenet.profiling.benchmarks.training_case import TrainingCase
 
-    rows: Table = []
     is_smoke = work.scale == "smoke"
-    for name, system in systems.items():
-        config = load_config(system.preset, (*(system.smoke if is_smoke else ()), *system.settings))
-        chars = config.data.batch_chars or 0
+    configs = {
+        name: load_config(system.preset, (*(system.smoke if is_smoke else ()), *system.settings))
+        for name, system in systems.items()
+    }
+    rows: Table = []
+    for length in _LENGTHS[work.scale]:
         cases = [
-            TrainingCase(config, max(1, chars // length), length, jit_compile=not is_smoke)
-            for length in _LENGTHS[work.scale]
+            TrainingCase(config, max(1, (config.data.batch_chars or 0) // length), length, jit_compile=not is_smoke)
+            for config in configs.values()
         ]
-        # One case at a time, so that only one model is in memory.
-        for case in cases:
-            work.say(f"training steps: {name}, {case.length} characters")
-            [cost] = measure_training([case], _REPEATS[work.scale])
-            [memory] = measure_memory([case])
+        # The systems take turns. So a machine that slows down for a while slows down all of them.
+        costs = measure_training(cases, _REPEATS[work.scale], say=work.say)
+        memories = measure_memory(cases, say=work.say)
+        for name, cost, memory in zip(configs, costs, memories, strict=True):
             milliseconds = cost.seconds.scaled(1000)
             rows.append(
-                {"system": name, "length": case.length, "milliseconds": milliseconds.median, "low": milliseconds.least,
+                {"system": name, "length": length, "milliseconds": milliseconds.median, "low": milliseconds.least,
                  "high": milliseconds.most, "characters_a_second": cost.characters.median,
                  "gigaflops": cost.gigaflops_a_step,
                  "share_of_peak": "" if cost.share_of_peak is None else cost.share_of_peak.median,
