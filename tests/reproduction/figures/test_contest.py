@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bytenet.reproduction.figures.contest import factors
 from bytenet.reproduction.figures.contest.attention_offsets import by_offset
 from bytenet.reproduction.figures.contest.decoding_cost import on_line
 from bytenet.reproduction.figures.contest.systems import CHOSEN, SYSTEMS, TRIES, training_of
@@ -109,3 +110,33 @@ def test_attention_is_counted_by_its_offset():
     assert sums.sum() == pytest.approx(2.0)
     far = by_offset(np.eye(1, 100, 99))
     assert far[-1] == 1.0
+
+
+def test_factors_change_one_setting_of_the_preset_and_train_for_the_same_time():
+    preset = factors.training_of(factors.PRESET, "cpu").config(1)
+    bookkeeping = {"training.max_steps", "training.epochs", "evaluation.every_epochs"}
+    for name, change in factors.CHANGES.items():
+        config = factors.training_of(name, "cpu").config(1)
+        changed = {setting.partition("=")[0] for setting in change.settings}
+        assert {key for key, _, _ in preset.differences(config)} - bookkeeping == changed
+        time = config.training.max_steps * change.step
+        assert time == pytest.approx(preset.training.max_steps, abs=change.step)
+    folders = [factors.training_of(name, "cpu").name for name in factors.CHANGES]
+    assert len(set(folders)) == len(folders)
+
+
+def test_factors_are_judged_by_their_gain_over_the_preset():
+    columns = ("bleu", "chrf", "bleu_gain", "chrf_gain")
+    shared = {"length_ratio": 1.0, "minutes": 20.0, "best_step": 3000, "steps": 3120, "val_loss": 0.7}
+    rows = []
+    for change, gains in ((factors.PRESET, ("", "")), ("dropout .5", (1.5, 2.5))):
+        for trial, gain in enumerate(gains, start=1):
+            row = {"change": change, "trial": trial, **shared}
+            for column in columns:
+                value = gain if column.endswith("gain") else 20.0
+                row |= {column: value, f"{column}_low": value, f"{column}_high": value}
+            rows.append(row)
+    verdicts = find_experiment("quality-factors").verdicts(rows, "cpu")
+    assert [round(verdict.measured, 6) for verdict in verdicts] == [20.0, 20.0, 2.0, 2.0]
+    assert "gain of BLEU, dropout .5" in verdicts[2].quantity
+    assert "1.50 to 1.50, 2.50 to 2.50" in verdicts[2].note

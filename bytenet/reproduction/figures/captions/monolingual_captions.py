@@ -11,7 +11,7 @@ from textwrap import fill
 from typing import Any
 
 from bytenet.evaluation.t_intervals import student_t
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.captions.runs import (
@@ -27,9 +27,9 @@ from bytenet.reproduction.figures.captions.runs import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
+from bytenet.reproduction.figures.shared.translation_scores import SCORES, gain_columns, score_columns
 
 _SEEDS = 3
-_SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 _COMPARED = [way for way in WAYS if way != BACKWARD]
 
 
@@ -40,44 +40,26 @@ def _measure(work: Work) -> Table:
     differences to the `CONTROL` of the same trial, with the interval of the paired bootstrap. They are empty if that
     `CONTROL` is not finished.
     """
-    from bytenet.evaluation import compare_translations, evaluate_run, pairs_of_split
+    from bytenet.evaluation import evaluate_run, pairs_of_split
 
     rows: Table = []
     of_control: dict[int, Sequence[str]] = {}
     for way in sorted(_COMPARED, key=lambda way: way != CONTROL):
         for trial, folder in work.finished(training_of(way, work.scale)):
             work.say(f"monolingual-captions: translating the test set, {way}, trial {trial}")
-            pairs = pairs_of_split(folder, "test")
-            result = evaluate_run(folder.path, pairs, "test")
-            row: Row = {"way": way, "trial": trial}
-            scores = {score.name: score for score in result.scores}
-            for key, name in _SCORES.items():
-                row |= _with_interval(key, scores[name].value, scores[name].interval)
-            row["length_ratio"] = scores["length-ratio"].value
+            result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test")
             if way == CONTROL:
                 of_control[trial] = result.hypotheses
-            gains = {}
-            if trial in of_control:
-                both = {way: result.hypotheses, f"control of {way}": of_control[trial]}
-                comparison = compare_translations(None, result.references, both, folder.config.data.languages[1])
-                gains = {score.name.removesuffix(" difference"): score for score in comparison.differences}
-            for key, name in _SCORES.items():
-                gain = gains.get(name)
-                row |= _with_interval(f"{key}_gain", gain.value if gain else None, gain.interval if gain else None)
-            rows.append({**row, **validation_of(folder)})
+            gains = gain_columns(result, of_control.get(trial), folder.config.data.languages[1])
+            rows.append({"way": way, "trial": trial, **score_columns(result), **gains, **validation_of(folder)})
     return sorted(rows, key=lambda row: (_COMPARED.index(text_in(row, "way")), row["trial"]))
-
-
-def _with_interval(key: str, value: float | None, interval: tuple[float, float] | None) -> Row:
-    low, high = interval or ("", "")
-    return {key: "" if value is None else value, f"{key}_low": low, f"{key}_high": high}
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ways = texts_in(table, "way")
     verdicts = []
     for way in ways:
-        for key, name in _SCORES.items():
+        for key, name in SCORES.items():
             values = list(by_trial(table, key, way=way).values())
             minutes = fmean(by_trial(table, "minutes", way=way).values())
             validation = fmean(by_trial(table, f"val_{key}", way=way).values())
@@ -122,7 +104,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
     Whether text helps is only judged against `CONTROL`, which trained as long without text, and only with all seeds.
     """
     verdicts = []
-    for key, name in _SCORES.items():
+    for key, name in SCORES.items():
         gains = paired_differences(by_trial(table, key, way=way), by_trial(table, key, way=against))
         if not gains:
             continue
@@ -154,7 +136,7 @@ def _plot(table: Table, path: Path) -> None:
     ways = texts_in(table, "way")
     figure = new_figure(1.6 + 0.5 * len(ways))
     all_axes = figure.subplots(1, 2, sharey=True)
-    for axes, (key, name) in zip(all_axes, _SCORES.items(), strict=True):
+    for axes, (key, name) in zip(all_axes, SCORES.items(), strict=True):
         for place, way in enumerate(ways):
             _draw_way(axes, [row for row in table if row["way"] == way], key, place)
         axes.set_xlabel(f"{name} on the test set, 0 to 100")

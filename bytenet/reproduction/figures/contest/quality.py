@@ -26,12 +26,12 @@ from bytenet.reproduction.figures.contest.systems import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
+from bytenet.reproduction.figures.shared.translation_scores import SCORES, score_columns
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 if TYPE_CHECKING:
     from bytenet.evaluation import Evaluation
 
-SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 _BEAM_SIZE = 5
 _LENGTH_GROUPS = 4
 
@@ -54,12 +54,7 @@ def measure(work: Work, systems: Iterable[str] = SYSTEMS, minutes: int = MINUTES
         for trial, folder in work.finished(run_of(system, work.scale, minutes)):
             work.say(f"translating the test set: {system}, trial {trial}")
             result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test", beam_size=_BEAM_SIZE)
-            scores = {score.name: score for score in result.scores}
-            row: Row = {"system": system, "trial": trial, **validation_of(folder)}
-            for key, name in SCORES.items():
-                low, high = scores[name].interval or ("", "")
-                row |= {key: scores[name].value, f"{key}_low": low, f"{key}_high": high}
-            row["length_ratio"] = scores["length-ratio"].value
+            row: Row = {"system": system, "trial": trial, **validation_of(folder), **score_columns(result)}
             row["by_length"] = " ".join(f"{length:.1f}:{score:.2f}" for length, score in _by_length(result))
             row["written_a_second"] = sum(map(len, result.hypotheses)) / result.seconds
             metrics = read_csv_log(folder.metrics_path)

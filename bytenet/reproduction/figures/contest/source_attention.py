@@ -13,6 +13,7 @@ from bytenet.reproduction.engine.statistics import by_trial, paired_differences
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
+from bytenet.reproduction.figures.shared.translation_scores import SCORES
 
 MINUTES = 10
 SEEDS = 3
@@ -23,7 +24,7 @@ _LONGEST = "longest"
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """The scores of each system, and the differences between two systems."""
     scored = [row | {_LONGEST: _score_of_longest(row)} for row in table]
-    names = quality.SCORES | {_LONGEST: "chrF2 of the longest quarter of the sources"}
+    names = SCORES | {_LONGEST: "chrF2 of the longest quarter of the sources"}
     differences = []
     for system, other in _COMPARED:
         for key, name in names.items():

@@ -1,0 +1,203 @@
+"""Beyond the thesis: which settings improve the translations of a small corpus, one change at a time.
+
+ByteNet with attention learns 3,000 pairs of Multi30k with the preset `pairs-2k`, and with one of its settings changed.
+All trainings take about the same time. They are compared on the validation set. The test set is not used.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from bytenet.evaluation.t_intervals import student_t
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.contest.systems import (
+    BYTENET_SMOKE,
+    SELECTED_BY,
+    SMOKE,
+    SMOKE_STEPS,
+    WATCHED,
+    validation_of,
+)
+from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
+from bytenet.reproduction.figures.shared.translation_scores import SCORES, gain_columns, score_columns
+from bytenet.reproduction.jobs.training_run import TrainingRun
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change to the preset.
+
+    Attributes:
+        settings: that make it.
+        step: time of a training step, divided by that of the preset: medians of 7 turns each, side by side in one run,
+            on one core of an Intel Xeon. A change that does not change the work of a step has 1.
+        batch: size of a batch, divided by that of the preset.
+    """
+
+    settings: tuple[str, ...] = ()
+    step: float = 1.0
+    batch: int = 1
+
+
+PRESET = "pairs-2k"
+CHANGES = {
+    PRESET: Change(),
+    "dropout .2 instead of .35": Change(("model.dropout=0.2",)),
+    "dropout .5": Change(("model.dropout=0.5",)),
+    "label smoothing .1": Change(("training.label_smoothing=0.1",)),
+    "target characters hidden, .1": Change(("model.character_dropout=0.1",)),
+    "weight decay .01 (AdamW)": Change(
+        ("training.optimizer=adamw", "training.optimizer_arguments={weight_decay: 0.01}")
+    ),
+    "no average of the weights": Change(("training.ema_momentum=null",)),
+    "learning rate 1e-3 instead of 2e-3": Change(("training.learning_rate=1e-3",)),
+    "batches of 2,560 characters instead of 1,280": Change(("data.batch_chars=2560",), batch=2),
+    "updates of 4 batches": Change(("training.accumulate_batches=4",)),
+    "width 64 instead of 96": Change(("model.dim=64",)),
+    "width 128": Change(("model.dim=128",)),
+    "2 sets of blocks instead of 3": Change(("model.num_sets=2",)),
+    "4 sets of blocks": Change(("model.num_sets=4",)),
+    "attention to a window of the source": Change(("model.source_attention=window", "model.attention_slope=1.15")),
+    "no attention": Change(("model.source_attention=none",)),
+}
+_PAIRS = 3_000
+_STEPS = 3_255  # of the preset: 15 epochs
+_STEPS_AN_EPOCH = 217
+_EVALUATIONS = 5  # on the validation set, approximately
+_CORPUS = (
+    "data.corpus=multi30k",
+    "data.source_language=de",
+    "data.target_language=en",
+    f"data.max_train_pairs={_PAIRS}",
+)
+
+
+def _changes(scale: Scale) -> list[str]:
+    return list(CHANGES)[:2] if scale == "smoke" else list(CHANGES)
+
+
+def training_of(name: str, scale: Scale) -> TrainingRun:
+    """The training with a change, a key of `CHANGES`."""
+    change, smoke = CHANGES[name], scale == "smoke"
+    steps = SMOKE_STEPS if smoke else round(_STEPS / change.step)
+    epochs = math.ceil(steps / (3 if smoke else _STEPS_AN_EPOCH // change.batch))
+    settings = (
+        *_CORPUS, f"training.max_steps={steps}", f"training.epochs={epochs}",
+        f"evaluation.every_epochs={max(1, round(epochs / _EVALUATIONS))}",
+        f"training.early_stopping_metric={SELECTED_BY}", *WATCHED, *change.settings,
+    )  # fmt: skip
+    words = "".join(letter for letter in name if letter.isalnum() or letter in " -.").strip().replace(" ", "-")
+    return TrainingRun(
+        f"factor-{words}", PRESET, settings + (SMOKE + BYTENET_SMOKE if smoke else ()), together=words, cost=1.0
+    )
+
+
+def _measure(work: Work) -> Table:
+    """Rows of `change`, `trial`, validation scores, gains over the preset of the same trial, and `validation_of`.
+
+    The columns of scores and gains are those of `score_columns` and `gain_columns`.
+    """
+    from bytenet.evaluation import evaluate_run, pairs_of_split
+
+    rows: Table = []
+    of_preset: dict[int, Sequence[str]] = {}
+    for name in _changes(work.scale):
+        for trial, folder in work.finished(training_of(name, work.scale)):
+            work.say(f"quality-factors: translating the validation set, {name}, trial {trial}")
+            result = evaluate_run(folder.path, pairs_of_split(folder, "validation"), "validation")
+            if name == PRESET:
+                of_preset[trial] = result.hypotheses
+            gains = gain_columns(result, of_preset.get(trial), folder.config.data.languages[1])
+            rows.append({"change": name, "trial": trial, **score_columns(result), **gains, **validation_of(folder)})
+    return rows
+
+
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
+    """The scores of the preset, and the gain of each change."""
+    verdicts = []
+    for name in texts_in(table, "change"):
+        for key, score in SCORES.items():
+            column = key if name == PRESET else f"{key}_gain"
+            values = by_trial(table, column, change=name)
+            if not values:
+                continue
+            intervals = [
+                f"{row[f'{column}_low']:.2f} to {row[f'{column}_high']:.2f}"
+                for row in table
+                if row["change"] == name and row[f"{column}_low"] != ""
+            ]
+            means = {
+                other: fmean(by_trial(table, other, change=name).values())
+                for other in ("length_ratio", "minutes", "best_step", "steps", "val_loss")
+            }
+            verdicts.append(
+                Verdict(
+                    quantity=f"validation {score}, {name}" if name == PRESET else f"gain of {score}, {name}",
+                    printed="not tried", measured=fmean(values.values()), interval=student_t(list(values.values())),
+                    seeds=len(values),
+                    note=f"bootstrap over sentences, by trial: {', '.join(intervals)}; {means['length_ratio']:.2f} "
+                    f"words for one of the references; the best after {means['best_step']:,.0f} of "
+                    f"{means['steps']:,.0f} steps, with a loss of {means['val_loss']:.3f}; {means['minutes']:.0f} min",
+                )
+            )  # fmt: skip
+    return verdicts
+
+
+def _plot(table: Table, path: Path) -> None:
+    """Draw the gains of each change over the preset, a panel for each score."""
+    changed = [row for row in table if row["change"] != PRESET and row["bleu_gain"] != ""]
+    names = texts_in(changed, "change")
+    figure = new_figure(1.6 + 0.32 * len(names), width=10.0)
+    all_axes = figure.subplots(1, 2, sharey=True)
+    for axes, (key, score) in zip(all_axes, SCORES.items(), strict=True):
+        axes.axvline(0, color="black", linewidth=0.8)
+        for place, name in enumerate(names):
+            _draw_change(axes, [row for row in changed if row["change"] == name], f"{key}_gain", place)
+        axes.set_xlabel(f"gain of {score} on the validation set")
+        axes.grid(alpha=0.3)
+    all_axes[0].set_yticks(range(len(names)), names)
+    all_axes[0].set_ylim(len(names) - 0.5, -0.5)
+    legend_below(figure, handles_of(all_axes))
+    save(figure, path)
+
+
+def _draw_change(axes: Any, rows: Table, column: str, place: int) -> None:
+    for number, row in enumerate(rows):
+        shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
+        interval = [row[f"{column}_low"], row[f"{column}_high"]]
+        axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
+        axes.plot(number_in(row, column), shifted, "o", color="C0", markersize=4, label="a training")
+
+
+def _label(name: str) -> Row:
+    return {"change": name}
+
+
+EXPERIMENTS = (
+    Experiment(
+        name="quality-factors",
+        is_thesis=False,
+        title=f"What improves ByteNet with attention on {_PAIRS:,} pairs: one change of the preset at a time",
+        thesis="Not in the thesis.",
+        needs=Needs(
+            corpus="Multi30k",
+            time={
+                "smoke": "1 min, on Synthetic Digits",
+                "cpu": "4 h for a seed, two trainings at a time",
+                "thesis": "as cpu",
+            },
+        ),
+        basis=Basis("trained, beyond the thesis", f"{_PAIRS:,} pairs, d = 96, {_STEPS:,} steps"),
+        runs=lambda scale: [training_of(name, scale) for name in _changes(scale)],
+        measure=_measure,
+        verdicts=_verdicts,
+        plot=_plot,
+        labels=lambda scale: [_label(name) for name in _changes(scale)],
+    ),
+)
