@@ -35,8 +35,8 @@ class Change:
 
     Attributes:
         settings: that make it.
-        step: time of a training step, divided by that of the preset: medians of 7 turns each, side by side in one run,
-            on one core of an Intel Xeon. A change that does not change the work of a step has 1.
+        step: time of a training step, divided by that of the preset: medians of 7 turns each, side by side in one run
+            on one core of an Intel Xeon, beside two trainings. A change that does not change the work of a step has 1.
         batch: size of a batch, divided by that of the preset.
     """
 
@@ -53,18 +53,20 @@ CHANGES = {
     "label smoothing .1": Change(("training.label_smoothing=0.1",)),
     "target characters hidden, .1": Change(("model.character_dropout=0.1",)),
     "weight decay .01 (AdamW)": Change(
-        ("training.optimizer=adamw", "training.optimizer_arguments={weight_decay: 0.01}")
+        ("training.optimizer=adamw", "training.optimizer_arguments={weight_decay: 0.01}"), step=1.25
     ),
     "no average of the weights": Change(("training.ema_momentum=null",)),
     "learning rate 1e-3 instead of 2e-3": Change(("training.learning_rate=1e-3",)),
-    "batches of 2,560 characters instead of 1,280": Change(("data.batch_chars=2560",), batch=2),
+    "batches of 2,560 characters instead of 1,280": Change(("data.batch_chars=2560",), step=2.04, batch=2),
     "updates of 4 batches": Change(("training.accumulate_batches=4",)),
-    "width 64 instead of 96": Change(("model.dim=64",)),
-    "width 128": Change(("model.dim=128",)),
-    "2 sets of blocks instead of 3": Change(("model.num_sets=2",)),
-    "4 sets of blocks": Change(("model.num_sets=4",)),
-    "attention to a window of the source": Change(("model.source_attention=window", "model.attention_slope=1.15")),
-    "no attention": Change(("model.source_attention=none",)),
+    "width 64 instead of 96": Change(("model.dim=64",), step=0.67),
+    "width 128": Change(("model.dim=128",), step=1.6),
+    "2 sets of blocks instead of 3": Change(("model.num_sets=2",), step=0.68),
+    "4 sets of blocks": Change(("model.num_sets=4",), step=1.42),
+    "attention to a window of the source": Change(
+        ("model.source_attention=window", "model.attention_slope=1.15"), step=1.16
+    ),
+    "no attention": Change(("model.source_attention=none",), step=0.94),
 }
 _PAIRS = 3_000
 _STEPS = 3_255  # of the preset: 15 epochs
