@@ -20,7 +20,7 @@ THESIS = [
 OWN = [
     "attention-baseline", "convs2s-ablations", "digits-tuning", "family-contest", "family-contest-tuning",
     "family-decoding", "family-learning", "family-training", "monolingual-captions", "monolingual-captions-tuning",
-    "selu-language", "semi-supervised-settings", "source-attention", "source-attention-decoding",
+    "quality-factors", "selu-language", "semi-supervised-settings", "source-attention", "source-attention-decoding",
     "source-attention-offsets", "source-attention-training",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()
