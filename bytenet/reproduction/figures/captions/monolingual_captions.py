@@ -4,7 +4,6 @@ The models translate German to English. They learn from 3,000 pairs of Multi30k 
 either language. The settings were chosen on the validation set. The test set is used once.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from textwrap import fill
@@ -27,7 +26,12 @@ from bytenet.reproduction.figures.captions.runs import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.shared.translation_scores import SCORES, gain_columns, score_columns
+from bytenet.reproduction.figures.shared.translation_scores import (
+    SCORES,
+    bootstrap_note,
+    draw_trainings,
+    scores_and_gains,
+)
 
 _SEEDS = 3
 _COMPARED = [way for way in WAYS if way != BACKWARD]
@@ -40,18 +44,11 @@ def _measure(work: Work) -> Table:
     differences to the `CONTROL` of the same trial, with the interval of the paired bootstrap. They are empty if that
     `CONTROL` is not finished.
     """
-    from bytenet.evaluation import evaluate_run, pairs_of_split
-
-    rows: Table = []
-    of_control: dict[int, Sequence[str]] = {}
-    for way in sorted(_COMPARED, key=lambda way: way != CONTROL):
-        for trial, folder in work.finished(training_of(way, work.scale)):
-            work.say(f"monolingual-captions: translating the test set, {way}, trial {trial}")
-            result = evaluate_run(folder.path, pairs_of_split(folder, "test"), "test")
-            if way == CONTROL:
-                of_control[trial] = result.hypotheses
-            gains = gain_columns(result, of_control.get(trial), folder.config.data.languages[1])
-            rows.append({"way": way, "trial": trial, **score_columns(result), **gains, **validation_of(folder)})
+    runs = {way: training_of(way, work.scale) for way in _COMPARED}
+    rows = [
+        {"way": way, "trial": trial, **scores, **validation_of(folder)}
+        for way, trial, folder, scores in scores_and_gains(work, runs, CONTROL, "test")
+    ]
     return sorted(rows, key=lambda row: (_COMPARED.index(text_in(row, "way")), row["trial"]))
 
 
@@ -68,7 +65,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
-                    note=f"{_bootstrap(table, way, key)}; validation, greedy: {validation:.2f}; "
+                    note=f"{bootstrap_note(_rows_of(table, way), key)}; validation, greedy: {validation:.2f}; "
                     f"{length:.2f} words for one of the references; {minutes:.0f} min"
                     + "".join(f"; {note}" for note in _kept(table, way)),
                 )
@@ -87,15 +84,8 @@ def _kept(table: Table, way: str) -> list[str]:
     return [f"{starts} kept what they started from, as nothing after it was better"] if starts else []
 
 
-def _bootstrap(table: Table, way: str, key: str) -> str:
-    intervals = [
-        f"{row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f}"
-        for row in table
-        if row["way"] == way and row[f"{key}_low"] != ""
-    ]
-    if not intervals:  # gains, if the translations of `CONTROL` were made on another machine
-        return "not bootstrapped over sentences"
-    return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
+def _rows_of(table: Table, way: str) -> Table:
+    return [row for row in table if row["way"] == way]
 
 
 def _gains(table: Table, way: str, against: str) -> list[Verdict]:
@@ -119,7 +109,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
         notes += _kept(table, way)
         if against == CONTROL:
-            notes.append(_bootstrap(table, way, f"{key}_gain"))
+            notes.append(bootstrap_note(_rows_of(table, way), f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
         verdicts.append(
@@ -138,7 +128,7 @@ def _plot(table: Table, path: Path) -> None:
     all_axes = figure.subplots(1, 2, sharey=True)
     for axes, (key, name) in zip(all_axes, SCORES.items(), strict=True):
         for place, way in enumerate(ways):
-            _draw_way(axes, [row for row in table if row["way"] == way], key, place)
+            _draw_way(axes, _rows_of(table, way), key, place)
         axes.set_xlabel(f"{name} on the test set, 0 to 100")
         axes.grid(alpha=0.3)
     all_axes[0].set_yticks(range(len(ways)), [fill(way, 26) for way in ways])
@@ -148,12 +138,7 @@ def _plot(table: Table, path: Path) -> None:
 
 
 def _draw_way(axes: Any, rows: Table, key: str, place: int) -> None:
-    for number, row in enumerate(rows):
-        shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
-        if row[f"{key}_low"] != "":
-            interval = [row[f"{key}_low"], row[f"{key}_high"]]
-            axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
-        axes.plot(row[key], shifted, "o", color="C0", markersize=4, label="a training")
+    draw_trainings(axes, rows, key, place)
     mean = fmean(number_in(row, key) for row in rows)
     axes.plot(mean, place, "|", color="black", markersize=16, label="mean of trainings")
 

@@ -4,28 +4,23 @@ ByteNet with attention learns 3,000 pairs of Multi30k with the preset `pairs-2k`
 All trainings take about the same time. They are compared on the validation set. The test set is not used.
 """
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import (
-    BYTENET_SMOKE,
-    SELECTED_BY,
-    SMOKE,
-    SMOKE_STEPS,
-    WATCHED,
-    validation_of,
-)
-from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.contest.systems import SMOKE, SYSTEMS, length_settings, validation_of
+from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.shared.translation_scores import SCORES, gain_columns, score_columns
+from bytenet.reproduction.figures.shared.translation_scores import (
+    SCORES,
+    bootstrap_note,
+    draw_trainings,
+    scores_and_gains,
+)
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 
@@ -86,64 +81,47 @@ def _changes(scale: Scale) -> list[str]:
 
 def training_of(name: str, scale: Scale) -> TrainingRun:
     """The training with a change, a key of `CHANGES`."""
-    change, smoke = CHANGES[name], scale == "smoke"
-    steps = SMOKE_STEPS if smoke else round(_STEPS / change.step)
-    epochs = math.ceil(steps / (3 if smoke else _STEPS_AN_EPOCH // change.batch))
-    settings = (
-        *_CORPUS, f"training.max_steps={steps}", f"training.epochs={epochs}",
-        f"evaluation.every_epochs={max(1, round(epochs / _EVALUATIONS))}",
-        f"training.early_stopping_metric={SELECTED_BY}", *WATCHED, *change.settings,
-    )  # fmt: skip
+    change = CHANGES[name]
+    length = length_settings(scale, round(_STEPS / change.step), _STEPS_AN_EPOCH // change.batch, _EVALUATIONS)
+    smoke = (*SMOKE, *SYSTEMS["ByteNet"].smoke) if scale == "smoke" else ()
     words = "".join(letter for letter in name if letter.isalnum() or letter in " -.").strip().replace(" ", "-")
     return TrainingRun(
-        f"factor-{words}", PRESET, settings + (SMOKE + BYTENET_SMOKE if smoke else ()), together=words, cost=1.0
+        f"factor-{words}", PRESET, (*_CORPUS, *length, *change.settings, *smoke), together=words, cost=1.0
     )
 
 
 def _measure(work: Work) -> Table:
     """Rows of `change`, `trial`, validation scores, gains over the preset of the same trial, and `validation_of`.
 
-    The columns of scores and gains are those of `score_columns` and `gain_columns`.
+    The columns of scores and gains are those of `scores_and_gains`.
     """
-    from bytenet.evaluation import evaluate_run, pairs_of_split
-
-    rows: Table = []
-    of_preset: dict[int, Sequence[str]] = {}
-    for name in _changes(work.scale):
-        for trial, folder in work.finished(training_of(name, work.scale)):
-            work.say(f"quality-factors: translating the validation set, {name}, trial {trial}")
-            result = evaluate_run(folder.path, pairs_of_split(folder, "validation"), "validation")
-            if name == PRESET:
-                of_preset[trial] = result.hypotheses
-            gains = gain_columns(result, of_preset.get(trial), folder.config.data.languages[1])
-            rows.append({"change": name, "trial": trial, **score_columns(result), **gains, **validation_of(folder)})
-    return rows
+    runs = {name: training_of(name, work.scale) for name in _changes(work.scale)}
+    return [
+        {"change": name, "trial": trial, **scores, **validation_of(folder)}
+        for name, trial, folder, scores in scores_and_gains(work, runs, PRESET, "validation")
+    ]
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """The scores of the preset, and the gain of each change."""
     verdicts = []
     for name in texts_in(table, "change"):
+        rows = [row for row in table if row["change"] == name]
+        means = {
+            column: fmean(by_trial(rows, column).values())
+            for column in ("length_ratio", "minutes", "best_step", "steps", "val_loss")
+        }
         for key, score in SCORES.items():
             column = key if name == PRESET else f"{key}_gain"
-            values = by_trial(table, column, change=name)
+            values = list(by_trial(rows, column).values())
             if not values:
                 continue
-            intervals = [
-                f"{row[f'{column}_low']:.2f} to {row[f'{column}_high']:.2f}"
-                for row in table
-                if row["change"] == name and row[f"{column}_low"] != ""
-            ]
-            means = {
-                other: fmean(by_trial(table, other, change=name).values())
-                for other in ("length_ratio", "minutes", "best_step", "steps", "val_loss")
-            }
             verdicts.append(
                 Verdict(
                     quantity=f"validation {score}, {name}" if name == PRESET else f"gain of {score}, {name}",
-                    printed="not tried", measured=fmean(values.values()), interval=student_t(list(values.values())),
+                    printed="not tried", measured=fmean(values), interval=student_t(values),
                     seeds=len(values),
-                    note=f"bootstrap over sentences, by trial: {', '.join(intervals)}; {means['length_ratio']:.2f} "
+                    note=f"{bootstrap_note(rows, column)}; {means['length_ratio']:.2f} "
                     f"words for one of the references; the best after {means['best_step']:,.0f} of "
                     f"{means['steps']:,.0f} steps, with a loss of {means['val_loss']:.3f}; {means['minutes']:.0f} min",
                 )
@@ -160,21 +138,13 @@ def _plot(table: Table, path: Path) -> None:
     for axes, (key, score) in zip(all_axes, SCORES.items(), strict=True):
         axes.axvline(0, color="black", linewidth=0.8)
         for place, name in enumerate(names):
-            _draw_change(axes, [row for row in changed if row["change"] == name], f"{key}_gain", place)
+            draw_trainings(axes, [row for row in changed if row["change"] == name], f"{key}_gain", place)
         axes.set_xlabel(f"gain of {score} on the validation set")
         axes.grid(alpha=0.3)
     all_axes[0].set_yticks(range(len(names)), names)
     all_axes[0].set_ylim(len(names) - 0.5, -0.5)
     legend_below(figure, handles_of(all_axes))
     save(figure, path)
-
-
-def _draw_change(axes: Any, rows: Table, column: str, place: int) -> None:
-    for number, row in enumerate(rows):
-        shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
-        interval = [row[f"{column}_low"], row[f"{column}_high"]]
-        axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
-        axes.plot(number_in(row, column), shifted, "o", color="C0", markersize=4, label="a training")
 
 
 def _label(name: str) -> Row:

@@ -26,7 +26,7 @@ from bytenet.reproduction.figures.contest.systems import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.shared.translation_scores import SCORES, score_columns
+from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 if TYPE_CHECKING:
@@ -89,12 +89,11 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         mean = {key: fmean(number_in(row, key) for row in rows) for key in _MEANS}
         for key, name in SCORES.items():
             values = list(by_trial(table, key, system=system).values())
-            intervals = [f"{row[f'{key}_low']:.2f} to {row[f'{key}_high']:.2f}" for row in rows]
             scores.append(
                 Verdict(
                     quantity=f"{name}, {system}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
-                    note=f"bootstrap over sentences, by trial: {', '.join(intervals)}; validation, greedy: "
+                    note=f"{bootstrap_note(rows, key)}; validation, greedy: "
                     f"{mean[f'val_{key}']:.2f}; {mean['minutes']:.0f} min; {mean['characters_a_second']:,.0f} target "
                     f"characters/s in training, {mean['written_a_second']:,.0f} written/s with a beam of {_BEAM_SIZE}; "
                     f"{mean['length_ratio']:.2f} words for one of the references",

@@ -57,10 +57,10 @@ _GATED_SMOKE = (
 _ATTENTION_SMOKE = (
     "model.dim=8", "model.heads=2", "model.feed_forward_dim=8", "model.encoder_layers=1", "model.decoder_layers=1",
 )  # fmt: skip
-BYTENET_SMOKE = ("model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]")
+_BYTENET_SMOKE = ("model.dim=8", "model.num_sets=1", "model.dilations=[1, 2]")
 _RECURRENT_SMOKE = ("model.dim=8", "model.encoder_layers=1", "model.decoder_layers=1")
 SYSTEMS = {
-    "ByteNet": System("multi30k", 205, BYTENET_SMOKE),
+    "ByteNet": System("multi30k", 205, _BYTENET_SMOKE),
     "ConvS2S": System("multi30k-convs2s", 263, _GATED_SMOKE, longer=("model.max_positions=2048",)),
     "Transformer": System("multi30k-transformer", 217, _ATTENTION_SMOKE),
     "Bahdanau": System("multi30k-bahdanau", 77, _RECURRENT_SMOKE),
@@ -73,9 +73,9 @@ SYSTEMS = {
 ATTENTIONS = {
     "ByteNet": SYSTEMS["ByteNet"],
     "ByteNet, window": System(
-        "multi30k", 178, BYTENET_SMOKE, ("model.source_attention=window", "model.attention_slope=1.15")
+        "multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=window", "model.attention_slope=1.15")
     ),
-    "ByteNet, full": System("multi30k", 178, BYTENET_SMOKE, ("model.source_attention=full",)),
+    "ByteNet, full": System("multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=full",)),
 }
 
 #: Settings tried on the validation set with seed 1, the same for each system.
@@ -86,14 +86,32 @@ CHOSEN = dict.fromkeys(SYSTEMS | ATTENTIONS, TRIES[0])
 MINUTES = 120
 TUNING_MINUTES = 25
 _STEPS_AN_EPOCH = 919
-SMOKE_STEPS = 4
+_SMOKE_STEPS = 4
 SMOKE = (
     "data.corpus=digits", "data.num_train=24", "data.num_validation=8", "data.num_test=8", "data.batch_chars=null",
     "data.batch_size=8", "data.num_buckets=1", "training.jit_compile=false",
 )  # fmt: skip
 # No other measurements take time of the training.
-WATCHED = ("evaluation.continuous_every_seconds=null", "evaluation.max_sentences=500")
-_EVALUATIONS = 6  # on the validation set, approximately
+_WATCHED = ("evaluation.continuous_every_seconds=null", "evaluation.max_sentences=500")
+
+
+def length_settings(scale: Scale, steps: int, steps_an_epoch: int, evaluations: int = 6) -> tuple[str, ...]:
+    """The settings for the length of a training, and for its evaluations on the validation set.
+
+    Args:
+        scale: "smoke" trains a few steps.
+        steps: number of steps.
+        steps_an_epoch: number of steps in an epoch.
+        evaluations: approximate number of evaluations.
+    """
+    if scale == "smoke":
+        steps, steps_an_epoch = _SMOKE_STEPS, 3
+    epochs = math.ceil(steps / steps_an_epoch)
+    return (
+        f"training.max_steps={steps}", f"training.epochs={epochs}",
+        f"evaluation.every_epochs={max(1, round(epochs / evaluations))}",
+        f"training.early_stopping_metric={SELECTED_BY}", *_WATCHED,
+    )  # fmt: skip
 
 
 def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> TrainingRun:
@@ -105,18 +123,14 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
         choice: the tuned settings.
         minutes: time on two cores of the machine of `System.steps_a_minute`, without compiling.
     """
-    model, smoke = (SYSTEMS | ATTENTIONS)[system], scale == "smoke"
-    steps = SMOKE_STEPS if smoke else round(model.steps_a_minute * minutes)
-    epochs = math.ceil(steps / (3 if smoke else _STEPS_AN_EPOCH))
+    model = (SYSTEMS | ATTENTIONS)[system]
     settings = (
         f"model.dropout={choice.dropout}", f"training.learning_rate={choice.learning_rate}",
-        f"training.max_steps={steps}", f"training.epochs={epochs}",
-        f"evaluation.every_epochs={max(1, round(epochs / _EVALUATIONS))}",
-        f"training.early_stopping_metric={SELECTED_BY}", *WATCHED, *model.settings,
+        *length_settings(scale, round(model.steps_a_minute * minutes), _STEPS_AN_EPOCH), *model.settings,
     )  # fmt: skip
     together = f"contest-{system.lower().replace(', ', '-')}-{choice.dropout:g}-{choice.learning_rate:g}"
     return TrainingRun(
-        f"{together}-{minutes}", model.preset, settings + (SMOKE + model.smoke if smoke else ()),
+        f"{together}-{minutes}", model.preset, settings + (SMOKE + model.smoke if scale == "smoke" else ()),
         together=together, cost=minutes,
     )  # fmt: skip
 

@@ -1,12 +1,14 @@
 """Scores of a finished training's translations, and their gains over other translations, as columns of a table."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from bytenet.reproduction.engine.experiment import Row
+from bytenet.reproduction.engine.experiment import Row, Table, Work
+from bytenet.reproduction.jobs.training_run import TrainingRun
 
 if TYPE_CHECKING:
     from bytenet.evaluation import Evaluation
+    from bytenet.run_folder import RunFolder
 
 SCORES = {"bleu": "BLEU", "chrf": "chrF2"}
 """The scores by their columns."""
@@ -21,7 +23,55 @@ def score_columns(result: "Evaluation") -> Row:
     return row | {"length_ratio": scores["length-ratio"].value}
 
 
-def gain_columns(result: "Evaluation", control: Sequence[str] | None, language: str) -> Row:
+def scores_and_gains(
+    work: Work, runs: Mapping[str, TrainingRun], control: str, split: Literal["validation", "test"]
+) -> "Iterator[tuple[str, int, RunFolder, Row]]":
+    """Translate a split with all finished trainings, those of the control first.
+
+    Args:
+        work: the work of the experiment.
+        runs: the trainings by name.
+        control: the name of the one that the others are compared with.
+        split: the part of the corpus.
+
+    Yields:
+        The name, the trial, the run folder, and the columns of `score_columns` and of `_gain_columns`. The gains are
+        over the control of the same trial. They are empty if it is not finished.
+    """
+    from bytenet.evaluation import evaluate_run, pairs_of_split
+
+    of_control: dict[int, Sequence[str]] = {}
+    for name in sorted(runs, key=lambda name: name != control):
+        for trial, folder in work.finished(runs[name]):
+            work.say(f"translating the {split} set: {name}, trial {trial}")
+            result = evaluate_run(folder.path, pairs_of_split(folder, split), split)
+            if name == control:
+                of_control[trial] = result.hypotheses
+            gains = _gain_columns(result, of_control.get(trial), folder.config.data.languages[1])
+            yield name, trial, folder, score_columns(result) | gains
+
+
+def bootstrap_note(rows: Table, column: str) -> str:
+    """The bootstrap intervals of a column in words, for the note of a verdict."""
+    intervals = [
+        f"{row[f'{column}_low']:.2f} to {row[f'{column}_high']:.2f}" for row in rows if row[f"{column}_low"] != ""
+    ]
+    if not intervals:  # gains, if the translations of the control were made on another machine
+        return "not bootstrapped over sentences"
+    return f"bootstrap over sentences, by trial: {', '.join(intervals)}"
+
+
+def draw_trainings(axes: Any, rows: Table, column: str, place: int) -> None:
+    """Draw the values of a column with their bootstrap intervals, a point for each row, around a height."""
+    for number, row in enumerate(rows):
+        shifted = place + 0.15 * (number - (len(rows) - 1) / 2)
+        if row[f"{column}_low"] != "":
+            interval = [row[f"{column}_low"], row[f"{column}_high"]]
+            axes.plot(interval, [shifted, shifted], "-", color="C0", alpha=0.4, label="95 % interval over sentences")
+        axes.plot(row[column], shifted, "o", color="C0", markersize=4, label="a training")
+
+
+def _gain_columns(result: "Evaluation", control: Sequence[str] | None, language: str) -> Row:
     """`bleu_gain`, `bleu_gain_low`, ... over the translations of a control, with intervals of the paired bootstrap.
 
     Args:
