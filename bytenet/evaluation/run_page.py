@@ -76,9 +76,9 @@ def _epochs(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
     names = [name for name in measured if name not in ("step", "characters")]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
     training = folder.config.training
-    smoothed = f", with label smoothing of {training.label_smoothing:g}" if training.label_smoothing else ""
+    additions = "".join(f", with {addition}" for addition in training.loss_additions)
     units = (
-        f"loss in nats per {training.loss}, mean over batches{smoothed}; val_loss in nats per character; "
+        f"loss in nats per {training.loss}, mean over batches{additions}; val_loss in nats per character; "
         "val_misclassification, val_bleu and val_chrf of translations"
     )
     return f"Epoch by epoch ({units}):\n\n" + table(names, rows)

@@ -27,8 +27,8 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
     loss, error, score = figure.subplots(1, 3)
     training = folder.config.training
     if training.loss == "character":  # otherwise it is in nats per sentence, on another scale
-        with_what = "dropout and label smoothing" if training.label_smoothing else "dropout"
-        _draw(loss, epochs, "loss", f"training (with {with_what})", "o-", "tab:grey")
+        additions = ", ".join(["dropout", *training.loss_additions])
+        _draw(loss, epochs, "loss", f"training (with {additions})", "o-", "tab:grey")
     _draw(loss, epochs, "val_loss", "validation", "o-", "tab:blue")
     _draw_batches(loss, batches, "cross_entropy", "tab:blue")
     loss.set(ylabel="cross entropy, nats per character", ylim=(0, None))

@@ -6,9 +6,10 @@ from typing import Literal
 import keras
 
 from bytenet.config import TrainingConfig
+from bytenet.errors import ConfigError
 from bytenet.models.translation_model import TranslationModel
 from bytenet.private_api import build_loss_and_metrics
-from bytenet.training.losses import SentenceCrossEntropy
+from bytenet.training.losses import RDropCrossEntropy, SentenceCrossEntropy
 from bytenet.training.metrics import CharacterError
 
 
@@ -24,13 +25,23 @@ def compile_model(
     Args:
         model: any.
         optimizer: of the run.
-        training: reads `label_smoothing`.
+        training: reads `label_smoothing` and `r_drop`.
         jit_compile: as for `keras.Model.compile`.
         more_metrics: besides the rate of wrong characters.
+
+    Raises:
+        ConfigError: the model has no dropout, and `training.r_drop` needs it.
     """
+    smoothing, weight = training.label_smoothing, training.r_drop
+    if weight and not (model.config.dropout or model.config.character_dropout):
+        raise ConfigError(
+            f"training.r_drop is {weight:g}, but the model has no dropout, so both predictions of a batch would be the "
+            "same. Set model.dropout, or training.r_drop to 0."
+        )
+    model.training_passes = 2 if weight else 1
     model.compile(
         optimizer=optimizer,
-        loss=SentenceCrossEntropy(training.label_smoothing),
+        loss=RDropCrossEntropy(weight, smoothing) if weight else SentenceCrossEntropy(smoothing),
         metrics=[CharacterError(), *more_metrics],
         jit_compile=jit_compile,
     )

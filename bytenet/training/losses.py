@@ -1,4 +1,4 @@
-"""Cross entropy of the real characters of a target, without padding."""
+"""Losses over the real characters of a target, without padding: cross entropy, and R-Drop."""
 
 import keras
 from keras import ops
@@ -24,6 +24,21 @@ def sentence_cross_entropy(logits, target_ids, label_smoothing: float = 0.0):
     if label_smoothing:
         losses = (1 - label_smoothing) * losses - label_smoothing * ops.mean(log_probabilities, axis=-1)
     return ops.sum(losses * ops.cast(true_ids != 0, "float32"), axis=-1)
+
+
+def symmetric_divergence(logits, other_logits, target_ids):
+    """KL(P ‖ Q) + KL(Q ‖ P) of two predictions P and Q, summed over the real characters of each sentence, in nats.
+
+    Args:
+        logits, other_logits: float `(batch, target_length, vocab_size)`, before softmax.
+        target_ids: int32 `(batch, target_length)`, 0 for padding.
+
+    Returns:
+        float32 `(batch,)`.
+    """
+    first, second = (ops.log_softmax(ops.cast(each, "float32"), axis=-1) for each in (logits, other_logits))
+    divergences = ops.sum((ops.exp(first) - ops.exp(second)) * (first - second), axis=-1)
+    return ops.sum(divergences * ops.cast(target_ids != 0, "float32"), axis=-1)
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -53,3 +68,38 @@ class SentenceCrossEntropy(keras.losses.Loss):
 
     def get_config(self):
         return super().get_config() | {"label_smoothing": self.label_smoothing}
+
+
+@keras.saving.register_keras_serializable("bytenet")
+class RDropCrossEntropy(SentenceCrossEntropy):
+    """R-Drop: the mean cross entropy of two predictions of each sentence, and how much the predictions differ.
+
+    The two come from two passes with different dropout, so that the model learns to predict the same with every
+    dropout. The loss is half of the paper's: (CE₁ + CE₂) / 2 + `weight` · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)) / 4. All terms
+    are sums over the real characters.
+
+    Args:
+        weight: the paper's α.
+        label_smoothing: see `sentence_cross_entropy`.
+
+    Reference:
+        Liang et al. 2021, R-Drop: Regularized Dropout for Neural Networks.
+    """
+
+    def __init__(self, weight: float, label_smoothing: float = 0.0, **kwargs):
+        super().__init__(label_smoothing, **kwargs)
+        self.weight = weight
+
+    def call(self, y_true, y_pred):
+        """y_true: int32 `(batch, length)`; y_pred: float `(batch, 2, length, vocab_size)` logits.
+
+        A single prediction, `(batch, length, vocab_size)`, has its cross entropy alone.
+        """
+        if len(y_pred.shape) == 3:
+            return super().call(y_true, y_pred)
+        first, second = y_pred[:, 0], y_pred[:, 1]
+        cross_entropy = (super().call(y_true, first) + super().call(y_true, second)) / 2
+        return cross_entropy + self.weight / 4 * symmetric_divergence(first, second, y_true)
+
+    def get_config(self):
+        return super().get_config() | {"weight": self.weight}

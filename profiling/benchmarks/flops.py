@@ -6,8 +6,8 @@ Convention:
   elementwise operations do not count.
 - A convolution counts all its taps, also those on padding.
 - All steps count, also those in padding and those beyond the source's end (the unfolding rule).
-- A training step counts as three forward passes: the gradient of a product is two products of the same size, one for
-  each factor.
+- A training step counts as three forward passes for each prediction of the batch: the gradient of a product is two
+  products of the same size, one for each factor.
 - Work that a program repeats to save memory, or adds to be faster, does not count. So the rate of operations shows how
   fast the work is done, not how much work is made of it.
 """
@@ -33,9 +33,9 @@ def training_step_flops(model: keras.Model, batch_size: int, source_length: int,
         source_length, target_length: padded lengths, with the end symbol.
 
     Returns:
-        Three times `forward_flops`.
+        Three times `forward_flops` for each of the model's `training_passes`.
     """
-    return 3 * forward_flops(model, batch_size, source_length, target_length)
+    return 3 * model.training_passes * forward_flops(model, batch_size, source_length, target_length)
 
 
 def forward_flops(model: keras.Model, batch_size: int, source_length: int, target_length: int) -> int:

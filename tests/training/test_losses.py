@@ -7,7 +7,7 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
+from bytenet.training.losses import RDropCrossEntropy, SentenceCrossEntropy, sentence_cross_entropy
 
 # Three sentences of 3, 1 and 0 characters.
 TARGET_IDS = np.array([[2, 3, 1], [1, 0, 0], [0, 0, 0]], "int32")
@@ -95,3 +95,27 @@ def test_keras_loss_round_trip():
     loss = keras.losses.deserialize(keras.losses.serialize(SentenceCrossEntropy(label_smoothing=0.1)))
     assert type(loss) is SentenceCrossEntropy
     assert (loss.label_smoothing, loss.name) == (0.1, "cross_entropy")
+
+
+def test_r_drop_equals_calculation_by_hand():
+    other = np.roll(PROBABILITIES, 1, axis=-1)
+    first, second = np.log(PROBABILITIES), np.log(other)
+    divergences = (PROBABILITIES * (first - second) + other * (second - first)).sum(axis=-1)
+    other_nats = -np.take_along_axis(second, TARGET_IDS[..., None], axis=-1)[..., 0] * (TARGET_IDS != 0)
+    expected = (NATS + other_nats.sum(axis=-1)) / 2 + 5 / 4 * (divergences * (TARGET_IDS != 0)).sum(axis=-1)
+    both = np.stack([LOGITS, np.roll(LOGITS, 1, axis=-1)], axis=1)
+    np.testing.assert_allclose(RDropCrossEntropy(5.0).call(TARGET_IDS, both), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_r_drop_of_equal_predictions_and_of_one_prediction_is_the_cross_entropy(smoothing):
+    loss, expected = RDropCrossEntropy(5.0, smoothing), sentence_cross_entropy(LOGITS, TARGET_IDS, smoothing)
+    both = np.stack([LOGITS, LOGITS], axis=1)
+    np.testing.assert_allclose(loss.call(TARGET_IDS, both), expected, rtol=1e-5)
+    np.testing.assert_allclose(loss.call(TARGET_IDS, LOGITS), expected, rtol=1e-6)
+
+
+def test_r_drop_round_trip():
+    loss = keras.losses.deserialize(keras.losses.serialize(RDropCrossEntropy(5.0, label_smoothing=0.1)))
+    assert type(loss) is RDropCrossEntropy
+    assert (loss.weight, loss.label_smoothing) == (5.0, 0.1)

@@ -72,6 +72,9 @@ class TrainingConfig:
     # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
     label_smoothing: Share = 0.0  # share of the probability that the target gives to all symbols alike
+    # Weight of R-Drop (Liang et al. 2021), which took 5 for translation: each batch is predicted twice, with different
+    # dropout, and the two predictions are drawn to each other. A step takes about twice as long. 0: no R-Drop.
+    r_drop: NonNegativeFloat = 0.0
     # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"
     early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
@@ -100,6 +103,14 @@ class TrainingConfig:
         """Number of steps of a run: those of all epochs, or `max_steps` if that is less."""
         steps = self.epochs * batches_per_epoch
         return steps if self.max_steps is None else min(steps, self.max_steps)
+
+    @property
+    def loss_additions(self) -> list[str]:
+        """What the loss has besides the cross entropy of the targets, for readers."""
+        return [
+            *([f"label smoothing of {self.label_smoothing:g}"] if self.label_smoothing else []),
+            *([f"R-Drop of {self.r_drop:g}"] if self.r_drop else []),
+        ]
 
     @model_validator(mode="after")
     def _check_decay(self) -> Self:

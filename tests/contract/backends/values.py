@@ -24,6 +24,7 @@ from bytenet.layers import ThesisCodeUniform, batch_norm_statistics, initializer
 from bytenet.layers.fast import use_tap_products
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
 from bytenet.models import build_model
+from bytenet.training.compilation import compile_model
 from bytenet.training.losses import SentenceCrossEntropy, sentence_cross_entropy
 from bytenet.training.metrics import CharacterError
 from bytenet.training.optimizers.schedules import WarmupDecay, make_schedule
@@ -91,6 +92,20 @@ def fast_and_plain_values() -> Values:
     return values
 
 
+def r_drop_values() -> Values:
+    """The measurements of three training steps that predict a batch twice, and the weights after them."""
+    keras.utils.set_random_seed(1)
+    model = build_model(replace(VARIANT_CASES[0].config, dropout=0.2), VOCAB_SIZE)
+    randomize(model)
+    compile_model(model, keras.optimizers.SGD(0.1), TrainingConfig(r_drop=5.0), jit_compile=False)
+    batch = (SENTENCES, SENTENCES["target_ids"], SAMPLE_WEIGHTS)
+    values = {}
+    for step in range(3):
+        results = model.train_on_batch(*batch, return_dict=True)
+        values |= {f"step {step}, {name}": value for name, value in results.items()}
+    return values | weight_values(model)
+
+
 def loss_values() -> Values:
     logits, target_ids = convert_to_tensor(draw(3, 7, VOCAB_SIZE)), convert_to_tensor(SENTENCES["target_ids"])
     error = CharacterError()
@@ -139,6 +154,7 @@ PARTS: dict[str, Callable[[], Values]] = {
     **{f"model, {case.name}": partial(model_values, case.config) for case in VARIANT_CASES},
     "fast and plain layers": fast_and_plain_values,
     "losses": loss_values,
+    "R-Drop": r_drop_values,
     **{f"schedule, {name}": partial(schedule_values, name) for name in SCHEDULES},
     "initializers": initializer_values,
 }

@@ -39,6 +39,13 @@ def test_flops_of_bytenet_match_its_formula(variant, block):
     assert training_step_flops(model, BATCH, SOURCE, TARGET) == 6 * multiply_adds
 
 
+def test_a_step_that_predicts_twice_has_twice_the_flops():
+    model = byte_net()
+    once = training_step_flops(model, BATCH, SOURCE, TARGET)
+    model.training_passes = 2
+    assert training_step_flops(model, BATCH, SOURCE, TARGET) == 2 * once
+
+
 def test_flops_of_traced_gradient_match_the_training_step():
     model = byte_net()
 

@@ -4,16 +4,21 @@ ByteNet with attention learns 3,000 pairs of Multi30k with the preset `pairs-2k`
 All trainings take about the same time. They are compared on the validation set. The test set is not used.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from bytenet.config import load_config
+from bytenet.datasets import Pairs, read_corpus
+from bytenet.datasets.selection import select_training_pairs
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SMOKE, SYSTEMS, length_settings, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in
+from bytenet.reproduction.figures.shared.corpus_files import as_split
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import (
     SCORES,
@@ -32,12 +37,30 @@ class Change:
         settings: that make it.
         step: time of a training step, divided by that of the preset: medians of 7 turns each, side by side in one run
             on one core of an Intel Xeon, beside two trainings. A change that does not change the work of a step has 1.
-        batch: size of a batch, divided by that of the preset.
+        epoch: number of steps in an epoch, divided by that of the preset.
+        prepare: writes the files that the change needs, see `TrainingRun`.
     """
 
     settings: tuple[str, ...] = ()
     step: float = 1.0
-    batch: int = 1
+    epoch: float = 1.0
+    prepare: Callable[[Path], list[str]] | None = None
+
+
+_PAIRS = 3_000
+_CORPUS = (
+    "data.corpus=multi30k",
+    "data.source_language=de",
+    "data.target_language=en",
+    f"data.max_train_pairs={_PAIRS}",
+)
+
+
+def _other_direction(folder: Path) -> list[str]:
+    """Write the training pairs with their sides exchanged, as pairs with a tag. Returns the settings that name them."""
+    data = load_config(PRESET, _CORPUS).data
+    pairs = select_training_pairs(read_corpus(data).train, data)
+    return as_split(folder, "synthetic", Pairs(pairs.target, pairs.source))
 
 
 PRESET = "pairs-2k"
@@ -47,13 +70,15 @@ CHANGES = {
     "dropout .5": Change(("model.dropout=0.5",)),
     "label smoothing .1": Change(("training.label_smoothing=0.1",)),
     "target characters hidden, .1": Change(("model.character_dropout=0.1",)),
+    "R-Drop of 5": Change(("training.r_drop=5",), step=2.19),
     "weight decay .01 (AdamW)": Change(
         ("training.optimizer=adamw", "training.optimizer_arguments={weight_decay: 0.01}"), step=1.25
     ),
     "no average of the weights": Change(("training.ema_momentum=null",)),
     "learning rate 1e-3 instead of 2e-3": Change(("training.learning_rate=1e-3",)),
-    "batches of 2,560 characters instead of 1,280": Change(("data.batch_chars=2560",), step=2.04, batch=2),
+    "batches of 2,560 characters instead of 1,280": Change(("data.batch_chars=2560",), step=2.04, epoch=0.5),
     "updates of 4 batches": Change(("training.accumulate_batches=4",)),
+    "both directions in one model, with a tag": Change(epoch=2.0, prepare=_other_direction),
     "width 64 instead of 96": Change(("model.dim=64",), step=0.67),
     "width 128": Change(("model.dim=128",), step=1.6),
     "2 sets of blocks instead of 3": Change(("model.num_sets=2",), step=0.68),
@@ -63,16 +88,9 @@ CHANGES = {
     ),
     "no attention": Change(("model.source_attention=none",), step=0.94),
 }
-_PAIRS = 3_000
 _STEPS = 3_255  # of the preset: 15 epochs
 _STEPS_AN_EPOCH = 217
 _EVALUATIONS = 5  # on the validation set, approximately
-_CORPUS = (
-    "data.corpus=multi30k",
-    "data.source_language=de",
-    "data.target_language=en",
-    f"data.max_train_pairs={_PAIRS}",
-)
 
 
 def _changes(scale: Scale) -> list[str]:
@@ -82,11 +100,16 @@ def _changes(scale: Scale) -> list[str]:
 def training_of(name: str, scale: Scale) -> TrainingRun:
     """The training with a change, a key of `CHANGES`."""
     change = CHANGES[name]
-    length = length_settings(scale, round(_STEPS / change.step), _STEPS_AN_EPOCH // change.batch, _EVALUATIONS)
+    length = length_settings(scale, round(_STEPS / change.step), round(_STEPS_AN_EPOCH * change.epoch), _EVALUATIONS)
     smoke = (*SMOKE, *SYSTEMS["ByteNet"].smoke) if scale == "smoke" else ()
     words = "".join(letter for letter in name if letter.isalnum() or letter in " -.").strip().replace(" ", "-")
     return TrainingRun(
-        f"factor-{words}", PRESET, (*_CORPUS, *length, *change.settings, *smoke), together=words, cost=1.0
+        f"factor-{words}",
+        PRESET,
+        (*_CORPUS, *length, *change.settings, *smoke),
+        prepare=change.prepare,
+        together=words,
+        cost=1.0,
     )
 
 

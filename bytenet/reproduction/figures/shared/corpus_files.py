@@ -49,11 +49,24 @@ def as_files(folder: Path, train: Pairs, validation: Pairs) -> list[str]:
     Returns:
         `section.key=value` of `data.corpus` and the four paths.
     """
+    return ["data.corpus=files", *as_split(folder, "train", train), *as_split(folder, "validation", validation)]
+
+
+def as_split(folder: Path, split: str, pairs: Pairs) -> list[str]:
+    """Save pairs as two files and return the settings that name them.
+
+    Args:
+        folder: gets the files.
+        split: "train", "validation", "test" or "synthetic".
+        pairs: of the direction that the experiment translates.
+
+    Returns:
+        `section.key=value` of the two paths.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    settings = ["data.corpus=files"]
-    for split, pairs in (("train", train), ("validation", validation)):
-        for side, texts in (("source", pairs.source), ("target", pairs.target)):
-            path = folder / f"{split}.{side}.txt"
-            write_text_atomic(path, "".join(f"{text}\n" for text in texts))
-            settings.append(f"data.{split}_{side}={path.absolute()}")
+    settings = []
+    for side, texts in (("source", pairs.source), ("target", pairs.target)):
+        path = folder / f"{split}.{side}.txt"
+        write_text_atomic(path, "".join(f"{text}\n" for text in texts))
+        settings.append(f"data.{split}_{side}={path.absolute()}")
     return settings
