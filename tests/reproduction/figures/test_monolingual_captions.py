@@ -91,8 +91,8 @@ def test_scores_of_a_training_come_from_its_kept_model(tmp_path):
         "4,40,300,1.1,7,27",
     ]
     (tmp_path / "metrics.csv").write_text("".join(f"{line}\n" for line in lines))
-    told = trainings.validation_of(SimpleNamespace(metrics_path=tmp_path / "metrics.csv"))
-    assert told == {
+    columns = trainings.validation_of(SimpleNamespace(metrics_path=tmp_path / "metrics.csv"))
+    assert columns == {
         "val_loss": 1.2, "val_bleu": 6, "val_chrf": 28, "last_val_loss": 1.1, "last_val_bleu": 7, "last_val_chrf": 27,
         "best_step": 30, "steps": 40, "minutes": 5,
     }  # fmt: skip

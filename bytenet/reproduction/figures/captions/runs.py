@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Scale
+from bytenet.reproduction.figures.shared.validation_scores import VALIDATED, kept_model_columns
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 from bytenet.run_folder import RunFolder
 
-_SELECTED_BY = "val_chrf"
-_VALIDATED = ("val_loss", "val_bleu", "val_chrf")
 _PRESET = "multi30k-semi"
 
 
@@ -131,14 +130,6 @@ def training_of(way: str, scale: Scale, choice: Choice | None = None) -> Trainin
 
 
 def validation_of(folder: RunFolder) -> dict[str, float]:
-    """Greedy validation scores of the kept model and of the last model (`last_`), with steps and minutes."""
+    """`kept_model_columns` of a training, and the scores of its last model (`last_`)."""
     metrics = read_csv_log(folder.metrics_path)
-    scores = metrics[_SELECTED_BY]
-    best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)
-    return {
-        **{name: metrics[name][best] for name in _VALIDATED},
-        **{f"last_{name}": metrics[name][-1] for name in _VALIDATED},
-        "best_step": int(metrics["step"][best]),
-        "steps": int(metrics["step"][-1]),
-        "minutes": metrics["seconds"][-1] / 60,
-    }
+    return kept_model_columns(metrics) | {f"last_{name}": metrics[name][-1] for name in VALIDATED}

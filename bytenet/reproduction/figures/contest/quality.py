@@ -16,17 +16,11 @@ from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import (
-    CHOSEN,
-    MINUTES,
-    SELECTED_BY,
-    SYSTEMS,
-    training_of,
-    validation_of,
-)
+from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, SYSTEMS, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
+from bytenet.reproduction.figures.shared.validation_scores import SELECTED_BY
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 if TYPE_CHECKING:

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Scale
+from bytenet.reproduction.figures.shared.validation_scores import SELECTED_BY, kept_model_columns
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
-
-SELECTED_BY = "val_chrf"
-_VALIDATED = ("val_loss", "val_bleu", "val_chrf")
 
 
 @dataclass(frozen=True)
@@ -136,14 +134,6 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
 
 
 def validation_of(folder: RunFolder) -> dict[str, float]:
-    """Greedy validation scores of the kept model, with its step, the steps and the minutes of the training."""
+    """`kept_model_columns` of a training, and its target characters a second."""
     metrics = read_csv_log(folder.metrics_path)
-    scores = metrics[SELECTED_BY]
-    best = max((index for index, score in enumerate(scores) if not math.isnan(score)), key=scores.__getitem__)
-    return {
-        **{name: metrics[name][best] for name in _VALIDATED},
-        "best_step": int(metrics["step"][best]),
-        "steps": int(metrics["step"][-1]),
-        "minutes": metrics["seconds"][-1] / 60,
-        "characters_a_second": metrics["characters"][-1] / metrics["seconds"][-1],
-    }
+    return kept_model_columns(metrics) | {"characters_a_second": metrics["characters"][-1] / metrics["seconds"][-1]}
