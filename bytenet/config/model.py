@@ -1,6 +1,7 @@
 """The settings that models of all families have."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -69,6 +70,11 @@ class ModelConfig:
     def has_batch_statistics(self) -> bool:
         """Whether the model normalises by the statistics of a batch, so that its sentences depend on each other."""
         return False
+
+    @property
+    def has_dropout(self) -> bool:
+        """Whether anything is dropped in training."""
+        return any(getattr(self, field.name) for field in fields(self) if field.name.endswith("dropout"))
 
     def with_added_sets(self, number: int) -> Self:
         """The configuration of a model with more sets of residual blocks in its encoder and in its decoder.

@@ -31,7 +31,7 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
         _draw(loss, epochs, "loss", f"training (with {additions})", "o-", "tab:grey")
     _draw(loss, epochs, "val_loss", "validation", "o-", "tab:blue")
     _draw_batches(loss, batches, "cross_entropy", "tab:blue")
-    loss.set(ylabel="cross entropy, nats per character", ylim=(0, None))
+    loss.set(ylabel="loss, nats per character", ylim=(0, None))
     _draw(error, epochs, "character_error", "training, next character", "o-", "tab:grey")
     _draw(error, epochs, "val_misclassification", "validation, translated", "o-", "tab:red")
     _draw_batches(error, batches, "misclassification", "tab:red")

@@ -47,7 +47,6 @@ class TranslationModel(keras.Model):
         config_class: the family's configuration class.
         profile_parts: the parts of the network in profiles, by the names of the layers.
         length_policy: how long a target may be, and how sources are padded.
-        training_passes: 1 or 2: how often a training step predicts a batch, each time with other dropout.
     """
 
     config_class: ClassVar[type[ModelConfig]]
@@ -62,7 +61,6 @@ class TranslationModel(keras.Model):
         self.config = config
         self.vocab_size = vocab_size
         self.length_policy = config.length_policy
-        self.training_passes = 1
         self._character_dropout = make_dropout(config.character_dropout, name="character_dropout", dtype="float32")
 
     @property
@@ -95,6 +93,11 @@ class TranslationModel(keras.Model):
             kept = self._character_dropout(keras.ops.ones(keras.ops.shape(previous_ids)), training=True)
             previous_ids = keras.ops.where(kept > 0, previous_ids, 0)  # the embedding of 0 is zero
         return self.decode(memory, previous_ids, training=training)
+
+    @property
+    def training_passes(self) -> int:
+        """How often a training step predicts a batch, each time with other dropout: 1, or 2 for R-Drop."""
+        return getattr(getattr(self, "loss", None), "passes", 1)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The loss of a batch, as in `keras.Model`.

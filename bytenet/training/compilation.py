@@ -5,7 +5,7 @@ from typing import Literal
 
 import keras
 
-from bytenet.config import TrainingConfig
+from bytenet.config import Config, TrainingConfig
 from bytenet.errors import ConfigError
 from bytenet.models.translation_model import TranslationModel
 from bytenet.private_api import build_loss_and_metrics
@@ -28,17 +28,8 @@ def compile_model(
         training: reads `label_smoothing` and `r_drop`.
         jit_compile: as for `keras.Model.compile`.
         more_metrics: besides the rate of wrong characters.
-
-    Raises:
-        ConfigError: the model has no dropout, and `training.r_drop` needs it.
     """
     smoothing, weight = training.label_smoothing, training.r_drop
-    if weight and not (model.config.dropout or model.config.character_dropout):
-        raise ConfigError(
-            f"training.r_drop is {weight:g}, but the model has no dropout, so both predictions of a batch would be the "
-            "same. Set model.dropout, or training.r_drop to 0."
-        )
-    model.training_passes = 2 if weight else 1
     model.compile(
         optimizer=optimizer,
         loss=RDropCrossEntropy(weight, smoothing) if weight else SentenceCrossEntropy(smoothing),
@@ -48,3 +39,12 @@ def compile_model(
     optimizer.build(model.trainable_variables)
     ids = keras.KerasTensor((None, None), "int32")
     build_loss_and_metrics(model, ids, keras.KerasTensor((None, None, model.vocab_size), "float32"))
+
+
+def check_r_drop(config: Config) -> None:
+    """Raise a ConfigError if `training.r_drop` is on, but the model has no dropout."""
+    if config.training.r_drop and not config.model.has_dropout:
+        raise ConfigError(
+            f"training.r_drop is {config.training.r_drop:g}, but the model has no dropout, so both predictions of a "
+            "batch would be the same. Set model.dropout, for example to 0.3, or set training.r_drop to 0."
+        )

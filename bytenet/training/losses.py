@@ -18,27 +18,29 @@ def sentence_cross_entropy(logits, target_ids, label_smoothing: float = 0.0):
     Reference:
         Madsen 2017, eq. 2.1.6; label smoothing as in Szegedy et al. 2016.
     """
-    log_probabilities = ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
+    return _cross_entropy(_log_probabilities(logits), target_ids, label_smoothing)
+
+
+def _cross_entropy(log_probabilities, target_ids, label_smoothing: float):
     true_ids = ops.cast(target_ids, "int32")
     losses = -ops.squeeze(ops.take_along_axis(log_probabilities, true_ids[..., None], axis=-1), axis=-1)
     if label_smoothing:
         losses = (1 - label_smoothing) * losses - label_smoothing * ops.mean(log_probabilities, axis=-1)
-    return ops.sum(losses * ops.cast(true_ids != 0, "float32"), axis=-1)
+    return _sum_of_real(losses, target_ids)
 
 
-def symmetric_divergence(logits, other_logits, target_ids):
-    """KL(P ‖ Q) + KL(Q ‖ P) of two predictions P and Q, summed over the real characters of each sentence, in nats.
+def _symmetric_divergence(first, second, target_ids):
+    """KL(P ‖ Q) + KL(Q ‖ P) in nats, from the log-probabilities of P and Q, summed over each sentence."""
+    return _sum_of_real(ops.sum((ops.exp(first) - ops.exp(second)) * (first - second), axis=-1), target_ids)
 
-    Args:
-        logits, other_logits: float `(batch, target_length, vocab_size)`, before softmax.
-        target_ids: int32 `(batch, target_length)`, 0 for padding.
 
-    Returns:
-        float32 `(batch,)`.
-    """
-    first, second = (ops.log_softmax(ops.cast(each, "float32"), axis=-1) for each in (logits, other_logits))
-    divergences = ops.sum((ops.exp(first) - ops.exp(second)) * (first - second), axis=-1)
-    return ops.sum(divergences * ops.cast(target_ids != 0, "float32"), axis=-1)
+def _log_probabilities(logits):
+    return ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
+
+
+def _sum_of_real(values, target_ids):
+    """The sum over the real characters of each sentence: float `(batch, target_length)` → `(batch,)`."""
+    return ops.sum(values * ops.cast(target_ids != 0, "float32"), axis=-1)
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -51,7 +53,12 @@ class SentenceCrossEntropy(keras.losses.Loss):
 
     Args:
         label_smoothing: see `sentence_cross_entropy`.
+
+    Attributes:
+        passes: how often a training step predicts a batch for this loss.
     """
+
+    passes = 1
 
     def __init__(
         self,
@@ -72,19 +79,21 @@ class SentenceCrossEntropy(keras.losses.Loss):
 
 @keras.saving.register_keras_serializable("bytenet")
 class RDropCrossEntropy(SentenceCrossEntropy):
-    """R-Drop: the mean cross entropy of two predictions of each sentence, and how much the predictions differ.
+    """R-Drop: the mean cross entropy of two predictions of each sentence, plus a penalty for their difference.
 
-    The two come from two passes with different dropout, so that the model learns to predict the same with every
-    dropout. The loss is half of the paper's: (CE₁ + CE₂) / 2 + `weight` · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)) / 4. All terms
+    The predictions P and Q come from two passes with different dropout. So the model learns to give the same prediction
+    with any dropout. The loss is half of the paper's: (CE(P) + CE(Q)) / 2 + α · (KL(P ‖ Q) + KL(Q ‖ P)) / 4. All terms
     are sums over the real characters.
 
     Args:
-        weight: the paper's α.
+        weight: α.
         label_smoothing: see `sentence_cross_entropy`.
 
     Reference:
         Liang et al. 2021, R-Drop: Regularized Dropout for Neural Networks.
     """
+
+    passes = 2
 
     def __init__(self, weight: float, label_smoothing: float = 0.0, **kwargs):
         super().__init__(label_smoothing, **kwargs)
@@ -93,13 +102,13 @@ class RDropCrossEntropy(SentenceCrossEntropy):
     def call(self, y_true, y_pred):
         """y_true: int32 `(batch, length)`; y_pred: float `(batch, 2, length, vocab_size)` logits.
 
-        A single prediction, `(batch, length, vocab_size)`, has its cross entropy alone.
+        For a single prediction, `(batch, length, vocab_size)`, the loss is its cross entropy.
         """
         if len(y_pred.shape) == 3:
             return super().call(y_true, y_pred)
-        first, second = y_pred[:, 0], y_pred[:, 1]
-        cross_entropy = (super().call(y_true, first) + super().call(y_true, second)) / 2
-        return cross_entropy + self.weight / 4 * symmetric_divergence(first, second, y_true)
+        first, second = _log_probabilities(y_pred[:, 0]), _log_probabilities(y_pred[:, 1])
+        nats = [_cross_entropy(prediction, y_true, self.label_smoothing) for prediction in (first, second)]
+        return (nats[0] + nats[1]) / 2 + self.weight / 4 * _symmetric_divergence(first, second, y_true)
 
     def get_config(self):
         return super().get_config() | {"weight": self.weight}

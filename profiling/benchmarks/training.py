@@ -94,6 +94,7 @@ class _Trainee:
             build_nothing_in_fit(model)
             model.train_function = supervised_step(model, Agreement(Workers()))
         if case.stock:
+            flops //= model.training_passes  # it is trained with the cross entropy alone
             model = make_stock_model(model, case.config.training.learning_rate)
             if case.jit_compile:
                 model.jit_compile = True

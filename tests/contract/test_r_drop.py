@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
-from bytenet.config import TrainingConfig
+from bytenet.config import TrainingConfig, load_config
 from bytenet.errors import ConfigError
 from bytenet.models import build_model
-from bytenet.training.compilation import compile_model
+from bytenet.training.compilation import check_r_drop, compile_model
 from bytenet.training.losses import RDropCrossEntropy, SentenceCrossEntropy
 
 from .cases import FAMILY_CASES, VOCAB_SIZE, draw_sentences, narrow, pad, parametrize, randomize
@@ -21,7 +21,8 @@ def make_model(case, r_drop, **settings):
     keras.utils.set_random_seed(1)
     model = build_model(narrow(type(case.config), **settings), VOCAB_SIZE)
     randomize(model)
-    compile_model(model, keras.optimizers.SGD(0.1), TrainingConfig(r_drop=r_drop), jit_compile=False)
+    training = TrainingConfig(r_drop=r_drop, label_smoothing=0.1)
+    compile_model(model, keras.optimizers.SGD(0.1), training, jit_compile=False)
     return model
 
 
@@ -51,7 +52,7 @@ def test_evaluation_predicts_once_and_gives_the_cross_entropy(case):
     model = make_model(case, r_drop=5.0, character_dropout=0.3)
     logits = model(PAIR)
     loss = model.compute_loss(PAIR, TARGET_IDS, logits, training=False)
-    np.testing.assert_allclose(loss, SentenceCrossEntropy()(TARGET_IDS, logits), rtol=1e-6)
+    np.testing.assert_allclose(loss, SentenceCrossEntropy(0.1)(TARGET_IDS, logits), rtol=1e-6)
     np.testing.assert_allclose(model.evaluate(PAIR, TARGET_IDS, verbose=0)[0], loss, rtol=1e-5)
 
 
@@ -67,6 +68,18 @@ def test_fit_lowers_the_divergence_of_the_predictions(case):
 
 
 @parametrize(FAMILY_CASES[:1])
-def test_r_drop_needs_dropout(case):
+def test_the_loss_has_the_settings_of_the_training(case):
+    model = make_model(case, r_drop=5.0, dropout=0.3)
+    assert isinstance(model.loss, RDropCrossEntropy)
+    assert (model.loss.weight, model.loss.label_smoothing, model.training_passes) == (5.0, 0.1, 2)
+    compile_model(model, keras.optimizers.SGD(0.1), TrainingConfig(), jit_compile=False)
+    assert type(model.loss) is SentenceCrossEntropy
+    assert model.training_passes == build_model(model.config, VOCAB_SIZE).training_passes == 1
+
+
+@pytest.mark.parametrize("setting", ["dropout", "character_dropout", "attention_dropout"])
+def test_any_dropout_is_enough_for_r_drop(setting):
+    settings = ["model.family=transformer", "training.r_drop=5", "model.dropout=0"]
+    check_r_drop(load_config("digits", [*settings, f"model.{setting}=0.1"]))
     with pytest.raises(ConfigError, match="the model has no dropout"):
-        make_model(case, r_drop=5.0)
+        check_r_drop(load_config("digits", settings))

@@ -138,6 +138,7 @@ def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
         ("training.checkpoint_every_steps=5", "training.checkpoint_every_steps is 5"),
         ("evaluation.batch_norm_statistics=batch", "evaluation.batch_norm_statistics is batch"),
         ("training.optimizer=adamm", "Did you mean adam"),
+        ("training.r_drop=5", "the model has no dropout"),
         ("training.optimizer_arguments={weight_decay: 1e-3}", "adam takes no arguments"),
         ("semi_supervised.enabled=true", "semi_supervised.enabled is true"),
     ],

@@ -83,17 +83,18 @@ def test_resuming_says_which_settings_changed(smallest_config, eagerly, unmeasur
 
 
 @pytest.mark.parametrize(
-    "optimizer",
+    "settings",
     [
         ("training.optimizer=sgd", "training.optimizer_arguments={momentum: 0.9, nesterov: true}"),
+        ("training.r_drop=5", "training.optimizer=sgd"),
         pytest.param(("training.optimizer=keras_adam", "training.learning_rate=0.01"), marks=pytest.mark.thorough),
     ],
 )
-def test_run_with_other_optimisers_resumes_bit_identical(
-    smallest_config, equal_final_states, eagerly, unmeasured, interrupted, tmp_path, optimizer
+def test_run_with_other_optimisers_or_r_drop_resumes_bit_identical(
+    smallest_config, equal_final_states, eagerly, unmeasured, interrupted, tmp_path, settings
 ):
     config = smallest_config(
-        *optimizer, "data.num_train=32", "training.schedule=linear", "training.ema_momentum=0.5", "model.dropout=0.2"
+        *settings, "data.num_train=32", "training.schedule=linear", "training.ema_momentum=0.5", "model.dropout=0.2"
     )
     train(config, tmp_path / "unbroken")
     with interrupted(3), pytest.raises(KeyboardInterrupt, match="step 3; everything is saved"):

@@ -72,8 +72,9 @@ class TrainingConfig:
     # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
     label_smoothing: Share = 0.0  # share of the probability that the target gives to all symbols alike
-    # Weight of R-Drop (Liang et al. 2021), which took 5 for translation: each batch is predicted twice, with different
-    # dropout, and the two predictions are drawn to each other. A step takes about twice as long. 0: no R-Drop.
+    # Weight of R-Drop (Liang et al. 2021; 5 in their translation experiments). Each batch is predicted twice, with
+    # different dropout. The loss gets a penalty for the difference between the two predictions. A step takes a little
+    # more than twice the time, and about twice the memory. 0: no R-Drop.
     r_drop: NonNegativeFloat = 0.0
     # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"
@@ -106,7 +107,7 @@ class TrainingConfig:
 
     @property
     def loss_additions(self) -> list[str]:
-        """What the loss has besides the cross entropy of the targets, for readers."""
+        """The changes to the plain cross entropy, in words for a report."""
         return [
             *([f"label smoothing of {self.label_smoothing:g}"] if self.label_smoothing else []),
             *([f"R-Drop of {self.r_drop:g}"] if self.r_drop else []),

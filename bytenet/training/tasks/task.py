@@ -15,6 +15,7 @@ from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
+from bytenet.training.compilation import check_r_drop
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
@@ -69,6 +70,7 @@ class Task(ABC):
 
     def __init__(self, config: Config, vocabulary: Vocabulary | None = None, workers: Workers | None = None):
         check_optimizer(config.training)
+        check_r_drop(config)
         self.config = config
         self.workers = workers or Workers()
         set_up_keras(config)

@@ -7,6 +7,7 @@ import tensorflow as tf
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.models import build_model
 from bytenet.profiling.benchmarks.flops import forward_flops, graph_flops, training_step_flops
+from bytenet.training.losses import RDropCrossEntropy
 
 BATCH, SOURCE, TARGET, VOCAB = 3, 10, 13, 9
 ENCODED = 12 + 24  # number of steps by the unfolding rule, ceil(1.2 * 10) + 24
@@ -39,25 +40,32 @@ def test_flops_of_bytenet_match_its_formula(variant, block):
     assert training_step_flops(model, BATCH, SOURCE, TARGET) == 6 * multiply_adds
 
 
-def test_a_step_that_predicts_twice_has_twice_the_flops():
-    model = byte_net()
-    once = training_step_flops(model, BATCH, SOURCE, TARGET)
-    model.training_passes = 2
-    assert training_step_flops(model, BATCH, SOURCE, TARGET) == 2 * once
-
-
-def test_flops_of_traced_gradient_match_the_training_step():
-    model = byte_net()
+def gradient_flops(model, loss):
+    """Operations of the traced gradient of a loss, a function of the model's inputs, in all weights of the model."""
 
     @tf.function
     def gradients(ids):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_sum(model(ids, training=True) ** 2)
-        return [tf.convert_to_tensor(g) for g in tape.gradient(loss, [v.value for v in model.trainable_weights])]
+            value = loss(ids)
+        return [tf.convert_to_tensor(g) for g in tape.gradient(value, [v.value for v in model.trainable_weights])]
 
     source, target = (tf.TensorSpec((BATCH, length), tf.int32) for length in (SOURCE, TARGET))
-    graph = gradients.get_concrete_function({"source_ids": source, "target_ids": target}).graph
-    assert graph_flops(graph) == training_step_flops(model, BATCH, SOURCE, TARGET)
+    return graph_flops(gradients.get_concrete_function({"source_ids": source, "target_ids": target}).graph)
+
+
+def test_flops_of_traced_gradient_match_the_training_step():
+    model = byte_net()
+    flops = gradient_flops(model, lambda ids: tf.reduce_sum(model(ids, training=True) ** 2))
+    assert flops == training_step_flops(model, BATCH, SOURCE, TARGET)
+
+
+def test_flops_of_traced_gradient_of_r_drop_match_the_training_step():
+    model = byte_net()
+    model.compile(loss=RDropCrossEntropy(5.0))
+    flops = gradient_flops(
+        model, lambda ids: model.compute_loss(ids, ids["target_ids"], model(ids, training=True), training=True)
+    )
+    assert flops == training_step_flops(model, BATCH, SOURCE, TARGET)
 
 
 def counted(function, *shapes):

@@ -1,8 +1,12 @@
 """The contest of the families: the same conditions for all, and verdicts of small tables."""
 
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from bytenet.datasets import Pairs
 from bytenet.reproduction.figures.contest import factors
 from bytenet.reproduction.figures.contest.attention_offsets import by_offset
 from bytenet.reproduction.figures.contest.decoding_cost import on_line
@@ -112,17 +116,27 @@ def test_attention_is_counted_by_its_offset():
     assert far[-1] == 1.0
 
 
-def test_factors_change_one_setting_of_the_preset_and_train_for_the_same_time():
+def test_factors_make_one_change_to_the_preset_and_train_for_the_same_time():
     preset = factors.training_of(factors.PRESET, "cpu").config(1)
     bookkeeping = {"training.max_steps", "training.epochs", "evaluation.every_epochs"}
     for name, change in factors.CHANGES.items():
         config = factors.training_of(name, "cpu").config(1)
         changed = {setting.partition("=")[0] for setting in change.settings}
         assert {key for key, _, _ in preset.differences(config)} - bookkeeping == changed
-        time = config.training.max_steps * change.step
-        assert time == pytest.approx(preset.training.max_steps, abs=change.step)
+        time = config.training.max_steps * change.time_of_step
+        assert time == pytest.approx(preset.training.max_steps, abs=change.time_of_step)
     folders = [factors.training_of(name, "cpu").name for name in factors.CHANGES]
     assert len(set(folders)) == len(folders)
+
+
+def test_a_factor_adds_the_pairs_of_the_other_direction_with_a_tag(monkeypatch, tmp_path):
+    corpus = SimpleNamespace(train=Pairs(["ein Hund", "zwei Hunde"], ["a dog", "two dogs"]))
+    monkeypatch.setattr(factors, "read_corpus", lambda config: corpus)
+    run = factors.training_of("both directions in one model, with a tag", "cpu")
+    data = run.config(1, prepared=run.prepare(tmp_path)).data
+    files = [Path(path).read_text(encoding="utf-8") for path in (data.synthetic_source, data.synthetic_target)]
+    assert files == ["a dog\ntwo dogs\n", "ein Hund\nzwei Hunde\n"]
+    assert data.synthetic_tag is not None
 
 
 def test_factors_are_judged_by_their_gain_over_the_preset():

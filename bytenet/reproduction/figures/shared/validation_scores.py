@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 SELECTED_BY = "val_chrf"
-"""The score by which a training keeps its model."""
+"""The score by which the trainings of these experiments keep their model."""
 VALIDATED = ("val_loss", "val_bleu", "val_chrf")
+"""What is measured on the validation set."""
 
 
 def kept_model_columns(metrics: Mapping[str, Sequence[float]]) -> dict[str, float]:
