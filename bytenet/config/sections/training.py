@@ -72,9 +72,9 @@ class TrainingConfig:
     # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
     label_smoothing: Share = 0.0  # share of the probability that the target gives to all symbols alike
-    # Weight of R-Drop (Liang et al. 2021; 5 in their translation experiments). Each batch is predicted twice, with
+    # Weight of R-Drop (Liang et al. 2021; 5 in their script for translation). Each batch is predicted twice, with
     # different dropout. The loss gets a penalty for the difference between the two predictions. A step takes a little
-    # more than twice the time, and about twice the memory. 0: no R-Drop.
+    # more than twice the time, and more memory. 0: no R-Drop.
     r_drop: NonNegativeFloat = 0.0
     # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"

@@ -36,9 +36,10 @@ class Change:
 
     Attributes:
         settings: that make it.
-        time_of_step: divided by that of the preset: medians of 7 turns each, side by side with the preset on one core
-            of an Intel Xeon, beside two trainings. A change that does not change the work of a step has 1.
-        steps_an_epoch: divided by those of the preset.
+        time_of_step: time of a training step, divided by the time of a step of the preset. Medians of 7 turns each,
+            side by side with the preset on one core of an Intel Xeon, beside other trainings. A change that does not
+            change the work of a step has 1.
+        steps_an_epoch: number of steps in an epoch, divided by the number for the preset.
         prepare: writes the files that the change needs, see `TrainingRun`.
     """
 
