@@ -22,9 +22,10 @@ class TranslatedText:
         return self._of_rank(0)
 
     def alternatives(self, most: int) -> list[str]:
-        """Up to `most` other translations of the text, best first. The n-th has the n-th best one of each sentence.
+        """Up to `most` other translations of the text, best first.
 
-        A sentence with fewer candidates keeps its best one.
+        The first has the second-best translation of each sentence, the next one the third-best, and so on. A sentence
+        with fewer candidates keeps its best one. Equal texts are left out.
         """
         num_ranks = max(map(len, self.candidates), default=1)
         texts = [self._of_rank(rank) for rank in range(num_ranks)]
