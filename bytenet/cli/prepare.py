@@ -5,25 +5,27 @@ from pathlib import Path
 import click
 
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 
 
 @click.command(short_help="Prepare a training for a machine without TensorFlow.")
-@click.argument("preset_or_file")
+@click.argument("preset_or_file", required=False)
 @set_option("training.epochs=5")
 @click.option(
     "--run", "run_dir", type=click.Path(path_type=Path), required=True, help="The run folder, in which `fit` trains."
 )
-def prepare(preset_or_file: str, overrides: tuple[str, ...], run_dir: Path) -> None:
+def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path) -> None:
     """Make a run folder with the settings of PRESET_OR_FILE and the encoded pairs.
+
+    As in `bytenet train`, leave out PRESET_OR_FILE with --set data.corpus=NAME.
 
     Copy the folder to a machine with JAX or PyTorch, and train there: KERAS_BACKEND=jax bytenet fit RUN. Then copy it
     back. It is a run folder like any other, for `translate`, `evaluate` and `export`.
     """
-    from bytenet.presets.by_size import load_sized_config
+    check_is_named(preset_or_file, overrides, "bytenet prepare numbers --run runs/numbers")
+    config = read_sized_config(preset_or_file, overrides)
+
     from bytenet.training.prepared.preparation import prepare as prepare_run
 
-    config, choice = load_sized_config(preset_or_file, overrides)
-    if choice:
-        click.echo(choice, err=True)
     prepare_run(config, run_dir)
     click.echo(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax bytenet fit {run_dir}", err=True)

@@ -8,6 +8,7 @@ import click
 
 from bytenet import compile_cache
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.sized_config import read_sized_config
 
 if TYPE_CHECKING:
     from bytenet.config import Config
@@ -119,17 +120,13 @@ def profile(
 
 def _config(preset_or_file: str, overrides: tuple[str, ...], xla: bool | None) -> "Config":
     from bytenet.config import preset_names
-    from bytenet.presets.by_size import load_sized_config
 
     if preset_or_file not in preset_names() and Path(preset_or_file).is_dir():
         from bytenet.run_folder import RunFolder
 
         preset_or_file = str(RunFolder.open(preset_or_file).config_path)
     compiled = () if xla is None else (f"training.jit_compile={str(xla).lower()}",)
-    config, choice = load_sized_config(preset_or_file, (*overrides, *compiled))
-    if choice:
-        _say(choice)
-    return config
+    return read_sized_config(preset_or_file, (*overrides, *compiled))
 
 
 def _say_how_to_look(trace: Path, logdir: Path | None) -> None:

@@ -3,6 +3,7 @@
 import click
 
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.sized_config import read_sized_config
 
 _FILES = ("data.train_source=train.source", "data.train_target=train.target")
 """Stand for the names of the user's files."""
@@ -25,12 +26,9 @@ def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
     """
     from bytenet.config import ConfigSources
     from bytenet.config.described_settings import described_yaml
-    from bytenet.presets.by_size import load_sized_config
 
     if ConfigSources.read(preset_or_file, overrides).lacks_files:
         overrides = (*_FILES, *overrides)
         click.echo("train.source and train.target stand for the names of your files.", err=True)
-    config, choice = load_sized_config(preset_or_file, overrides)
-    if choice:
-        click.echo(choice, err=True)
+    config = read_sized_config(preset_or_file, overrides)
     click.echo(described_yaml(config).encode(), nl=False)  # a configuration is UTF-8 on every machine

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.sized_config import check_is_named
 
 if TYPE_CHECKING:
     from bytenet.config import Config
@@ -65,9 +66,8 @@ def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path,
 
     With TF_CONFIG, or in a step of Slurm, several processes train together: see docs/several-machines.md.
     """
-    names_corpus = any(override.startswith("data.corpus=") for override in overrides)
-    if preset_or_file is None and not resume and not names_corpus:
-        raise click.UsageError("Missing PRESET_OR_FILE, for example: bytenet train numbers --run runs/numbers")
+    if not resume:
+        check_is_named(preset_or_file, overrides, "bytenet train numbers --run runs/numbers")
     config = _config(preset_or_file, overrides, run_dir, resume)
 
     from bytenet.training import train as run_training

@@ -74,7 +74,12 @@ class ModelConfig:
     @property
     def has_dropout(self) -> bool:
         """Whether anything is dropped in training."""
-        return any(getattr(self, field.name) for field in fields(self) if field.name.endswith("dropout"))
+        return any(self.dropout_rates.values())
+
+    @property
+    def dropout_rates(self) -> dict[str, float]:
+        """The shares of what is dropped in training, by the name of the setting."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name.endswith("dropout")}
 
     def with_added_sets(self, number: int) -> Self:
         """The configuration of a model with more sets of residual blocks in its encoder and in its decoder.

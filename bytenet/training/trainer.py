@@ -178,8 +178,8 @@ def _fit_alone(
             progress.say(message)
     if state.step >= task.total_steps or _stopped_early(state, config):
         progress.say(
-            "This run is finished. To train on, set a larger training.epochs, or, if the run stopped early, a larger "
-            "training.early_stopping_patience or a lower training.min_learning_rate."
+            "This run is finished. To train on, set a larger training.epochs or training.max_steps, or, if the run "
+            "stopped early, a larger training.early_stopping_patience or a lower training.min_learning_rate."
         )
         return folder
     for name, translator in translators.items():

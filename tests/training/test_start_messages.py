@@ -77,3 +77,8 @@ def test_text_gives_a_warning_if_the_pair_rule_cuts_its_translations_off(semi_co
     assert "translations of monolingual source text are cut off" not in said
     train(semi_config("semi_supervised.target_weight=0.1"), tmp_path / "unfold")
     assert "are cut off" not in capsys.readouterr().err
+
+
+def test_changed_setting_without_effect_gives_a_warning(smallest_config, beginnings, tmp_path, capsys):
+    train(smallest_config("data.batch_chars=200", "data.batch_size=8"), tmp_path / "run")
+    assert "warning: data.batch_size 8 has no effect, because data.batch_chars is 200." in capsys.readouterr().err

@@ -76,11 +76,11 @@ def memory(
 
 def _largest_batch(config: Config) -> tuple[int, int, int]:
     """Rows and padded length of the largest batch of a corpus, and the size of its vocabulary."""
-    from bytenet.datasets import Vocabulary, load_corpus, pair_lengths, plan_from_config
+    from bytenet.datasets import Vocabulary, pair_lengths, plan_from_config, read_corpus, training_pairs
 
-    pairs = load_corpus(config.data).train
-    vocabulary = Vocabulary.from_pairs(pairs, config.data)
-    bucket = plan_from_config(pair_lengths(pairs, vocabulary), config.data).largest_bucket
+    selected = training_pairs(read_corpus(config.data), config.data)
+    vocabulary = Vocabulary.from_pairs(selected.once, config.data)
+    bucket = plan_from_config(pair_lengths(selected.epoch, vocabulary), config.data).largest_bucket
     return bucket.batch_size, bucket.length, vocabulary.size
 
 

@@ -22,11 +22,11 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
 
     data_config = load_config(preset_or_file, overrides).data
 
-    from bytenet.datasets import Vocabulary, load_corpus, pair_lengths
+    from bytenet.datasets import Vocabulary, pair_lengths, read_corpus, training_pairs
     from bytenet.profiling.benchmarks.pipeline import compare_bucketing, measure_pipeline
 
-    pairs = load_corpus(data_config).train
-    vocabulary = Vocabulary.from_pairs(pairs, data_config)
+    selected = training_pairs(read_corpus(data_config), data_config)
+    vocabulary, pairs = Vocabulary.from_pairs(selected.once, data_config), selected.epoch
     padding = compare_bucketing(pair_lengths(pairs, vocabulary), data_config)
     rates = measure_pipeline(pairs, vocabulary, data_config, repeats)
     rate_columns: Columns = {

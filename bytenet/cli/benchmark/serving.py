@@ -41,7 +41,7 @@ def serving(
     MODEL is the folder of a run, a .bytenet file, or the name of a pretrained model (see `bytenet models`). Only the
     folder of a run works without --texts.
     """
-    from bytenet.datasets import load_corpus, read_lines
+    from bytenet.datasets import read_corpus, read_lines, training_pairs
     from bytenet.model_file import ModelFile
     from bytenet.profiling.benchmarks.serving import measure_serving
     from bytenet.trained_model import open_model
@@ -53,7 +53,7 @@ def serving(
     elif isinstance(opened, ModelFile):
         raise click.UsageError(f"{model} does not say what it was trained on. Give texts with --texts FILE.")
     else:
-        lines = load_corpus(config.data).train.source
+        lines = training_pairs(read_corpus(config.data), config.data).real.source
     texts = list(dict.fromkeys(line for line in lines if line.strip()))[:max_texts]
     if not texts:
         raise click.UsageError("There is no text: all lines are blank.")

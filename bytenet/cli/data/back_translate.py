@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytenet.cli.common.max_ratio_option import max_ratio_option
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.translation_progress import translation_progress
@@ -22,14 +23,7 @@ if TYPE_CHECKING:
 @click.argument("preset_or_file")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @set_option("data.num_monolingual=20000")
-@click.option(
-    "--max-ratio",
-    type=click.FloatRange(min=1),
-    default=3,
-    show_default=True,
-    help="Most characters of the longer side for each one of the shorter side, if the longer side has at least 20; inf "
-    "for no limit.",
-)
+@max_ratio_option
 @search_options
 def back_translate(
     model: str, preset_or_file: str, folder: Path, overrides: tuple[str, ...], max_ratio: float, **options: Any

@@ -5,15 +5,16 @@ import json
 import click
 
 from bytenet.cli.common.set_option import set_option
+from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 
 
 @click.command(short_help="Look at a corpus before training: lengths, buckets, alphabet, odd pairs.")
 @click.argument("preset_or_file", required=False)
-@set_option("data.batch_size=64")
+@set_option("data.max_length=200")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and exit.")
 def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
-    """Show the corpus of PRESET_OR_FILE as a training would see it.
+    """Show the corpus of PRESET_OR_FILE as a training would see it. Leave it out with --set data.corpus=NAME.
 
     The report has a histogram of lengths, the buckets with their batches and padding, the alphabet with rare and odd
     characters, pairs that may not be translations of each other, and how much of the text without translations would
@@ -24,13 +25,8 @@ def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool
             raise click.UsageError("--list shows all corpora. Leave out PRESET_OR_FILE and --set.")
         _list_corpora(as_json)
         return
-    if preset_or_file is None:
-        raise click.UsageError("Missing PRESET_OR_FILE. Try: bytenet data numbers, or: bytenet data --list")
-    from bytenet.presets.by_size import load_sized_config
-
-    config, choice = load_sized_config(preset_or_file, overrides)
-    if choice:
-        click.echo(choice, err=True)
+    check_is_named(preset_or_file, overrides, "bytenet data numbers, or: bytenet data --list")
+    config = read_sized_config(preset_or_file, overrides)
 
     from bytenet.datasets.corpus_report import CorpusReport
 

@@ -8,6 +8,8 @@ from dataclasses import asdict
 
 import click
 
+from bytenet.cli.common.max_ratio_option import max_ratio_option
+
 _PAIRS_A_MESSAGE = 1_000_000
 
 
@@ -24,13 +26,7 @@ _PAIRS_A_MESSAGE = 1_000_000
 @click.option(
     "--max-length", type=click.IntRange(1, 65535), default=500, show_default=True, help="Most characters on a side."
 )
-@click.option(
-    "--max-ratio",
-    type=click.FloatRange(min=1),
-    default=3,
-    show_default=True,
-    help="Most characters of the longer side for each one of the shorter side; inf for no limit.",
-)
+@max_ratio_option
 @click.option("--min-letters", type=click.FloatRange(0, 1), help="Least share of letters on each side.")
 @click.option("--keep-odd-characters", is_flag=True, help="Keep pairs with control, private and damaged characters.")
 @click.option("--keep-identical", is_flag=True, help="Keep pairs whose sides are equal.")

@@ -10,7 +10,8 @@ import keras
 import tensorflow as tf
 
 from bytenet.config import PATH_KEYS, Config
-from bytenet.datasets import Vocabulary
+from bytenet.config.settings_without_effect import settings_without_effect
+from bytenet.datasets import Vocabulary, pair_lengths
 from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
@@ -80,6 +81,8 @@ class Task(ABC):
         self.pairs: TrainingPairs = kind(config, vocabulary, self.replicas, self._share_of_pairs)
         self.corpus, self.vocabulary, self.plan = self.pairs.corpus, self.pairs.vocabulary, self.pairs.plan
         self._check_plateau()
+        if self.corpus.validation and self.vocabulary.unknown == "error":
+            pair_lengths(self.corpus.validation, self.vocabulary)  # raises the error before the folder is made
         self.streams = {"pairs": self.pairs.stream} | self._more_streams()
         plans = [stream.plan for stream in self.streams.values()]
         check_longest(config, plans, self.corpus.validation, self.vocabulary)
@@ -184,6 +187,7 @@ class Task(ABC):
 
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
+        yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
         if starts_of(self.config):
             yield describe_starts(self.config, self.vocabulary, self.pairs.character_counts())
 

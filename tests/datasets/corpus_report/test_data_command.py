@@ -134,3 +134,15 @@ def test_monolingual_text_from_a_held_out_set_gives_a_warning(monolingual_config
     assert "characters: 4 to 8, median 7" in said
     assert "warning: 1 sentences of test are among them" in said
     assert "Monolingual target text" not in said
+
+
+def test_a_corpus_can_be_named_by_a_setting_alone():
+    result = CliRunner().invoke(data, ["--set", "data.corpus=digits", "--set", "data.num_train=40", "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["name"] == "digits"
+    assert "No preset is named. With 40 pairs, the preset pairs-2k is used." in result.stderr
+
+
+def test_settings_without_effect_are_named():
+    result = CliRunner().invoke(data, ["digits", "--set", "data.batch_size=8", "--set", "data.batch_chars=100"])
+    assert result.stderr.startswith("warning: data.batch_size 8 has no effect, because data.batch_chars is 100.")

@@ -1,0 +1,53 @@
+"""Changed settings without effect are named."""
+
+import pytest
+
+from bytenet.config import load_config, preset_names
+from bytenet.config.settings_without_effect import settings_without_effect
+
+
+@pytest.mark.parametrize(
+    ("overrides", "sentence"),
+    [
+        (
+            ["data.batch_chars=2560", "data.batch_size=8"],
+            "data.batch_size 8 has no effect, because data.batch_chars is 2560. Change data.batch_chars, or set it to "
+            "null.",
+        ),
+        (
+            ["training.decay_factor=0.1", "training.decay_start_epoch=2"],
+            "training.decay_factor 0.1 and training.decay_start_epoch 2.0 have no effect, because training.schedule is "
+            "constant.",
+        ),
+        (
+            ["training.schedule=step", "training.plateau_patience=2"],
+            "training.plateau_patience 2 has no effect, because training.schedule is step.",
+        ),
+        (
+            ["training.final_learning_rate=1e-5"],
+            "training.final_learning_rate 1e-05 has no effect, because training.schedule is constant.",
+        ),
+    ],
+)
+def test_setting_is_named_with_the_reason(overrides, sentence):
+    assert list(settings_without_effect(load_config("digits", ["training.schedule=constant", *overrides]))) == [
+        sentence
+    ]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["data.batch_chars=null", "data.batch_size=8"],
+        ["training.schedule=step", "training.decay_factor=0.1", "training.decay_start_epoch=2"],
+        ["training.schedule=plateau", "training.plateau_patience=2", "training.final_learning_rate=1e-5"],
+    ],
+)
+def test_settings_with_an_effect_are_not_named(overrides):
+    assert not list(settings_without_effect(load_config("digits", overrides)))
+
+
+@pytest.mark.parametrize("preset", preset_names())
+def test_presets_have_no_settings_without_effect(preset):
+    files = ["data.train_source=a", "data.train_target=b"] if preset.startswith("pairs-") else []
+    assert not list(settings_without_effect(load_config(preset, files)))
