@@ -296,3 +296,14 @@ def test_messages_name_the_command_that_trains_a_prepared_run(smallest_config, t
         prepare(smallest_config(), run.path)
     with pytest.raises(InputError, match=r"made by `bytenet prepare`\. Train it with `bytenet fit "):
         train(smallest_config(), run.path, resume=True)
+
+
+def test_start_is_measured_and_kept_if_no_epoch_is_better(smallest_config, prepared, tmp_path, model_weights):
+    start = train(smallest_config("training.epochs=2"), tmp_path / "start").path
+    too_high = ("training.learning_rate=30", "training.clip_norm=null", "training.keep_model=best")
+    run = prepared("run", f"training.start={start}", *too_high, "training.epochs=2")
+    rows = read_csv_log(run.metrics_path)
+    assert (rows["epoch"], rows["step"]) == ([0, 1, 2], [0, 3, 6])
+    assert min(rows["val_loss"]) == rows["val_loss"][0]
+    for one, other in zip(model_weights(run.path), model_weights(start), strict=True):
+        np.testing.assert_array_equal(one, other)

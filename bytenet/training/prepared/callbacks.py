@@ -80,6 +80,15 @@ class MeasuredEpochs(keras.callbacks.Callback):
         self._log = CsvLog(run.metrics_path, EPOCH_COLUMNS)
         self._log.drop_after(state.step or -1)
 
+    def measure_start(self, model: keras.Model) -> None:
+        """Measure and save a trained model that the run starts from, before its first step: it may be the best one."""
+        if self._validation:
+            self.set_model(model)
+            val_loss = self._val_loss()
+            if self._is_kept(val_loss):
+                save_model(model, self._run.model_path)
+            self._write(0, {"val_loss": val_loss})
+
     def on_epoch_end(self, epoch, logs=None):
         state, config, logs = self._state, self._run.config, dict(logs or {})
         _check_finite(logs["loss"], f"of epoch {epoch + 1}")

@@ -41,7 +41,8 @@ def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = p
 
     Returns:
         The run folder. Its `model.keras` is the model after the last epoch; with `training.keep_model: best` and
-        `training.early_stopping_metric: val_loss`, the model with the lowest loss on the validation pairs.
+        `training.early_stopping_metric: val_loss`, the model with the lowest loss on the validation pairs. That may be
+        the model of `training.start`, which is measured before the first step.
 
     Raises:
         MissingFileError: the folder was not prepared, or a file of it is missing.
@@ -95,6 +96,9 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     clock = Clock(state)
     # One shape, which is compiled once.
     measured = validation_batches(validation, plan.padded_lengths[-1:], config.evaluation.continuous_batch_size)
+    epochs = MeasuredEpochs(run, state, clock, total_steps, plan.num_batches, measured, say)
+    if config.training.start is not None and not state.step:
+        epochs.measure_start(model)
     seed, loss = config.training.seed, config.training.loss
     model.fit(
         _for_keras(lambda: pairs.training_batches(plan, seed, state.epoch, loss)),
@@ -103,7 +107,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         steps_per_epoch=plan.num_batches,
         callbacks=[
             CountedSteps(state, clock, total_steps, pairs.target_characters / plan.num_batches, say),
-            MeasuredEpochs(run, state, clock, total_steps, plan.num_batches, measured, say),
+            epochs,
         ],
         shuffle=False,
         verbose=0,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 
@@ -15,9 +15,8 @@ from bytenet.model_file import ModelFile
 from bytenet.run_folder import RunFolder
 from bytenet.trained_model import open_model
 
-# These settings change neither the weights of a model nor what it computes with them. The variant and the settings
-# choose values of other settings, which are compared.
-_MAY_DIFFER = ("dropout", "character_dropout", "variant", "settings")
+# These settings choose values of other settings, which are compared.
+_MAY_DIFFER = ("variant", "settings")
 _DEFAULTS = {"model.family": ByteNetConfig.family, "data.unknown": DataConfig.unknown}
 
 
@@ -102,7 +101,10 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
                 f"{name} is {value}, but the model of {start.setting} has {of_start}. Leave out {name}, or leave out "
                 f"{start.setting}."
             )
-    rates = {name: getattr(config.model, name) for name in ("dropout", "character_dropout")}
+    # If no family is set, the configuration is one of ByteNet and lacks the other rates. These stay as in the start.
+    rates: dict[str, Any] = {
+        name: rate for name, rate in config.model.dropout_rates.items() if name in model.dropout_rates
+    }
     data = replace(config.data, unknown=unknown)
     return replace(config, model=replace(model, **rates), data=data), source.vocabulary
 
@@ -171,7 +173,7 @@ def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: V
     differences = [
         f"{key} {value!r} there, {getattr(model.config, key, None)!r} here"
         for key, value in asdict(expected).items()
-        if key not in _MAY_DIFFER and value != getattr(model.config, key, None)
+        if key not in (*_MAY_DIFFER, *expected.dropout_rates) and value != getattr(model.config, key, None)
     ]
     if differences:
         raise InputError(

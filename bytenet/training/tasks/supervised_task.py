@@ -20,7 +20,12 @@ class SupervisedTask(Task):
     @property
     def directions(self) -> list[Direction]:
         corpus = self.corpus
-        return [Direction("forward", self.config, corpus.train, corpus.validation, corpus.target_language)]
+        return [
+            Direction(
+                "forward", self.config, corpus.train, corpus.validation, corpus.target_language,
+                starts_trained=self.config.training.start is not None,
+            )
+        ]  # fmt: skip
 
     def translators(self, model: keras.Model) -> dict[str, keras.Model]:
         return {"forward": model}

@@ -1,5 +1,6 @@
 """Runs whose translators start from the models of finished runs."""
 
+import re
 import shutil
 from dataclasses import replace
 
@@ -221,3 +222,40 @@ def test_start_of_another_family_is_refused(smallest_config, supervised_run, tmp
     config = replace(smallest_config(f"training.start={supervised_run('start').path}"), model=TransformerConfig())
     with pytest.raises(InputError, match=r"model\.family is transformer, but the model of training\.start has bytenet"):
         train(config, tmp_path / "run")
+
+
+def test_all_rates_of_dropout_are_those_of_the_run(smallest_config, supervised_run, tmp_path):
+    family = ("model.family=transformer", "model.num_sets=null", "model.dilations=null", "model.heads=2")
+    start = supervised_run("start", *family, "model.encoder_layers=1", "model.decoder_layers=1")
+    settings = (*family, f"training.start={start.path}", "model.attention_dropout=0.1", "model.dropout=0.2")
+    folder = train(smallest_config(*settings), tmp_path / "run")
+    assert folder.config.model.dropout_rates == {
+        "dropout": 0.2, "character_dropout": 0.0, "attention_dropout": 0.1, "activation_dropout": 0.0,
+    }  # fmt: skip
+    assert folder.config.model.encoder_layers == 1
+
+
+def test_start_is_the_model_of_the_run_if_no_epoch_is_better(
+    smallest_config, supervised_run, tmp_path, model_weights, assert_equal_weights, capsys
+):
+    start = supervised_run("start", "training.learning_rate=0.01", "training.epochs=4")
+    too_high = ("training.learning_rate=30", "training.clip_norm=null")
+    folder = train(smallest_config(f"training.start={start.path}", *too_high), tmp_path / "run")
+    assert_equal_weights(model_weights(folder), model_weights(start))
+    metrics = read_csv_log(folder.metrics_path)
+    assert (metrics["epoch"][0], metrics["step"][0]) == (0, 0)
+    assert min(metrics["val_loss"]) == metrics["val_loss"][0]
+    said = f"before the first step: .*val_loss {metrics['val_loss'][0]:.4g}"
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_unknown_character_of_a_validation_pair_is_refused_before_the_folder_is_made(smallest_config, tmp_path):
+    for name, text in (("train", "ab\nb\nabb\n"), ("validation", "abc\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [
+        f"data.{name}_{side}={tmp_path / name}" for name in ("train", "validation") for side in ("source", "target")
+    ]
+    nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
+    with pytest.raises(InputError, match=r"The character 'c' \(U\+0063\) of 'abc' is not in the vocabulary"):
+        train(smallest_config("data.corpus=files", *nothing, *files, "data.unknown=error"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -11,9 +11,11 @@ from bytenet.datasets.batches.share import Share
 from bytenet.datasets.shards.dataset import shard_dataset
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.plan import ShardPlan, is_within, plan_shards
-from bytenet.errors import ConfigError
+from bytenet.errors import ConfigError, InputError
 from bytenet.training.tasks.pairs.stream import ShardStream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs
+
+_MOST_SHOWN = 5  # unknown characters in a message
 
 
 class PairsInShards(TrainingPairs):
@@ -46,6 +48,7 @@ class PairsInShards(TrainingPairs):
         self.vocabulary = vocabulary or Vocabulary.from_counts(
             self._folder.characters(), data.unknown, data.min_character_count
         )
+        _check_characters(self._folder, self.vocabulary)
         self.plan = plan_shards(self._folder, data, replicas, self._share.workers)
         self.stream = ShardStream(self.plan, config.training.seed, target_side=0 if data.reversed else 1)
         counts_of_lengths = self._folder.lengths()
@@ -71,6 +74,18 @@ class PairsInShards(TrainingPairs):
     def add_to(self, digest: "hashlib._Hash") -> None:
         digest.update(repr((self.plan.buckets, self.plan.replicas, self.plan.workers, self.plan.limits)).encode())
         digest.update(f"{self._folder.fingerprint()} {self._config.data.reversed}".encode())
+
+
+def _check_characters(folder: ShardFolder, vocabulary: Vocabulary) -> None:
+    """Raise an InputError if characters are unknown that must be known. The training would find the first one late."""
+    unknown = folder.characters().keys() - set(vocabulary.characters)
+    if vocabulary.unknown == "error" and unknown:
+        shown = ", ".join(map(repr, sorted(unknown)[:_MOST_SHOWN]))
+        raise InputError(
+            f"The vocabulary does not have {len(unknown):,} of the characters in the shards: {shown}"
+            f"{', ...' if len(unknown) > _MOST_SHOWN else ''}. Set data.unknown to symbol or drop, or "
+            "data.min_character_count to 1."
+        )
 
 
 def _check_fits_shards(config: Config) -> None:
