@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bytenet.errors import InputError
 from bytenet.files import append_text, write_text_atomic
-from bytenet.limits import MOST_JSON_BYTES, read_limited
+from bytenet.limits import MOST_CSV_BYTES, read_limited
 
 
 class CsvLog:
@@ -91,7 +91,7 @@ def as_written(value: float) -> float:
 
 def _text(path: Path) -> str:
     try:
-        return read_limited(path, MOST_JSON_BYTES, "measurements").decode("utf-8")
+        return read_limited(path, MOST_CSV_BYTES, "measurements").decode("utf-8")
     except UnicodeDecodeError as error:
         raise _damaged(path, error) from None
 

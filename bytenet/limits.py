@@ -28,7 +28,10 @@ MOST_CONFIG_BYTES = 64 << 10
 """Of a configuration or one `--set`. A run's whole configuration has 4 kB. PyYAML needs 5 seconds for this much."""
 
 MOST_JSON_BYTES = 16 << 20
-"""Of a JSON or CSV file in a run folder. The largest, `continuous.csv` of a week, has 1 MB."""
+"""Of a JSON file in a run folder. The largest, `vocabulary.json` of Chinese, has less than 1 MB."""
+
+MOST_CSV_BYTES = 256 << 20
+"""Of a CSV file in a run folder. A row has about 150 bytes, so a million steps that are all measured take 150 MB."""
 
 MOST_TEXT_BYTES = 8 << 30
 """Of a text, decompressed. It is kept in memory, where it takes up to five times as much."""

@@ -4,6 +4,7 @@ The addresses, checksums and members of the archives come from sacreBLEU. So sco
 published scores.
 """
 
+import logging
 import posixpath
 import re
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from sacrebleu.dataset.base import Dataset
 
     from bytenet.config import DataConfig
+
+logger = logging.getLogger(__name__)
 
 YEARS = range(2008, 2017)
 # The thesis learns 2014 by heart and tests on 2015. Neither is training data here unless the user says so.
@@ -88,9 +91,14 @@ def _segments(content: bytes, where: str) -> list[str]:
 
 def _read(config: "DataConfig") -> Corpus:
     languages = config.source_language, config.target_language
-    train, validation, test = (
-        newstest(getattr(config, f"{split}_years") or years, *languages) for split, years in DEFAULT_YEARS.items()
-    )
+    years_of = {split: getattr(config, f"{split}_years") or years for split, years in DEFAULT_YEARS.items()}
+    for split in ("validation", "test"):
+        if shared := sorted({*years_of["train"]} & {*years_of[split]}):
+            logger.warning(
+                "NewsTest %s: training pairs are also %s pairs, so the scores on these are too good. Change "
+                "data.train_years or data.%s_years.", ", ".join(map(str, shared)), split, split,
+            )  # fmt: skip
+    train, validation, test = (newstest(years, *languages) for years in years_of.values())
     return Corpus("newstest", train, validation, test, *languages)
 
 

@@ -36,7 +36,7 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
     ratio_reason = f"one side more than {MAX_RATIO:g} times as long as the other"
     by_reason: dict[str, list[int]] = {"a side is empty": [], "both sides are equal": [], ratio_reason: []}
     for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True)):
-        shorter, longer = sorted((len(source.strip()), len(target.strip())))
+        shorter, longer = sorted((len(source), len(target)))
         if is_blank(source) or is_blank(target):
             by_reason["a side is empty"].append(index)
         elif source == target:

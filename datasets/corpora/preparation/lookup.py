@@ -73,13 +73,13 @@ def fetch(file: RemoteFile) -> Path:
     cached = cache_folder() / file.path
     if cached.exists():
         return cached
-    from bytenet.datasets.corpora.preparation.download import DownloadError, download
+    from bytenet.datasets.corpora.preparation.download import DownloadError, download, what_repeating_does
 
     try:
         return download(file, cached)
     except DownloadError as error:
         under = f"{folder}/{file.path}" if folder else f"FOLDER/{file.path}, with {DATA_VARIABLE}=FOLDER set,"
         raise InputError(
-            f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; the "
-            f"download will continue. Or fetch the file elsewhere and put it at {under} or at {cached}."
+            f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; "
+            f"{what_repeating_does(file)}. Or fetch the file elsewhere and put it at {under} or at {cached}."
         ) from error

@@ -1,5 +1,6 @@
 """Processes that write shards, so that compression and reading run at the same time."""
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -138,7 +139,10 @@ def _explained(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
+        advice = "Make room, or choose another folder"
+        if error.errno == errno.EMFILE:  # each shard has two open files
+            advice = "Choose fewer --shards or more --processes, or raise the limit of open files (ulimit -n)"
         raise InputError(
-            f"The shards in {folder} could not be written: {reason}. What was written is removed. Make room, or choose "
-            "another folder, and run the command again."
+            f"The shards in {folder} could not be written: {reason}. What was written is removed. {advice}, and run "
+            "the command again."
         ) from error

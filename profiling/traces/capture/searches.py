@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary, load_corpus
+from bytenet.datasets import EOS_ID, PAD_ID, Vocabulary, read_corpus, training_pairs
 from bytenet.decoding import CompiledSearch
 from bytenet.models import TranslationModel, build_model
 from bytenet.profiling.traces.capture.trace_folder import changed_settings, new_trace_folder, write_notes
@@ -105,7 +105,7 @@ def capture_decoding_of(config: Config, folder: str | os.PathLike[str], search: 
         folder: folder for the trace; must be new or empty.
         search: the searches.
     """
-    pairs = load_corpus(config.data).train
+    pairs = training_pairs(read_corpus(config.data), config.data).once
     vocabulary = Vocabulary.from_pairs(pairs, config.data)
     set_up_keras(config)
     model = build_model(config.model, vocabulary.size)

@@ -167,3 +167,12 @@ def test_plain_files_are_read_like_gzip_files(data_folder):
     data_folder("multi30k/train.en.gz", ["one"])
     assert lookup.local_pairs("multi30k", "train", "en", "de").source == ["one"]
     assert lookup.local_pairs("multi30k", "val", "en", "de") is None
+
+
+def test_message_does_not_promise_to_continue_without_a_checksum(server, remote, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("bytenet.datasets.corpora.preparation.download._write", fail)
+    with pytest.raises(InputError, match="the download will begin again"):
+        download(RemoteFile("c/corpus.gz", server.url), tmp_path / "corpus.gz")

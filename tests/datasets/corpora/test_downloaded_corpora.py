@@ -201,3 +201,16 @@ def test_real_newstests_have_the_official_sizes(real_data, offline, caplog):
     assert {year: len(newstest.newstest([year])) for year in sizes} == sizes
     assert "newstest2009.de" in caplog.text
     assert "U+0085" in caplog.text
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_training_on_a_year_of_another_split_gives_a_warning(data_folder, offline, caplog, split):
+    for year in (2012, 2013, 2015):
+        for language in ("de", "en"):
+            data_folder(f"newstest/newstest{year}.{language}", [f"{year} {language}"])
+    year = {"validation": 2013, "test": 2015}[split]
+    load_corpus(DataConfig(corpus="newstest", train_years=(2012,)))
+    assert not caplog.messages
+    load_corpus(DataConfig(corpus="newstest", train_years=(2012, year)))
+    (message,) = caplog.messages
+    assert message.startswith(f"NewsTest {year}: training pairs are also {split} pairs")

@@ -149,12 +149,19 @@ def test_a_dealing_that_fails_leaves_nothing_and_can_be_repeated(text_files, sha
     assert files_of(tmp_path / "out") == files_of(shards.path)
 
 
-def test_a_full_disk_is_explained_in_every_process(text_files, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "Make room, or choose another folder, and"),
+        (errno.EMFILE, "Choose fewer --shards or more --proc"),
+    ],
+)
+def test_an_error_of_the_disk_is_explained_in_every_process(text_files, tmp_path, monkeypatch, number, advice):
     def fill(self, dealt):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("bytenet.datasets.shards.dealing.shard_files.ShardFiles.add", fill)
-    with pytest.raises(InputError, match=r"The shards in .*out could not be written: No space left on device"):
+    with pytest.raises(InputError, match=f"The shards in .*out could not be written: {os.strerror(number)}.*{advice}"):
         shard_corpus(text_files, tmp_path / "out", shards=4, duplicates_megabytes=1, processes=0)
 
 
