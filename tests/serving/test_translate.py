@@ -72,6 +72,17 @@ def test_the_source_language_is_detected(serving, reversing_engine):
     assert found["detectedLanguage"]["confidence"] > 90
 
 
+def test_the_detected_language_is_one_that_is_translated_to_the_target(serving, reversing_engine):
+    english = {**SENTENCE, "source": "auto", "q": "The dog runs along the street"}
+    with serving(reversing_engine("de", "en"), reversing_engine("en", "de")) as address:
+        found = answer(address, json=english).json()
+        assert (found["translatedText"], found["detectedLanguage"]["language"]) == (english["q"][::-1], "de")
+        assert answer(address, json={**english, "target": "de"}).json()["detectedLanguage"]["language"] == "en"
+        refused = answer(address, json={**english, "target": "fr"})
+    assert refused.status_code == 400
+    assert "'en' to 'fr' is not translated here" in refused.json()["error"]
+
+
 def test_confidence_is_low_for_a_language_that_is_not_served(server):
     found = answer(server, json={**SENTENCE, "source": "auto", "q": "The dog runs along the street"}).json()
     assert found["detectedLanguage"]["language"] == "de"

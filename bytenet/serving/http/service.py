@@ -69,7 +69,7 @@ class Service:
         """The engine for a request, and the language of its text if it was asked for.
 
         Raises:
-            HTTPException: 400 for HTML, for too many alternatives, or for a language that cannot be detected.
+            HTTPException: 400 for HTML, or for too many alternatives.
             InputError: no engine translates between the languages.
         """
         if parameters.format != "text":
@@ -77,7 +77,10 @@ class Service:
         detected = None
         source = parameters.source
         if source == "auto":
-            detected = (await self.detect("\n".join(parameters.texts)))[0]
+            ranked = await self.detect("\n".join(parameters.texts))
+            # Another language would be refused. If all are, the error names the most probable one.
+            translated = (one for one in ranked if parameters.target in self.directions.targets(one[0]))
+            detected = next(translated, ranked[0])
             source = detected[0]
         engine = self.directions.find(source, parameters.target)
         if parameters.alternatives >= engine.max_candidates:
