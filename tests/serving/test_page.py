@@ -8,6 +8,7 @@ The pictures in docs/screenshots show a model with attention of German number wo
 import base64
 import os
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import requests
 from bytenet.serving.page import content_security_policy, read_page
 
 _TEXT = "return document.getElementById(arguments[0]).textContent"
-_LEFT, _RIGHT = "\ue012", "\ue014"  # the keys, as WebDriver names them
+_BACKSPACE, _LEFT, _RIGHT = "\ue003", "\ue012", "\ue014"  # the keys, as WebDriver names them
 
 
 class Page:
@@ -30,6 +31,14 @@ class Page:
 
     def text(self, name):
         return self.run(_TEXT, name)
+
+    @contextmanager
+    def script_in_advance(self, script):
+        """Pages that are opened meanwhile run a script before their own one."""
+        name = "ScriptToEvaluateOnNewDocument"
+        made = self.send("goog/cdp/execute", cmd=f"Page.add{name}", params={"source": script})
+        yield
+        self.send("goog/cdp/execute", cmd=f"Page.remove{name}", params=made)
 
     def type(self, name, keys):
         found = self.send("element", using="css selector", value=f"#{name}")
@@ -142,6 +151,35 @@ def test_the_draft_is_seen_before_the_translation(serving, reversing_engine, ope
         assert page.run("return document.getElementById('output').ariaBusy") == "true"
         engine.gate.set()
         page.wait_for_text("output", "cba")
+
+
+def test_nothing_is_busy_once_the_text_is_deleted(serving, reversing_engine, open_page):
+    engine = reversing_engine()
+    with serving(engine) as address:
+        engine.gate.clear()
+        page = open_page(address)
+        page.type("text", "a")
+        page.wait_for_text("output", "A")
+        page.type("text", _BACKSPACE)
+        page.wait_for_text("output", "")
+        assert page.run("return document.getElementById('output').ariaBusy") == "false"
+
+
+def test_a_browser_that_cannot_go_over_streams_shows_translations(server, open_page):
+    page = open_page(server)
+    page.run("delete ReadableStream.prototype[Symbol.asyncIterator]")
+    page.type("text", "abc")
+    page.wait_for_text("announcement", "cba")
+
+
+def test_a_page_that_may_not_copy_has_no_button_for_it(server, open_page):
+    """Browsers give the clipboard only to pages of HTTPS and of the own machine."""
+    page = open_page(server)
+    assert not page.run("return document.getElementById('copy').hidden")
+    script = "Object.defineProperty(navigator, 'clipboard', {value: undefined})"
+    with page.script_in_advance(script):
+        page = open_page(server)
+        assert page.run("return document.getElementById('copy').hidden")
 
 
 def test_languages_are_swapped_and_a_model_without_attention_shows_none(server, open_page):

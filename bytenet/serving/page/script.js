@@ -85,6 +85,7 @@ function showError(status, text) {
 
 function clearOutput() {
   $("output").replaceChildren();
+  $("output").ariaBusy = "false"; // a translation that ran is given up
   $("details").hidden = true;
   $("error").textContent = "";
   places = [];
@@ -93,14 +94,20 @@ function clearOutput() {
 
 /** The events of a response, as [name, content]. */
 async function* eventsOf(response) {
+  // Older versions of Safari cannot go over a stream with `for await`.
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
-  for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
-    const events = (waiting + part).split("\n\n");
-    waiting = events.pop();
-    for (const event of events) {
-      const [name, data] = event.split("\n").map((line) => line.slice(line.indexOf(":") + 2));
-      yield [name, JSON.parse(data)];
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const events = (waiting + part.value).split("\n\n");
+      waiting = events.pop();
+      for (const event of events) {
+        const [name, data] = event.split("\n").map((line) => line.slice(line.indexOf(":") + 2));
+        yield [name, JSON.parse(data)];
+      }
     }
+  } finally {
+    await reader.cancel(); // the caller may stop before the end
   }
 }
 
@@ -228,6 +235,7 @@ $("output").addEventListener("keydown", (event) => {
 
 (async () => {
   showWords();
+  $("copy").hidden = !navigator.clipboard; // browsers have it only for HTTPS and for this machine
   try {
     const answers = ["languages", "frontend/settings"].map(async (path) => (await fetch(path)).json());
     [languages, settings] = await Promise.all(answers);
