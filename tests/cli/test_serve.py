@@ -90,6 +90,7 @@ def test_alignments_come_from_models_with_attention(run_folder, attentive_run_fo
     for row in weights:
         assert len(row) == len(source)
         assert sum(row) == pytest.approx(1.0, abs=0.05)  # rounded to hundredths
+        assert row == [round(weight, 2) for weight in row]
 
 
 def test_characters_that_the_model_copies_are_in_the_draft_and_the_alignment(limited_engine):

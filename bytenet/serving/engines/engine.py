@@ -23,7 +23,8 @@ class Alignment(NamedTuple):
         source: the S symbols of the sentence, each as a text. A character that the model does not know is a symbol,
             too. The last one is the end symbol.
         target: the T symbols of the translation, in the same way.
-        weights: T rows of S numbers. Each row sums to 1.
+        weights: T rows of S numbers, rounded to hundredths. Before that, a row sums to 1, or to less if the model
+            attends to padding, too.
     """
 
     source: list[str]

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from bytenet.lite.characters import fits
 from bytenet.serving.engines.engine import Alignment
 from bytenet.serving.engines.translator_engine import TranslatorEngine
@@ -62,4 +64,5 @@ class RunEngine(TranslatorEngine):
             return None
         (weights,) = self._aligner(*([vocabulary.encode(text)] for text in texts))
         source, target = ([*vocabulary.encoded_characters(text), "⏎"] for text in texts)
-        return Alignment(source, target, weights.round(2).tolist())
+        # In float32, 0.1 would become 0.10000000149011612.
+        return Alignment(source, target, weights.astype(np.float64).round(2).tolist())
