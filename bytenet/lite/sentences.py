@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from bytenet.errors import InputError
-from bytenet.lite.characters import is_blank
+from bytenet.lite.characters import REPLACEMENT, is_blank
 from bytenet.lite.translation import BLANK, Translation
 
 _log = logging.getLogger(__name__)
@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 _CLAUSE_END = re.compile(r"[,;:–—)](?=\s)")
 _WORD_END = re.compile(r"\S(?=\s)")
 _BLANK_OUTSIDE_ASCII = re.compile(r"[^\S\x00-\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Piece(NamedTuple):
@@ -180,8 +181,10 @@ def _sentences(line: str, language: str) -> list[str]:
             f"Splitting lines into sentences needs the library sentencex ({error}). Install it: pip install sentencex."
         ) from error
     try:
-        # sentencex fails for some blanks outside ASCII: for "A\u00a0." but not for "A .".
-        sentences = sentencex.segment(language, _BLANK_OUTSIDE_ASCII.sub(" ", line))
+        # sentencex fails for halves of surrogate pairs, and for some blanks outside ASCII: for "A\u00a0." but not for
+        # "A .". What it gets has the same length.
+        readable = _SURROGATE.sub(REPLACEMENT, _BLANK_OUTSIDE_ASCII.sub(" ", line))
+        sentences = sentencex.segment(language, readable)
     except BaseException as error:
         # A failure of its Rust code is no Exception, and its class cannot be imported. The text is not lost for it.
         if type(error).__name__ != "PanicException":
