@@ -1,9 +1,11 @@
 """Running a server until it is told to stop."""
 
+import errno
 import logging
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import uvicorn
@@ -17,6 +19,8 @@ from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.work.translating_threads import TranslatingThreads
 
 _log = logging.getLogger(__name__)
+# "localhost" may have the address ::1 on a machine without IPv6.
+_NOT_OF_THIS_MACHINE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 _SECONDS_TO_ANSWER = 5  # more than the time-out of a request, for the last bytes of its answer
 
 
@@ -26,11 +30,12 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
     Args:
         engines: the engines, loaded but not warm. No two of them have the same languages.
         settings: limits and rights.
-        host: address to listen at.
+        host: address to listen at, or a name.
         port: port to listen at; 0 takes a free one. The log says which.
 
     Raises:
         InputError: two engines have the same languages, or the address cannot be used. No engine is warmed up then.
+            A name may have addresses that this machine does not have, if it has another one of them.
     """
     directions = Directions(engines)
     sockets = _listen(host, port)
@@ -55,14 +60,13 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:
-    """A socket for each address of a host. Clients wait until it is served.
+    """A socket for each address of a host that this machine has. Clients wait until it is served.
 
     Raises:
-        InputError: the host is unknown, or one of its addresses cannot be used.
+        InputError: the host is unknown, this machine has none of its addresses, or one of them cannot be used.
     """
     try:
-        found = dict.fromkeys(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
-        return [socket.create_server(address, family=family) for family, *_, address in found]
+        return _bound(dict.fromkeys(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
     except (socket.gaierror, UnicodeError):
         raise InputError(
             f"The host {host!r} is unknown. Give --host a name or an address of this machine, such as 127.0.0.1."
@@ -72,6 +76,32 @@ def _listen(host: str, port: int) -> list[socket.socket]:
             f"The server cannot listen at port {port} of {host}: {os.strerror(error.errno or 0)}. Choose another "
             "--port or --host, or stop the program that listens there."
         ) from error
+
+
+def _bound(found: Iterable[tuple]) -> list[socket.socket]:
+    """A socket for each result of `socket.getaddrinfo` that is an address of this machine. All have the same port.
+
+    Raises:
+        OSError: this machine has none of the addresses, or one of them cannot be used. No socket stays open.
+    """
+    sockets: list[socket.socket] = []
+    with ExitStack() as opened:
+        missing = None
+        for family, *_, (host, port, *rest) in found:
+            if sockets:
+                port = sockets[0].getsockname()[1]  # if any port is wanted, the first socket has taken one
+            try:
+                bound = socket.create_server((host, port, *rest), family=family)
+            except OSError as error:
+                if error.errno not in _NOT_OF_THIS_MACHINE:
+                    raise
+                missing = error
+            else:
+                sockets.append(opened.enter_context(bound))
+        if missing is not None and not sockets:
+            raise missing
+        opened.pop_all()
+    return sockets
 
 
 def _log_config() -> dict[str, Any]:

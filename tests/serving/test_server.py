@@ -11,7 +11,7 @@ import requests
 
 from bytenet.errors import InputError
 from bytenet.serving.http.settings import ServerSettings
-from bytenet.serving.server import serve
+from bytenet.serving.server import _listen, serve
 
 # The engine says when it begins, and translates after it has read a line.
 _SERVER = """
@@ -80,6 +80,50 @@ def test_an_address_that_cannot_be_used_is_refused_before_the_engine_is_warm(rev
         with pytest.raises(InputError, match=f"The host '{host}' is unknown"):
             serve([engine], ServerSettings(), host)
     assert not engine.is_warm
+
+
+@pytest.fixture
+def resolve(monkeypatch):
+    """A function that sets the IPv4 addresses of all names."""
+
+    def set_addresses(*addresses):
+        def found(host, port, **_):
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+        monkeypatch.setattr(socket, "getaddrinfo", found)
+
+    return set_addresses
+
+
+_OF_NO_MACHINE = "192.0.2.1"  # reserved for documentation
+
+
+def test_addresses_of_a_name_have_the_same_port_and_those_of_other_machines_are_left_out(resolve):
+    resolve(_OF_NO_MACHINE, "127.0.0.1", "127.0.0.2")
+    sockets = _listen("name", 0)
+    (first, port), (second, other_port) = (bound.getsockname() for bound in sockets)
+    for bound in sockets:
+        bound.close()
+    assert (first, second) == ("127.0.0.1", "127.0.0.2")
+    assert port == other_port != 0
+    resolve(_OF_NO_MACHINE)
+    with pytest.raises(InputError, match=r"cannot listen at port 0 of name: Cannot assign requested address"):
+        _listen("name", 0)
+
+
+def test_no_socket_stays_open_if_another_address_is_in_use(resolve, monkeypatch):
+    opened, create = [], socket.create_server
+
+    def create_server(*arguments, **options):
+        opened.append(create(*arguments, **options))
+        return opened[-1]
+
+    with create(("127.0.0.2", 0)) as other:
+        monkeypatch.setattr(socket, "create_server", create_server)
+        resolve("127.0.0.1", "127.0.0.2")
+        with pytest.raises(InputError, match="Address already in use"):
+            _listen("name", other.getsockname()[1])
+    assert [bound.fileno() for bound in opened] == [-1]
 
 
 def test_two_engines_of_the_same_languages_are_refused_before_they_are_warm(reversing_engine):
