@@ -86,6 +86,15 @@ def test_a_bad_sentence_fails_alone(held_up, thread):
     assert texts(thread.translate(held_up, ["later"])) == ["retal"]
 
 
+def test_a_request_with_a_bad_sentence_is_translated_no_further(held_up, thread):
+    bad, good = thread.translate(held_up, ["☠", "a"]), thread.translate(held_up, ["b"])
+    held_up.gate.set()
+    assert texts(good) == ["b"]
+    with pytest.raises(InputError, match="skull"):
+        bad.result(PATIENCE_SECONDS)
+    assert held_up.batches == [["first"], ["☠", "a", "b"], ["☠"], ["b"]]
+
+
 def test_a_batch_with_a_bad_sentence_is_counted_once(reversing_engine):
     counted = []
     threads = TranslatingThreads(max_requests=8, on_batch=lambda batch: counted.append(batch.sentences))

@@ -146,9 +146,10 @@ class TranslatingThreads:
                     _log.exception("A sentence could not be translated.")
                 _set_exception(batch.members[0][0].future, error)
                 return
-            # One bad sentence must not spoil the others of the batch.
-            for member in batch.members:
-                self._translate(Batch([member]))
+            # One bad sentence must not spoil those of other requests in the batch. The rest of its own is not needed.
+            for job, index in batch.members:
+                if not job.future.done():
+                    self._translate(Batch([(job, index)]))
             return
         with self._changed:  # another thread may translate other sentences of a job
             ended = [job for (job, index), candidates in finished if job.finish(index, candidates)]
