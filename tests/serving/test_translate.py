@@ -44,6 +44,13 @@ def test_a_list_gives_lists(server, encoding):
     assert found == {"translatedText": ["cba", "ed"], "alternatives": [["cba'"], ["ed'"]]}
 
 
+def test_a_form_may_have_as_many_texts_as_the_administrator_says(serving, reversing_engine):
+    texts = ["a"] * 1200
+    with serving(reversing_engine(), max_texts=1200) as address:
+        assert answer(address, data={**SENTENCE, "q": texts}).json()["translatedText"] == texts
+        assert answer(address, data={**SENTENCE, "q": [*texts, "a"]}).status_code == 413
+
+
 def test_texts_keep_their_lines_and_blanks(server):
     text = "  Ja. Nein!\n\n \tGut.\r\n"
     assert answer(server, json={**SENTENCE, "q": text}).json()["translatedText"] == "  .aJ !nieN\n\n \t.tuG\r\n"

@@ -56,7 +56,7 @@ def information_routes(service: Service) -> APIRouter:
     async def detect(request: Request) -> list[dict[str, Any]]:
         """The languages that the server reads, most probable first, with their confidence in percent."""
         async with asyncio.timeout(settings.timeout_seconds):
-            parameters = await read_parameters(request, DetectParameters)
+            parameters = await read_parameters(request, DetectParameters, settings.max_fields)
             service.check(parameters)
             return [described_language(detected) for detected in await service.detect(parameters.q)]
 

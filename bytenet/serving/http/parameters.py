@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 
 JSON_TYPE, FORM_TYPE, MULTIPART_TYPE = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
-_MAX_FIELDS = 1000
 
 
 class TextParameters(BaseModel):
@@ -48,10 +47,15 @@ class StreamParameters(TranslateParameters):
     q: Annotated[str, Field(description="text to translate")]
 
 
-async def read_parameters(request: Request, model: type[Parameters]) -> Parameters:
+async def read_parameters(request: Request, model: type[Parameters], max_fields: int) -> Parameters:
     """Read the parameters of a request. Those in the body come before those of the query string.
 
     A parameter that is given several times is a list.
+
+    Args:
+        request: the request.
+        model: the parameters of the operation.
+        max_fields: largest number of fields of a form.
 
     Raises:
         HTTPException: 400 if the body cannot be read or a parameter is missing or wrong; 415 for another type of body.
@@ -59,7 +63,7 @@ async def read_parameters(request: Request, model: type[Parameters]) -> Paramete
     values = _single_or_list(request.query_params.multi_items())
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type in (FORM_TYPE, MULTIPART_TYPE):
-        values |= await _read_form(request)
+        values |= await _read_form(request, max_fields)
     elif body := await request.body():
         if content_type != JSON_TYPE:
             raise HTTPException(415, f"The body has an unknown type. Send {JSON_TYPE} or {FORM_TYPE} as Content-Type.")
@@ -91,10 +95,10 @@ def _single_or_list(items: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: given[0] if len(given) == 1 else given for name, given in values.items()}
 
 
-async def _read_form(request: Request) -> dict[str, Any]:
+async def _read_form(request: Request, max_fields: int) -> dict[str, Any]:
     try:
         # The size of the whole body is limited already.
-        async with request.form(max_files=0, max_fields=_MAX_FIELDS, max_part_size=2**63) as form:
+        async with request.form(max_files=0, max_fields=max_fields, max_part_size=2**63) as form:
             return _single_or_list(form.multi_items())
     except (ValueError, LookupError):  # errors of python-multipart
         raise HTTPException(400, "The form cannot be read. Encode it as its Content-Type says.") from None

@@ -31,3 +31,8 @@ class ServerSettings:
     def max_body_bytes(self) -> int:
         """The largest body that can hold `max_chars` characters: a form needs up to 12 bytes for each."""
         return 12 * self.max_chars + 65_536
+
+    @property
+    def max_fields(self) -> int:
+        """Largest number of fields of a form: enough for `max_texts` texts and all other parameters."""
+        return max(1000, self.max_texts + 10)

@@ -37,7 +37,7 @@ def streaming_routes(service: Service) -> APIRouter:
         instead if something goes wrong.
         """
         async with asyncio.timeout(service.settings.timeout_seconds):
-            parameters = await read_parameters(request, StreamParameters)
+            parameters = await read_parameters(request, StreamParameters, service.settings.max_fields)
             service.check(parameters)
             engine, _ = await service.choose(parameters)
         events = _events(service, engine, parameters)

@@ -18,7 +18,7 @@ def translation_routes(service: Service) -> APIRouter:
     async def translate(request: Request) -> dict[str, Any]:
         """Translate a text or a list of texts. A list gives lists."""
         async with asyncio.timeout(service.settings.timeout_seconds):
-            parameters = await read_parameters(request, TranslateParameters)
+            parameters = await read_parameters(request, TranslateParameters, service.settings.max_fields)
             return await unless_client_leaves(request, _answer(service, parameters))
 
     return router
