@@ -56,6 +56,15 @@ def export(
     ):
         if value not in get_args(known):
             raise ValueError(f"{name} is {value!r}; expected {', '.join(get_args(known))}.")
+    if form != "bytenet":
+        for argument, is_given in (
+            ("engines", engines != "both"),
+            ("languages", languages is not None),
+            ("max_length", max_length is not None),
+            ("card", card is not None),
+        ):
+            if is_given:
+                raise ValueError(f"{argument} is for .bytenet files, but the form is {form!r}.")
     if form == "saved-model":
         if precision != "float32":
             raise ValueError(f"precision is {precision!r}, but a SavedModel has weights in float32.")

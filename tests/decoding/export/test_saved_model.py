@@ -123,6 +123,10 @@ def test_limits_of_lengths_are_kept():
         ("model.tflite", {"jit_compile": True}, "jit_compile is for SavedModels"),
         ("model.bytenet", {"engines": "none"}, "engines is 'none'; expected both, full, lite"),
         ("model", {"form": "onnx"}, "form is 'onnx'; expected saved-model, litert, bytenet"),
+        ("model", {"engines": "full"}, "engines is for .bytenet files, but the form is 'saved-model'"),
+        ("model", {"max_length": 5}, "max_length is for .bytenet files"),
+        ("model.tflite", {"languages": ("de", "en")}, "languages is for .bytenet files, but the form is 'litert'"),
+        ("model.tflite", {"card": "# A model"}, "card is for .bytenet files"),
         ("no/model", {}, "there is no folder"),
     ],
 )
