@@ -332,16 +332,19 @@ class Translator:
 
     def search(self, n_best: int = 1, jit_compile: bool = False) -> CompiledSearch:
         """The search with these settings, which returns `n_best` hypotheses for each sentence."""
-        if (n_best, jit_compile) not in self._searches:
-            self._searches[n_best, jit_compile] = CompiledSearch(
-                self.model,
-                self.beam_size,
-                self.length_penalty,
-                n_best,
-                self.forbidden_ids,
-                jit_compile=jit_compile,
-                length_penalty_rule=self.length_penalty_rule,
-                min_length=self.min_length,
-                sampling=self.sampling,
-            )
-        return self._searches[n_best, jit_compile]
+        search = self._searches.get((n_best, jit_compile))
+        if search is not None:
+            return search
+        made = CompiledSearch(
+            self.model,
+            self.beam_size,
+            self.length_penalty,
+            n_best,
+            self.forbidden_ids,
+            jit_compile=jit_compile,
+            length_penalty_rule=self.length_penalty_rule,
+            min_length=self.min_length,
+            sampling=self.sampling,
+        )
+        # Another thread may have made the same one. All use one, so that each graph is traced once.
+        return self._searches.setdefault((n_best, jit_compile), made)

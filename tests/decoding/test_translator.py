@@ -135,6 +135,22 @@ def test_lines_of_many_lengths_are_traced_in_few_shapes(model):
     assert model.traces == 3  # 32, 64 and 128 symbols
 
 
+def test_threads_that_need_a_search_at_the_same_time_share_it(model, monkeypatch):
+    translator, of_other_thread = Translator(model, VOCABULARY, beam_size=2), []
+
+    class SlowSearch(CompiledSearch):
+        """While the first one is made, another thread needs it, too."""
+
+        def __init__(self, *arguments, **others):
+            super().__init__(*arguments, **others)
+            if not of_other_thread:
+                of_other_thread.append(None)
+                of_other_thread[0] = translator.search()
+
+    monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", SlowSearch)
+    assert translator.search() is of_other_thread[0]
+
+
 def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
     compiled = []
 
