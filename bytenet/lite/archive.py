@@ -23,12 +23,14 @@ SUFFIX = ".bytenet"
 SETTINGS, VOCABULARY, CARD = "settings.json", "vocabulary.json", "card.md"
 WEIGHTS, LITE_MODEL, COPIES = "weights.safetensors", "model.tflite", "copies.json"
 
+MOST_BYTES = 2**30
+"""Of a file, and of the whole LiteRT model that it holds."""
+
 _FORMAT, _FORMAT_WITH_COPIES = "bytenet-model-1", "bytenet-model-2"
 _FORMATS = (_FORMAT, _FORMAT_WITH_COPIES)
 _MANIFEST = "manifest.json"
 _NAME = re.compile(r"[a-z0-9_-]{1,40}\.[a-z0-9]{1,20}")
 _MOST_ENTRIES = 16
-_MOST_BYTES = 2**30
 _MOST_BYTES_OF_MANIFEST = 2**16
 _MOST_BYTES_OF_TEXT = 2**24
 _TIME = (1980, 1, 1, 0, 0, 0)  # so that equal models are equal files
@@ -90,8 +92,8 @@ class Archive:
     def _checked_sizes(self) -> dict[str, int]:
         """The size of each entry, in bytes. The archive has nothing but plain, uncompressed entries."""
         size = self.path.stat().st_size
-        if size > _MOST_BYTES:
-            raise self._error(f"it has {size:,} bytes; at most {_MOST_BYTES:,} are read")
+        if size > MOST_BYTES:
+            raise self._error(f"it has {size:,} bytes; at most {MOST_BYTES:,} are read")
         try:
             with zipfile.ZipFile(self.path) as archive:
                 entries = archive.infolist()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bytenet.errors import InputError
-from bytenet.lite.archive import COPIES, LITE_MODEL, WEIGHTS, Archive
+from bytenet.lite.archive import COPIES, LITE_MODEL, MOST_BYTES, WEIGHTS, Archive
 
 _ALIGNMENT = 4  # bytes; the weights of a LiteRT model begin at its multiples
 _BEGINNING = 16  # bytes that are looked up
@@ -23,7 +23,6 @@ _FEWEST_BYTES = 256  # of a copy; for a smaller one, its entry in the list would
 _MOST_AXES = 4
 _MOST_TAPS = 64
 _MOST_EXPANSION = 3  # bytes of all copies for each byte of the weights. The pretrained models have 1.3.
-_MOST_BYTES = 2**30  # of the LiteRT model, and so of every number in the list
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,8 @@ class _Copy:
         """
         model_offset, weights_offset, item_bytes, shape, axes = values
         numbers = model_offset, weights_offset, item_bytes, *shape, *axes
-        if not all(type(number) is int and 0 <= number <= _MOST_BYTES for number in numbers):
-            raise ValueError(f"an offset or a size is not a whole number from 0 to {_MOST_BYTES:,}")
+        if not all(type(number) is int and 0 <= number <= MOST_BYTES for number in numbers):
+            raise ValueError(f"an offset or a size is not a whole number from 0 to {MOST_BYTES:,}")
         if item_bytes not in (1, 2, 4, 8) or len(shape) > _MOST_AXES:
             raise ValueError("a copy is not an array of numbers")
         copy = cls(model_offset, weights_offset, item_bytes, tuple(shape), tuple(axes))
@@ -90,7 +89,7 @@ def read_lite_model(archive: Archive) -> bytes:
     try:
         copies = [_Copy.from_json(values) for values in listed["copies"]]
         copied = sum(copy.size for copy in copies)
-        if copied > _MOST_EXPANSION * len(weights) or copied + len(stored) > _MOST_BYTES:
+        if copied > _MOST_EXPANSION * len(weights) or copied + len(stored) > MOST_BYTES:
             raise ValueError("the copies are too large")
         return _with_copies(stored, copies, weights)
     except (ValueError, TypeError, KeyError) as error:

@@ -101,7 +101,7 @@ def test_entry_that_claims_to_be_larger_than_the_file_is_refused(path):
 
 
 def test_limits_of_sizes_are_kept(path, monkeypatch):
-    for limit, value in (("_MOST_BYTES", 1000), ("_MOST_ENTRIES", 3), ("_MOST_BYTES_OF_MANIFEST", 100)):
+    for limit, value in (("MOST_BYTES", 1000), ("_MOST_ENTRIES", 3), ("_MOST_BYTES_OF_MANIFEST", 100)):
         with monkeypatch.context() as patch:
             patch.setattr(archive, limit, value)
             with pytest.raises(InputError, match="is not a model file"):

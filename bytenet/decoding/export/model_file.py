@@ -13,7 +13,7 @@ from bytenet.decoding.export.preparation import check_no_reranker
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
-from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, packed
+from bytenet.lite.archive import CARD, LITE_MODEL, MOST_BYTES, SETTINGS, VOCABULARY, WEIGHTS, packed
 from bytenet.lite.pretrained import pretrained_name, pretrained_path
 from bytenet.lite.shared_weights import entries_with_shared_weights
 from bytenet.model_file import ModelFile, settings_of_file
@@ -44,7 +44,8 @@ def export_model_file(
         card: a text about the model, Markdown; None is a short one.
 
     Raises:
-        InputError: the translator cannot be exported, or LiteRT cannot rank with its reranker.
+        InputError: the translator cannot be exported, LiteRT cannot rank with its reranker, or the result is too large
+            to be read.
     """
     model, reranker = translator.model, translator.reranker
     if reranker is not None:
@@ -78,6 +79,12 @@ def export_model_file(
     else:
         entries[WEIGHTS] = _weights(translator, precision)
     content = packed(entries)
+    largest = max(len(content), len(lite_model))
+    if largest > MOST_BYTES:
+        raise InputError(
+            f"{path} or its LiteRT model would have {largest:,} bytes, but at most {MOST_BYTES:,} can be read. Export "
+            "with --precision float16 or --engine full, or train a smaller model."
+        )
     with atomic_path(path) as partial:
         partial.write_bytes(content)
 

@@ -136,6 +136,15 @@ def test_wrong_arguments_are_refused(path, options, message, translator, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_that_could_not_be_read_is_not_written(translator, tmp_path, monkeypatch):
+    monkeypatch.setattr("bytenet.decoding.export.model_file.MOST_BYTES", 1000)
+    with pytest.raises(
+        InputError, match=r"at most 1,000 can be read\. Export with --precision float16 or --engine full"
+    ):
+        translator.export(tmp_path / "model.bytenet", engines="full")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_existing_folder_is_not_overwritten(translator, tmp_path):
     with pytest.raises(InputError, match="exists already"):
         translator.export(tmp_path)
