@@ -38,14 +38,15 @@ def open_models(paths: Sequence[str | os.PathLike[str]]) -> list[RunFolder | Mod
     models = [open_model(path) for path in paths]
     first, *others = models
     for other in others:
+        place = "in its config.yaml" if isinstance(other, RunFolder) else "in the config.yaml of its run, and export it again"
         check_direction(
             other.path, other.config.data.languages, first.config.data.languages,
             f"It cannot translate together with {first.path}",
-            " If only the names of the languages are wrong, correct them in its config.yaml.",
+            f" If only the names of the languages are wrong, correct them {place}.",
         )  # fmt: skip
         if other.vocabulary != first.vocabulary:
             raise InputError(
-                f"The runs {first.path} and {other.path} have different vocabularies, so they cannot translate "
+                f"The models {first.path} and {other.path} have different vocabularies, so they cannot translate "
                 "together. Train them on the same corpus."
             )
     if others:

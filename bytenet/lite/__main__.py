@@ -8,14 +8,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
-from bytenet.errors import InputError, MissingFileError
+from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.reranking import check_weight
 from bytenet.lite.translator import Translator
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Translate. Returns the exit code: 0 success; 1 failure, explained by a message. Wrong use exits with 2."""
+    """Translate. Returns the exit code: 0 success; 1 or 2 failure, explained by a message. Wrong use exits with 2.
+
+    2 is for options that the model does not allow.
+    """
     parser = argparse.ArgumentParser(
         prog="bytenet-lite",
         description="Translate the lines of FILE, or of stdin. Each line gives one line, a blank line a blank line.",
@@ -64,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except (InputError, OSError) as error:
         print(f"Error: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, ConfigError) else 1
     return 0
 
 

@@ -44,7 +44,7 @@ class Archive:
 
     Raises:
         MissingFileError: there is no such file.
-        InputError: it is something else, damaged, too large, or of a newer format.
+        InputError: it is something else, damaged, too large, of a newer format, or may not be read.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -98,7 +98,7 @@ class Archive:
             with zipfile.ZipFile(self.path) as archive:
                 entries = archive.infolist()
         except Exception as error:  # for a damaged directory BadZipFile, ValueError, struct.error, OverflowError, ...
-            raise self._error(f"it is not a whole zip archive ({error})") from error
+            raise self._failure("it is not a whole zip archive", error) from error
         sizes = {entry.filename: entry.file_size for entry in entries}
         if len(entries) > _MOST_ENTRIES or len(sizes) < len(entries) or not all(map(_NAME.fullmatch, sizes)):
             raise self._error("its entries are not those of a model")
@@ -141,7 +141,7 @@ class Archive:
             with zipfile.ZipFile(self.path) as archive, archive.open(name) as entry:
                 content = entry.read(self._sizes[name] + 1)
         except Exception as error:  # as for the directory
-            raise self._error(f"{name} cannot be read ({error})") from error
+            raise self._failure(f"{name} cannot be read", error) from error
         if len(content) != self._sizes[name]:
             raise self._error(f"{name} has {len(content):,} bytes and not {self._sizes[name]:,}")
         return content
@@ -154,6 +154,11 @@ class Archive:
         if not isinstance(parsed, dict):
             raise self._error(f"{name} is not a JSON object")
         return parsed
+
+    def _failure(self, reason: str, error: Exception) -> InputError:
+        if isinstance(error, PermissionError):
+            return InputError(f"{self.path} cannot be read: {error.strerror}. Change its permissions, or copy it.")
+        return self._error(f"{reason} ({error})")
 
     def _error(self, reason: str) -> InputError:
         return InputError(

@@ -41,6 +41,14 @@ def test_models_of_two_directions_do_not_translate_together(make_run):
         Translator.from_run(forward, backward)
 
 
+def test_languages_of_a_file_are_corrected_in_its_run(make_run, tmp_path):
+    forward, backward, file = make_run(), make_run("data.reversed=true"), tmp_path / "en-de.bytenet"
+    Translator.from_run(backward).export(file, engines="full")
+    for other, place in ((backward, "in its config.yaml"), (file, "in the config.yaml of its run, and export it again")):
+        with pytest.raises(InputError, match=rf"are wrong, correct them {place}\.$"):
+            Translator.from_run(forward, other)
+
+
 def test_a_model_that_reads_padding_translates_alone(make_run):
     plain, padded = make_run(), make_run("model.mask_padding=false")
     with pytest.raises(InputError, match=rf"^{padded} reads padding .* Translate with it alone"):

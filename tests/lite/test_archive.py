@@ -1,5 +1,6 @@
 """A `.bytenet` file is checked before anything in it is used, and every fault is one kind of error."""
 
+import errno
 import io
 import json
 import struct
@@ -60,6 +61,19 @@ def test_what_is_no_file_of_a_model_is_refused(tmp_path):
         (tmp_path / "other").write_bytes(content)
         with pytest.raises(InputError, match="is not a model file, or is damaged"):
             Archive(tmp_path / "other")
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    opened = Archive(path)
+    monkeypatch.setattr(zipfile, "ZipFile", refuse)
+    for read in (lambda: Archive(path), lambda: opened.read("settings.json")):
+        with pytest.raises(
+            InputError, match=r"model\.bytenet cannot be read: Permission denied\. Change its permissions"
+        ):
+            read()
 
 
 @settings(max_examples=300)

@@ -68,6 +68,9 @@ def test_mistakes_are_messages(run, model_path, tmp_path):
     code, out, err = run(model_path, "--n-best", 4)
     assert (code, out) == (2, "")
     assert "--n-best: at most 3, the beam size" in err
+    code, out, err = run(model_path, "--rerank-weight", 0.5)
+    assert (code, out) == (2, "")
+    assert err.startswith("Error: rerank_weight is 0.5, but no model is named")
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "a", "1.5", "\u00b2"])
