@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bytenet.decoding.search import SearchResult
+from bytenet.errors import ModelError
+from bytenet.lite.translation import NO_HYPOTHESIS
 
 
 class Hypothesis(NamedTuple):
@@ -25,11 +27,18 @@ class Hypothesis(NamedTuple):
 
 
 def hypotheses_of(result: SearchResult) -> Iterator[list[Hypothesis]]:
-    """The hypotheses of each sentence of a batch, best first."""
+    """The hypotheses of each sentence of a batch, best first.
+
+    Raises:
+        ModelError: a sentence has no hypothesis with a finite probability.
+    """
     arrays = (result.ids, result.scores, result.log_probabilities, result.lengths, result.ended)
     for row in zip(*(array.numpy() for array in arrays), strict=True):
-        yield [
+        hypotheses = [
             Hypothesis(ids[:length], float(score), float(log_probability), bool(ended))
             for ids, score, log_probability, length, ended in zip(*row, strict=True)
             if np.isfinite(log_probability)
         ]
+        if not hypotheses:
+            raise ModelError(NO_HYPOTHESIS)
+        yield hypotheses

@@ -226,6 +226,7 @@ class Translator:
             TypeError: `lines` is one text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
+            ModelError: the model gives no translation of a line a finite probability.
         """
         check_lines(lines)
         if not 1 <= n_best <= self.num_hypotheses:

@@ -26,5 +26,10 @@ def best_first(translations: Iterable[Translation]) -> list[Translation]:
     return sorted(translations, key=lambda translation: (not translation.ended, -translation.score))
 
 
+NO_HYPOTHESIS = (
+    "The model gives no translation a finite probability: its weights are damaged, or its training diverged. Export or "
+    "train it again."
+)
+
 BLANK = Translation("", 0.0, 0.0, True)
 """The translation of a blank line."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.lite.archive import SETTINGS
 from bytenet.lite.characters import is_blank
 from bytenet.lite.languages import check_direction
@@ -18,7 +18,7 @@ from bytenet.lite.pretrained import model_path, named_path, pretrained_path
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.lite.scoring import LitePairScorer
 from bytenet.lite.sentences import LinesBySentence, max_sentence_chars, splits_lines
-from bytenet.lite.translation import BLANK, Translation
+from bytenet.lite.translation import BLANK, NO_HYPOTHESIS, Translation
 
 
 class Translator:
@@ -88,7 +88,7 @@ class Translator:
             TypeError: `lines` is one text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model; or `split_sentences` needs sentencex, and it is not installed.
-            ModelError: LiteRT fails; the file is damaged.
+            ModelError: LiteRT fails, or gives no translation a finite probability; the file is damaged.
         """
         check_lines(lines)
         if not 1 <= n_best <= self.beam_size:
@@ -124,6 +124,8 @@ class Translator:
             for hypothesis, score, log_probability, ended in zip(*rows, strict=True)
             if np.isfinite(log_probability)
         ]
+        if not translations:
+            raise ModelError(NO_HYPOTHESIS)
         if self.reranker is not None:
             [translations] = self.reranker([line], [translations])
         return translations[:n_best]

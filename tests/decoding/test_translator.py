@@ -9,7 +9,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
@@ -64,6 +64,13 @@ def test_n_best_is_sorted_and_limited_by_the_beam_size(model):
     assert len({hypothesis.text for hypothesis in hypotheses}) == 4
     with pytest.raises(ValueError, match="n_best"):
         list(translator.translate(["abba"], n_best=5))
+
+
+@pytest.mark.parametrize("beam_size", [1, 2])
+def test_a_model_that_gives_no_finite_probability_is_named_as_the_fault(model, beam_size):
+    model.symbol_bias[:] = np.nan
+    with pytest.raises(ModelError, match="gives no translation a finite probability"):
+        list(Translator(model, VOCABULARY, beam_size).translate(["abba"]))
 
 
 def test_translator_reads_no_further_than_the_window(model):

@@ -41,6 +41,18 @@ def test_blank_line_is_not_searched(lite, monkeypatch):
     assert list(lite.translate(["", " \u200b"])) == [[BLANK], [BLANK]]
 
 
+def test_a_model_that_gives_no_finite_probability_is_named_as_the_fault(lite, monkeypatch):
+    search = LiteModel.__call__
+
+    def fail(model, **inputs):
+        result = search(model, **inputs)
+        return {**result, "log_probabilities": np.full_like(result["log_probabilities"], np.nan)}
+
+    monkeypatch.setattr(LiteModel, "__call__", fail)
+    with pytest.raises(ModelError, match="gives no translation a finite probability"):
+        next(lite.translate(["ein"]))
+
+
 def test_lines_are_translated_as_they_come(lite):
     results = lite.translate(iter(["ein", None]))
     assert next(results)[0].text  # the second one would be an error
