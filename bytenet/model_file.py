@@ -72,7 +72,7 @@ class ModelFile:
     def vocabulary(self) -> "Vocabulary":
         from bytenet.datasets import Vocabulary
 
-        vocabulary = Vocabulary.from_json(self._archive.read_text(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
+        vocabulary = Vocabulary.from_json(self._archive.read_small(VOCABULARY), where=f"{VOCABULARY} of {self.path}")
         if "\n" in vocabulary.characters:  # a translation would be two lines
             raise self._error(VOCABULARY, "it has the line end as a character")
         return vocabulary

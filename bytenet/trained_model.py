@@ -38,7 +38,8 @@ def open_models(paths: Sequence[str | os.PathLike[str]]) -> list[RunFolder | Mod
     models = [open_model(path) for path in paths]
     first, *others = models
     for other in others:
-        place = "in its config.yaml" if isinstance(other, RunFolder) else "in the config.yaml of its run, and export it again"
+        is_run = isinstance(other, RunFolder)
+        place = "in its config.yaml" if is_run else "in the config.yaml of its run, and export it again"
         check_direction(
             other.path, other.config.data.languages, first.config.data.languages,
             f"It cannot translate together with {first.path}",

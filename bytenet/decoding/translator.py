@@ -50,8 +50,8 @@ class Translator:
         coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score. The search goes on
             without it; it ranks the hypotheses at the end.
         batch_size: number of lines that are translated at once.
-        min_length: least number of characters of a translation, with the end symbol.
-        max_length: largest number of characters of a translation, with the end symbol; None is the model's limit.
+        min_length: least number of symbols of a translation, with the end symbol.
+        max_length: largest number of symbols of a translation, with the end symbol; None is the model's limit.
         replace_unknown: replace an unknown character by the source character that it attends to most.
         dictionary: translations of source characters, for `replace_unknown`. Without an entry, a character is copied.
         forbidden_ids: symbols that no translation contains; None is padding, and unknown characters unless they are

@@ -71,8 +71,8 @@ class Archive:
             raise self._error(f"{name} has another checksum than {_MANIFEST} says")
         return content
 
-    def read_text(self, name: str) -> bytes:
-        """The content of an entry that is text, as `read`.
+    def read_small(self, name: str) -> bytes:
+        """The content of an entry of limited size, as `read`.
 
         Raises:
             InputError: there is no such entry, it is too large, or it is damaged.
@@ -85,9 +85,9 @@ class Archive:
         """The content of a JSON entry, an object.
 
         Raises:
-            InputError: as for `read_text`, or the entry is something else.
+            InputError: as for `read_small`, or the entry is something else.
         """
-        return self._parsed(name, self.read_text(name))
+        return self._parsed(name, self.read_small(name))
 
     def _checked_sizes(self) -> dict[str, int]:
         """The size of each entry, in bytes. The archive has nothing but plain, uncompressed entries."""

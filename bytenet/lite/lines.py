@@ -15,7 +15,8 @@ _GZIP = b"\x1f\x8b"
 def decoded_lines(stream: BinaryIO, name: str = "stdin") -> Iterator[str]:
     """Read lines of a UTF-8 stream one by one, without "\\n" or "\\r\\n", and without a byte order mark at the start.
 
-    In a file, "\\r" is removed only if all lines end with it. In a stream the later lines are not known yet.
+    "\\r" is removed from each line that ends with it, because the later lines of a stream are not known yet.
+    `bytenet.datasets.read_lines` removes it only if all lines of a file end with it.
 
     Raises:
         InputError: the stream is compressed with gzip; or a line is not UTF-8, has a NUL, or is longer than

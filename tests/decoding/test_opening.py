@@ -44,7 +44,8 @@ def test_models_of_two_directions_do_not_translate_together(make_run):
 def test_languages_of_a_file_are_corrected_in_its_run(make_run, tmp_path):
     forward, backward, file = make_run(), make_run("data.reversed=true"), tmp_path / "en-de.bytenet"
     Translator.from_run(backward).export(file, engines="full")
-    for other, place in ((backward, "in its config.yaml"), (file, "in the config.yaml of its run, and export it again")):
+    of_file = "in the config.yaml of its run, and export it again"
+    for other, place in ((backward, "in its config.yaml"), (file, of_file)):
         with pytest.raises(InputError, match=rf"are wrong, correct them {place}\.$"):
             Translator.from_run(forward, other)
 
