@@ -8,11 +8,10 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID, Vocabulary
-from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.decoding.graph_cache import GraphCache
 from bytenet.errors import InputError
-from bytenet.lite.characters import fits
+from bytenet.lite.characters import empty_if_blank, fits
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -107,7 +106,7 @@ class PairScorer:
         """
         if len(sources) != len(targets):
             raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
-        source_ids = self._encode(["" if is_blank(source) else source for source in sources], "source")
+        source_ids = self._encode([empty_if_blank(source) for source in sources], "source")
         target_ids = self._encode(targets, "target")
         pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
         scores = np.zeros(len(sources), np.float64)

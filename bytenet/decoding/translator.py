@@ -11,7 +11,6 @@ import numpy as np
 
 from bytenet.config import DataConfig, DecodingConfig
 from bytenet.datasets import EOS_ID, Vocabulary
-from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
@@ -23,6 +22,7 @@ from bytenet.decoding.opening import translator_arguments
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
+from bytenet.lite.characters import empty_if_blank, is_blank
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.lines import check_lines
 from bytenet.lite.pretrained import pretrained_path
@@ -267,16 +267,12 @@ class Translator:
     def _translate_window(
         self, lines: list[str], n_best: int, least_lengths: Sequence[int] | None
     ) -> list[list[Translation]]:
-        # The vocabulary's rule may refuse an unknown blank.
-        blank = [is_blank(line) for line in lines]
-        encoded = self.vocabulary.encode_batch(
-            ["" if shows_nothing else line for line, shows_nothing in zip(lines, blank, strict=True)]
-        )
+        encoded = self.vocabulary.encode_batch([empty_if_blank(line) for line in lines])
         lengths = [len(ids) for ids in encoded]
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
-        not_blank = [index for index, shows_nothing in enumerate(blank) if not shows_nothing]
+        not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
         limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
         batches = list(batches_by_length(not_blank, lengths, *limits))
         for batch, rows, length in batches:

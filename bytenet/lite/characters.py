@@ -22,6 +22,11 @@ def is_blank(text: str) -> bool:
     return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
 
 
+def empty_if_blank(text: str) -> str:
+    """What a model reads of a text: nothing if it is blank. A vocabulary's rule may refuse an unknown blank."""
+    return "" if is_blank(text) else text
+
+
 def symbols_by_id(characters: Iterable[str], unknown: UnknownRule) -> list[str]:
     """What each id stands for in a text. Padding and the end symbol are empty, an unknown character is U+FFFD."""
     specials = ["", ""] if unknown == "drop" else ["", "", REPLACEMENT]

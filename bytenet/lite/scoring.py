@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bytenet.lite.characters import PAD_ID, fits, is_blank
+from bytenet.lite.characters import PAD_ID, empty_if_blank, fits
 from bytenet.lite.model import LiteModel
 
 
@@ -37,7 +37,7 @@ class LitePairScorer:
         lengths = np.zeros(len(sources), np.int64)
         encode = self.model.characters.encode
         for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
-            source_ids, target_ids = encode("" if is_blank(source) else source), encode(target)
+            source_ids, target_ids = encode(empty_if_blank(source)), encode(target)
             # As in training, both sides have the same length.
             length = max(len(source_ids), len(target_ids))
             result = self.model(source_ids=_padded(source_ids, length), target_ids=_padded(target_ids, length))
