@@ -152,7 +152,9 @@ def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, mod
     assert isinstance(engine, LiteEngine)
 
 
-def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(model_path, invoke, started, monkeypatch):
+def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(
+    model_path, invoke, started, monkeypatch, wait_for
+):
     made = []
     monkeypatch.setattr(RunEngine, "make_graphs", lambda engine: made.append(engine))  # it takes half a minute
     lite, full = LiteEngine(model_path), RunEngine(model_path)
@@ -161,8 +163,7 @@ def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(mode
     assert isinstance(engine, StartingEngine)
     assert (engine.languages, engine.max_candidates) == (full.languages, full.max_candidates)
     engine.warm_up()
-    engine.wait()
-    assert not engine.is_starting
+    wait_for(lambda: not engine.is_starting, "TensorFlow")
     assert len(made) == 1
     assert engine.batch_sizes == full.batch_sizes != lite.batch_sizes
     assert [[text for text, _ in found] for found in engine.translate(LINES, 1)] == [
@@ -171,14 +172,14 @@ def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(mode
     assert "".join(engine.draft("ein Hund"))
 
 
-def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypatch, caplog):
+def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypatch, caplog, wait_for):
     def fail(path, **options):
         raise InputError("no memory")
 
     monkeypatch.setattr("bytenet.serving.engines.starting_engine.RunEngine", fail)
     engine = StartingEngine(model_path)
     engine.warm_up()
-    engine.wait()
+    wait_for(lambda: not engine.is_starting, "The failure")
     assert engine.batch_sizes == (1,)
     assert engine.translate(["ein Hund"], 1) == LiteEngine(model_path).translate(["ein Hund"], 1)
     assert "no memory" in caplog.text

@@ -69,10 +69,6 @@ class StartingEngine:
         self._engine.warm_up()
         self._loading.start()
 
-    def wait(self) -> None:
-        """Wait until TensorFlow has started."""
-        self._loading.join()
-
     def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
         """Translate sentences, see `Engine`."""
         return self._engine.translate(sentences, num_candidates)
