@@ -147,7 +147,8 @@ def compare_translations(
         references: the correct translations.
         hypotheses: translations by the name of the system; one or two, A first.
         language: of the translations, for the thesis's tokeniser.
-        bootstrap: number of resampled corpora for the intervals; 0 for none. A and B get the same sentences.
+        bootstrap: number of resampled corpora for the intervals; 0 for none. A and B get the same sentences. A single
+            sentence has no interval.
         seed: of the resampling.
 
     Raises:
@@ -177,7 +178,7 @@ def compare_translations(
     if len(systems) == 2:
         for a, b, measure, *pair in zip(systems[0].scores, systems[1].scores, measures, *counts, strict=True):
             interval = bootstrap_interval(np.hstack(pair), partial(_difference, measure.value), bootstrap, seed)
-            settings = f"paired bootstrap of {bootstrap}, seed {seed}" if bootstrap else ""
+            settings = f"paired bootstrap of {bootstrap}, seed {seed}" if interval else ""
             differences.append(Score(f"{a.name} difference", a.value - b.value, a.num_sentences, settings, interval))
     return Comparison(sources, references, tuple(systems), tuple(differences))
 

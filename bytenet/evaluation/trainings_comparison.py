@@ -166,7 +166,7 @@ def difference_interval(
         num_sentences: of the test set.
 
     Returns:
-        (low, high), or None if a system has only one training.
+        (low, high), or None if a system has only one training or there is only one sentence.
 
     Reference:
         Searle, Casella and McCulloch 1992, "Variance Components"; Satterthwaite 1946, as in `t_interval`. Clark et al.
@@ -174,7 +174,7 @@ def difference_interval(
         show that both sources of variance matter.
     """
     numbers = [len(of_system) for of_system in values]
-    if min(numbers) < 2:
+    if min(numbers) < 2 or num_sentences < 2:
         return None
     a, b = (statistics.fmean(of_system) for of_system in values)
     difference = resampled[0].mean(axis=1) - resampled[1].mean(axis=1)  # (samples,)
@@ -211,5 +211,6 @@ def _difference(
 
         resampled = np.split(resampled_scores(of_all, score, bootstrap, seed), [len(a.values)], axis=1)
         interval = difference_interval((a.values, b.values), resampled, len(of_all))
+    if interval:
         settings = f"Student's t over trainings and {bootstrap} resampled test sets, seed {seed}"
     return Score(f"{measure.name} difference", a.mean - b.mean, len(of_all), settings, interval)

@@ -112,6 +112,14 @@ def test_difference_is_a_minus_b_and_has_an_interval(two):
     assert [(score.value, *score.interval) for score in same.differences] == [(0, 0, 0)] * 3
 
 
+def test_one_sentence_has_no_interval():
+    found = compare_translations(None, REFERENCES[3:4], {"A": A[3:4], "B": B[3:4]}, bootstrap=20)
+    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
+    for system in found.systems:
+        assert {score.interval for score in system.scores} == {None}
+        assert "bs:" not in system.scores[0].settings
+
+
 def test_interval_contains_zero_when_sacrebleu_finds_no_difference():
     random = np.random.RandomState(0)
     words = ["the", "a", "cat", "dog", "sat", "lay", "on", "under", "mat", "tree", "and", "then", "it", "ran", "far"]

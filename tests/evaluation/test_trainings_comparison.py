@@ -116,7 +116,7 @@ def test_one_training_each_has_the_difference_of_the_paired_bootstrap_but_no_int
     found = compare_trainings(REFERENCES, {"A": {"a": A["a-1"]}, "B": {"b": B["b-1"]}}, bootstrap=20)
     paired = compare_translations(None, REFERENCES, {"a": A["a-1"], "b": B["b-1"]}, bootstrap=0)
     assert [score.value for score in found.differences] == [score.value for score in paired.differences]
-    assert {score.interval for score in found.differences} == {None}
+    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
     assert found.systems[0].scores[0].standard_deviation is None
 
 
@@ -159,6 +159,14 @@ def test_page_shows_trainings_means_and_difference():
 
 def test_no_interval_without_resampling():
     found = compare_trainings(REFERENCES, {"A": A, "B": B}, bootstrap=0)
+    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
+
+
+def test_one_sentence_has_no_interval():
+    systems = {
+        name: {training: lines[:1] for training, lines in trainings.items()} for name, trainings in (("A", A), ("B", B))
+    }
+    found = compare_trainings(REFERENCES[:1], systems, bootstrap=20)
     assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
 
 

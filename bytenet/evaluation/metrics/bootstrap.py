@@ -22,12 +22,12 @@ def bootstrap_interval(
         statistics, score, samples, seed: as for `resampled_scores`; 0 samples for no interval.
 
     Returns:
-        (low, high), or None without samples.
+        (low, high), or None without samples. A single sentence has no interval either: each sample is this sentence.
 
     Reference:
         Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation".
     """
-    if samples == 0:
+    if samples == 0 or len(statistics) < 2:
         return None
     values = np.sort(resampled_scores(statistics, score, samples, seed))
     tail = samples // 40

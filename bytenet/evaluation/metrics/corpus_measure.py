@@ -32,15 +32,16 @@ class CorpusMeasure:
 
         Args:
             counts: float `(sentences, n)`, as `count` returns them.
-            bootstrap: number of resampled corpora for the interval; 0 for no interval.
+            bootstrap: number of resampled corpora for the interval; 0 for no interval. A single sentence has none.
             seed: of the resampling.
         """
+        interval = bootstrap_interval(counts, self.value, bootstrap, seed)
         return Score(
             name=self.name,
             value=self.value(counts.sum(axis=0)),
             num_sentences=len(counts),
-            settings=self.settings(bootstrap, seed),
-            interval=bootstrap_interval(counts, self.value, bootstrap, seed),
+            settings=self.settings(bootstrap if interval else 0, seed),
+            interval=interval,
             digits=self.digits,
         )
 

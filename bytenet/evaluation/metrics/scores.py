@@ -13,7 +13,8 @@ class Score:
         value: in the unit of the measure (BLEU and chrF 0 to 100, rates 0 to 1).
         num_sentences: number of sentences that were measured.
         settings: of the measurement; sacreBLEU's signature if there is one.
-        interval: the 95 % bootstrap interval (low, high), or None if it was not requested.
+        interval: the 95 % interval (low, high), over resampled sentences; for a difference of means of trainings, also
+            over trainings. None if it was not requested, or if there is too little to estimate it from.
         digits: number of printed decimals.
     """
 
