@@ -24,7 +24,7 @@ def make_stock_model(model: TranslationModel, learning_rate: float = 1e-3) -> ke
         learning_rate: of Adam.
 
     Raises:
-        InputError: the model's family has no stock model.
+        InputError: the model's family has no stock model, or the stock model lacks a setting of the model.
     """
     family = model.config.family
     module = f"{__name__}.{family}"

@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.errors import InputError
 from bytenet.layers import ResidualBlock
 from bytenet.models import ByteNet
 
@@ -83,6 +84,9 @@ class StockModel(keras.Model):
     Args:
         model: the ByteNet whose sizes it has. Any length policy is possible.
 
+    Raises:
+        InputError: the ByteNet has attention to the source, which has no stock layers here.
+
     Input: dict of `source_ids` and `target_ids`, int32 `(batch, length)`. Output: float32 logits
     `(batch, length, vocab_size)`.
     """
@@ -90,6 +94,12 @@ class StockModel(keras.Model):
     def __init__(self, model: ByteNet):
         super().__init__(name="stock_keras")
         config = cast(ByteNetConfig, model.config)  # a ByteNet has no other
+        if config.source_attention != "none":
+            raise InputError(
+                f"model.source_attention is {config.source_attention}, but the stock Keras model has no attention to "
+                "the source, so the two cannot be compared. Measure it without the baseline, or with --set "
+                "model.source_attention=none."
+            )
         self.max_target_length = model.length_policy.max_target_length
         self.mask_padding = config.mask_padding
         self.source_embedding = keras.layers.Embedding(model.vocab_size, config.dim)
@@ -118,13 +128,17 @@ class StockModel(keras.Model):
 
     def _embed_source(self, source_ids: Any) -> tuple[Any, Any]:
         """Embedded source, padded to the encoder's length; and the mask of its real steps, or None."""
-        length = self.max_target_length(ops.shape(source_ids)[1])
+        length = self._read_length(ops.shape(source_ids)[1])
         embedded = _fit(_embed(self.source_embedding, source_ids), length)
         if not self.mask_padding:
             return embedded, None
         source_lengths = ops.sum(ops.cast(source_ids != 0, "int32"), axis=1)
-        real_lengths = ops.where(source_lengths > 0, self.max_target_length(source_lengths), 0)
+        real_lengths = ops.where(source_lengths > 0, self._read_length(source_lengths), 0)
         return embedded, ops.arange(length)[None, :] < real_lengths[:, None]
+
+    def _read_length(self, source_length: Any) -> Any:
+        """The number of steps that the encoder reads of a source: at least all of the source."""
+        return ops.maximum(self.max_target_length(source_length), source_length)
 
     def matching_layers(self, model: ByteNet) -> Iterator[tuple[keras.layers.Layer, keras.layers.Layer]]:
         """Pairs of a layer here and the layer of `model` with the same weights, without the embeddings."""

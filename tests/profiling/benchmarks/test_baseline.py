@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.errors import InputError
 from bytenet.models import build_model
 from bytenet.profiling.benchmarks.stock_models import make_stock_model
 from bytenet.training.losses import SentenceCrossEntropy
@@ -17,13 +18,14 @@ KINDS = {
     "selu": {"variant": "selu"},
     "thesis": {"settings": "thesis"},
     "add": {"join": "add", "encoder_kernel_size": 3, "decoder_kernel_size": 2},
+    "short": {"unfold_scale": 0.5, "unfold_offset": 0},  # targets are shorter than sources
 }
 
 
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(KINDS[name], id=name, marks=() if name in ("bytenet", "thesis") else pytest.mark.thorough)
+        pytest.param(KINDS[name], id=name, marks=() if name in ("bytenet", "thesis", "short") else pytest.mark.thorough)
         for name in KINDS
     ],
 )
@@ -91,6 +93,13 @@ def test_training_step_gives_same_logits_gradients_and_statistics(models, batch)
         assert_close(table[1:], gradients[id(getattr(model, name).table)])
         assert not np.any(table[0])
     assert compared + 2 == len(model.trainable_weights) == len(stock.trainable_weights)
+
+
+def test_attention_to_the_source_has_no_stock_model():
+    model = build_model(ByteNetConfig(**SIZES, source_attention="full", attention_heads=2), 11)
+    with pytest.raises(InputError, match=r"source_attention is full, but the stock Keras model has no attention"):
+        make_stock_model(model)
+    keras.backend.clear_session()
 
 
 def train(model, loss, batch, weights):
