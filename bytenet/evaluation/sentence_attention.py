@@ -82,10 +82,10 @@ class SentenceAttention:
             for each, symbols in zip(inches, (self.source, self.target), strict=True)
         )
         figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
-        axes_of_panels = figure.subplots(rows, columns, squeeze=False).flat
+        axes_of_panels = [*figure.subplots(rows, columns, squeeze=False).flat]
         for axes, (title, weights) in zip(axes_of_panels, panels, strict=False):
             self._draw_panel(axes, title, weights, inches)
-        for axes in list(axes_of_panels)[len(panels) :]:
+        for axes in axes_of_panels[len(panels) :]:
             axes.set_axis_off()
         with atomic_path(path) as temporary:
             figure.savefig(temporary, dpi=150)

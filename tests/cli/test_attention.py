@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 from click import UsageError
+from matplotlib.figure import Figure
 
 from bytenet.cli.attention import attention
 from bytenet.config.families.convs2s import ConvS2SConfig
@@ -14,7 +15,7 @@ from bytenet.datasets import Pairs, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.decoding.alignment import Aligner
 from bytenet.errors import InputError
-from bytenet.evaluation.sentence_attention import attention_of_pairs
+from bytenet.evaluation.sentence_attention import SentenceAttention, attention_of_pairs
 from bytenet.models import build_model
 
 
@@ -104,3 +105,11 @@ def test_a_model_file_needs_a_folder_for_the_pictures(attentive_run_folder, invo
 def test_wrong_combinations_are_refused(run_folder, invoke, arguments):
     result = invoke(attention, run_folder.path, *arguments)
     assert result.exit_code == UsageError.exit_code
+
+
+def test_places_without_a_panel_are_empty(tmp_path, monkeypatch):
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **_: (figures.append(figure), path.touch()))
+    weights = np.full((1, 2, 3), 1 / 3)
+    SentenceAttention("ab⏎", "a⏎", weights[0], [weights] * 4).save(tmp_path, "1")
+    assert [axes.axison for axes in figures[0].axes] == [True] * 5 + [False]
