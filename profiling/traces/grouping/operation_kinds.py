@@ -41,7 +41,7 @@ def kind_of(scopes: Sequence[str], operation_type: str) -> str:
         return "normalisation"
     if _PRODUCT.search(operation_type):
         return "dense"
-    if "dropout" in scopes:
+    if any(scope.endswith("dropout") for scope in scopes):
         return "dropout"
     if _GATHER.search(operation_type):
         return "gather"

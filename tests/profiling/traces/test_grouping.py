@@ -1,13 +1,17 @@
 """Names of operations in TensorFlow, and their groups."""
 
+from dataclasses import fields, replace
+
 import keras
 import pytest
 import tensorflow as tf
 
 from bytenet.config import TrainingConfig
 from bytenet.config.families import family_configs
+from bytenet.layers.fast.dropout import HashedDropout
 from bytenet.models import build_model
 from bytenet.models.registry import profile_parts
+from bytenet.private_api import all_layers
 from bytenet.profiling.traces.grouping import (
     INPUT,
     RUNTIME,
@@ -37,6 +41,11 @@ _BACK = "StatefulPartitionedCall/gradient_tape/bytenet_1/decoder_1/set_2_1/block
         (f"{_BLOCK}/pre_normalization_1/Relu", "Relu", "forward encoder pre-normalization activation"),
         (f"{_BLOCK}/reduce_dim_1/Tensordot/MatMul", "_MklMatMul", "forward encoder reduce-dim dense"),
         (f"{_BLOCK}/dropout_1/stateless_dropout/Mul", "Mul", "forward encoder other dropout"),
+        ("StatefulPartitionedCall/recurrent_1/encoder_1/forward_dropout_1_1/SelectV2", "SelectV2",
+         "forward encoder other dropout"),
+        (f"{_TAPE}/transformer_1/decoder_1/layer_0_1/self_attention_dropout_1/Mul", "Mul",
+         "backward decoder other dropout"),
+        ("StatefulPartitionedCall/bytenet_1/character_dropout_1/Mul", "Mul", "forward other other dropout"),
         (f"{_BACK}/recover_dim_1/Tensordot/MatMul/MatMul", "_MklMatMul", "backward decoder recover-dim dense"),
         (f"{_BACK}/conv_dilated_normalization_1/ReluGrad", "ReluGrad", "backward decoder conv-dilated activation"),
         (f"{_BACK}/conv_dilated_1/convolution/Conv2DBackpropFilter", "_MklNativeConv2DBackpropFilter",
@@ -137,6 +146,16 @@ def test_every_weight_belongs_to_a_part(case):
     parts = parts_of_layers()
     model = build_model(case.config, VOCAB_SIZE)
     assert [weight.path for weight in model.weights if parts.keys().isdisjoint(weight.path.split("/"))] == []
+
+
+@parametrize(VARIANT_CASES)
+def test_every_dropout_layer_has_the_kind_dropout(case):
+    rates = {field.name: 0.1 for field in fields(case.config) if field.name.endswith("dropout")}
+    model = build_model(replace(case.config, **rates), VOCAB_SIZE)
+    kinds = (HashedDropout, keras.layers.Dropout)
+    names = [layer.name for layer in all_layers(model) if isinstance(layer, kinds)]
+    assert len(names) > 1
+    assert [name for name in names if place_of(f"{model.name}_1/{name}_1/Mul", "Mul").kind != "dropout"] == []
 
 
 @parametrize(VARIANT_CASES)
