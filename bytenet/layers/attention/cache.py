@@ -2,7 +2,7 @@
 
 from keras import ops
 
-from bytenet.layers.attention.dot_attention import UNATTENDED
+from bytenet.layers.attention.dot_attention import score_offsets
 
 
 class AttentionCache:
@@ -45,12 +45,12 @@ class AttentionCache:
         max_length, beam_size = ops.shape(state["keys"][0])[2:4]
         is_past = ops.arange(max_length, dtype="int32") <= position
         if "writers" not in state:
-            return state, _offsets(is_past, dtype)[None, None, None]
+            return state, score_offsets(is_past, dtype)[None, None, None]
         hypotheses = ops.arange(beam_size, dtype="int32")
         writers_of_step = ops.broadcast_to(hypotheses[None, :, None], (*ops.shape(state["writers"])[:2], 1))
         writers = ops.slice_update(state["writers"], (0, 0, position), writers_of_step)
         is_own = (writers[..., None] == hypotheses) & is_past[:, None]  # (batch, beam_size, max_length, beam_size)
-        offsets = ops.reshape(_offsets(is_own, dtype), (-1, 1, beam_size, max_length * beam_size))
+        offsets = ops.reshape(score_offsets(is_own, dtype), (-1, 1, beam_size, max_length * beam_size))
         return state | {"writers": writers}, offsets
 
     def write(self, state: dict, layer: int, position, keys, values):
@@ -81,8 +81,3 @@ class AttentionCache:
         shape = ops.shape(state["writers"])
         writers = ops.take(ops.reshape(state["writers"], (-1, shape[-1])), rows, axis=0)
         return state | {"writers": ops.reshape(writers, shape)}
-
-
-def _offsets(is_seen, dtype):
-    """0 where a step is seen, else `UNATTENDED`."""
-    return ops.where(is_seen, ops.cast(0.0, dtype), ops.cast(UNATTENDED, dtype))

@@ -8,15 +8,20 @@ from bytenet.layers.fast import apply_dropout
 UNATTENDED = -3e4
 
 
+def score_offsets(is_seen, dtype):
+    """The offsets of scores: bool of any shape → float of this shape, 0 where a step is seen, else `UNATTENDED`."""
+    return ops.where(is_seen, ops.cast(0.0, dtype), ops.cast(UNATTENDED, dtype))
+
+
 def padding_offsets(ids, dtype):
     """The offsets of the scores of a source: int32 `(batch, S)` → float `(batch, S)`, 0 at real steps."""
-    return ops.where(ids != 0, ops.cast(0.0, dtype), ops.cast(UNATTENDED, dtype))
+    return score_offsets(ids != 0, dtype)
 
 
 def causal_offsets(length, dtype):
     """The offsets of the scores of all steps for all steps: float `(length, length)`, 0 where key ≤ query."""
     steps = ops.arange(length)
-    return ops.where(steps[None, :] <= steps[:, None], ops.cast(0.0, dtype), ops.cast(UNATTENDED, dtype))
+    return score_offsets(steps[None, :] <= steps[:, None], dtype)
 
 
 def dot_attention(queries, keys, values, offsets, dropout=None, training=False):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from keras import ops
 
-from bytenet.layers.attention.dot_attention import UNATTENDED
+from bytenet.layers.attention.dot_attention import score_offsets
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SourceWindow:
         if self.radius is not None:
             centres = self._centres(ops.arange(target_length, dtype="int32"), real_lengths)
             is_seen = is_seen & (ops.abs(symbols - centres[..., None]) <= self.radius)  # (batch, T, S)
-        return _offsets(is_seen, dtype)[:, None]
+        return score_offsets(is_seen, dtype)[:, None]
 
     def cut(self, position, keys, values, real_lengths):
         """The window of one step.
@@ -66,15 +66,10 @@ class SourceWindow:
         firsts = ops.reshape(ops.arange(batch * heads, dtype="int32"), (batch, heads, 1)) * source_length
         rows = firsts + ops.clip(symbols, 0, source_length - 1)[:, None]  # (batch, heads, W)
         keys, values = (ops.take(ops.reshape(tensor, (-1, channels)), rows, axis=0) for tensor in (keys, values))
-        return keys, values, _offsets(is_seen, keys.dtype)[:, None, None]
+        return keys, values, score_offsets(is_seen, keys.dtype)[:, None, None]
 
     def _centres(self, positions, real_lengths):
         """The centres of the windows: int32 `(T,)` and `(batch,)` → `(batch, T)`."""
         # In whole hundredths, so that a step and a call round in the same way.
         centres = (positions * round(self.slope * 100) + 50) // 100
         return ops.minimum(centres, ops.maximum(real_lengths, 1)[:, None] - 1)
-
-
-def _offsets(is_seen, dtype):
-    """0 where a symbol is seen, else `UNATTENDED`."""
-    return ops.where(is_seen, ops.cast(0.0, dtype), ops.cast(UNATTENDED, dtype))

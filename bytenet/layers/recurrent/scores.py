@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from bytenet.layers.attention.dot_attention import UNATTENDED, padding_offsets, softmax
+from bytenet.layers.attention.dot_attention import padding_offsets, score_offsets, softmax
 from bytenet.layers.recurrent.initializers import weight_scheme
 
 SCORES = ("additive", "concat", "dot", "general", "location")
@@ -163,7 +163,7 @@ class SourceAttention(keras.layers.Layer):
 
     def _offsets(self, distances):
         """The offsets of the scores for distances from the centre of a window, float32 of any shape."""
-        return ops.where(ops.abs(distances) <= self.radius, 0.0, UNATTENDED)
+        return score_offsets(ops.abs(distances) <= self.radius, "float32")
 
     def compute_output_shape(self, states_shape, memory_shape, window_shape=None):
         return (*states_shape[:-1], memory_shape["offsets"][1])
