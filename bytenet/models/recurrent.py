@@ -13,7 +13,7 @@ from bytenet.layers.recurrent.context_decoder import ContextDecoder
 from bytenet.layers.recurrent.encoder import RecurrentEncoder, reversed_order
 from bytenet.layers.recurrent.initializers import weight_scheme
 from bytenet.layers.recurrent.luong_decoder import LuongDecoder
-from bytenet.layers.recurrent.scores import SourceAttention
+from bytenet.layers.recurrent.scores import SourceAlignment
 from bytenet.layers.recurrent.stack_decoder import StackDecoder
 from bytenet.layers.recurrent.thesis_decoder import AttentionCell, ThesisDecoder
 from bytenet.layers.recurrent.thesis_encoder import BidirectionalEncoder, cell_initializers
@@ -144,7 +144,7 @@ class RecurrentTranslator(TranslationModel):
         )  # fmt: skip
         if config.decoder == "sutskever":
             return stack
-        attention = SourceAttention(
+        attention = SourceAlignment(
             config.score, config.attention_dim or config.dim, config.window, config.window_radius,
             config.max_positions, self._scheme, name="alignment", dtype=self.dtype_policy,
         )  # fmt: skip

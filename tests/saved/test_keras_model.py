@@ -2,12 +2,17 @@
 
 import io
 import json
+import pkgutil
 import zipfile
+from collections import Counter
+from importlib import import_module
 
 import h5py
+import keras
 import numpy as np
 import pytest
 
+from bytenet import layers, models, training
 from bytenet.config.families import family_configs
 from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.errors import InputError
@@ -54,6 +59,27 @@ def test_what_the_file_names_as_a_class_is_not_looked_at(saved, tmp_path):
     loaded = load_keras_model(rewritten(saved, tmp_path, change))
     for weight, expected in zip(loaded.weights, load_keras_model(saved).weights, strict=True):
         np.testing.assert_array_equal(weight, expected)
+
+
+def test_no_two_classes_are_registered_by_the_same_name():
+    names = Counter()
+    for package in (layers, models, training):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            classes = (value for value in vars(import_module(found.name)).values() if isinstance(value, type))
+            own = (kind for kind in classes if kind.__module__ == found.name)
+            names.update(map(keras.saving.get_registered_name, own))
+    registered = {name: number for name, number in names.items() if name.startswith("bytenet>")}
+    assert "bytenet>SourceAttention" in registered
+    assert [name for name, number in registered.items() if number > 1] == []
+
+
+def test_the_arrays_of_saved_models_keep_their_names(tmp_path):
+    """Keras names the layers of a list by their class. With another name, older models could not be loaded."""
+    config = ByteNetConfig(dim=2, num_sets=1, dilations=(1,), source_attention="full", attention_heads=1)
+    save_model(build_model(config, vocab_size=5), tmp_path / "model.keras")
+    with zipfile.ZipFile(tmp_path / "model.keras") as archive, h5py.File(archive.open("model.weights.h5")) as file:
+        assert [*file["decoder/attentions"]] == ["source_attention"]
+        assert [*file["decoder/sets"]] == ["residual_set"]
 
 
 def test_the_dtype_policy_is_kept(saved, tmp_path):

@@ -6,7 +6,7 @@ from keras import ops
 from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.recurrent.cells import RecurrentCell
 from bytenet.layers.recurrent.initializers import weight_scheme
-from bytenet.layers.recurrent.scores import SourceAttention
+from bytenet.layers.recurrent.scores import SourceAlignment
 
 
 @keras.saving.register_keras_serializable("bytenet")
@@ -36,7 +36,7 @@ class AlignedCell(keras.layers.Layer):
         self.cell = RecurrentCell(
             kind, units, initializer=initializer, name="recurrent_cell", dtype=self.dtype_policy, **arguments
         )  # fmt: skip
-        self.alignment = SourceAttention(
+        self.alignment = SourceAlignment(
             "additive", attention_units, initializer=initializer, name="alignment", dtype=self.dtype_policy
         )
         self.units = units

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.recurrent.initializers import weight_scheme
-from bytenet.layers.recurrent.scores import SourceAttention
+from bytenet.layers.recurrent.scores import SourceAlignment
 from bytenet.layers.recurrent.stack_decoder import StackDecoder
 
 
@@ -28,7 +28,7 @@ class AttentionalStep(keras.layers.Layer):
     belong to one source. Output: h̃ and α side by side, float `(rows, units + S)`.
     """
 
-    def __init__(self, stack: StackDecoder, attention: SourceAttention, initializer: str = "auto", **kwargs):
+    def __init__(self, stack: StackDecoder, attention: SourceAlignment, initializer: str = "auto", **kwargs):
         super().__init__(**kwargs)
         self.stack = stack
         self.attention = attention
@@ -61,7 +61,7 @@ class AttentionalStep(keras.layers.Layer):
         Args:
             outputs: of the recurrent layers, float `(batch, T, units)`.
             memory: the result of `remember`.
-            window: as in `SourceAttention`.
+            window: as in `SourceAlignment`.
 
         Returns:
             h̃, float `(batch, T, units)`, and α, float `(batch, T, S)`.
@@ -95,7 +95,7 @@ class AttentionalStep(keras.layers.Layer):
             states: of all layers in one list.
             previous: h̃ of the step before, float `(rows, units)`; None without input feeding.
             memory: the result of `remember`, for the source of each row. A source may have several rows.
-            window: as in `SourceAttention`.
+            window: as in `SourceAlignment`.
 
         Returns:
             h̃, float `(rows, units)`; α, float `(rows, S)`; and the next states of the layers.
@@ -121,7 +121,7 @@ class LuongDecoder(keras.layers.Layer):
 
     ```
     h_t = layers(E y_{t−1}, states), or layers([E y_{t−1}; h̃_{t−1}], states) with input feeding, where h̃_0 = 0
-    α_t = weights of the source for h_t, see `SourceAttention`
+    α_t = weights of the source for h_t, see `SourceAlignment`
     h̃_t = tanh(W_c [Σ_j α_tj H_j; h_t])
     ```
 
@@ -138,7 +138,7 @@ class LuongDecoder(keras.layers.Layer):
     """
 
     def __init__(
-        self, stack: StackDecoder, attention: SourceAttention, feeding: bool = True, initializer: str = "auto", **kwargs
+        self, stack: StackDecoder, attention: SourceAlignment, feeding: bool = True, initializer: str = "auto", **kwargs
     ):
         super().__init__(**kwargs)
         self.feeding = feeding

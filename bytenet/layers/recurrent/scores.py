@@ -11,7 +11,7 @@ WINDOWS = ("global", "monotonic", "predictive")
 
 
 @keras.saving.register_keras_serializable("bytenet")
-class SourceAttention(keras.layers.Layer):
+class SourceAlignment(keras.layers.Layer):
     """The weights of source symbols for states of the decoder.
 
     Scores of the encoded symbol H_j for the state s; W, U and v are trained:

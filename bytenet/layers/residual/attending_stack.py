@@ -14,6 +14,7 @@ from bytenet.layers.residual.block import set_to_zero
 from bytenet.layers.residual.stack import ResidualStack
 
 
+# Keras names the arrays of layers in a list by their class, so the weights of a saved model have this class's name.
 @keras.saving.register_keras_serializable("bytenet")
 class SourceAttention(keras.layers.Layer):
     """Adds to each step what it reads in the source: `x + dropout(attention(norm(x) + position))`.

@@ -6,7 +6,7 @@ import pytest
 
 from bytenet.layers.recurrent.encoder import RecurrentEncoder
 from bytenet.layers.recurrent.luong_decoder import LuongDecoder
-from bytenet.layers.recurrent.scores import SourceAttention
+from bytenet.layers.recurrent.scores import SourceAlignment
 from bytenet.layers.recurrent.stack_decoder import StackDecoder
 
 ENCODED = np.random.default_rng(0).normal(size=(2, 3, 4)).astype("float32")
@@ -27,7 +27,7 @@ def decode(inputs, training):
 
 def attend(inputs, training, feeding):
     stack = StackDecoder("gru", 4, 2, ALMOST_ALL)
-    decoder = LuongDecoder(stack, SourceAttention("dot", 4, window="monotonic", radius=2), feeding)
+    decoder = LuongDecoder(stack, SourceAlignment("dot", 4, window="monotonic", radius=2), feeding)
     decoder.build((inputs.shape, ENCODED.shape))
     memory = decoder.remember(ENCODED, [[np.ones((2, 4), "float32")]] * 2, np.array([[5, 6, 1], [5, 1, 0]]))
     return decoder.decode(inputs, memory, training=training)

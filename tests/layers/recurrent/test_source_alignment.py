@@ -5,14 +5,14 @@ import pytest
 from keras.ops import convert_to_numpy
 
 from bytenet.layers.recurrent.context_decoder import maxout
-from bytenet.layers.recurrent.scores import SourceAttention
+from bytenet.layers.recurrent.scores import SourceAlignment
 
 ENCODED = np.array([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]], "float32")
 IDS = np.array([[5, 6, 1]])
 
 
 def make_attention(score, units=2, states=2, encoded=2, **arguments):
-    attention = SourceAttention(score, units, **arguments)
+    attention = SourceAlignment(score, units, **arguments)
     attention.build(((None, None, states), (None, None, encoded)))
     return attention
 
@@ -128,6 +128,6 @@ def test_maxout_takes_the_larger_of_neighbouring_channels():
 
 def test_unknown_scores_and_windows_are_refused():
     with pytest.raises(ValueError, match="score is 'cosine'"):
-        SourceAttention("cosine", 2)
+        SourceAlignment("cosine", 2)
     with pytest.raises(ValueError, match="window 'local'"):
-        SourceAttention("dot", 2, window="local")
+        SourceAlignment("dot", 2, window="local")
