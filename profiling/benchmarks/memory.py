@@ -8,7 +8,6 @@ import tensorflow as tf
 
 from bytenet.errors import InputError
 from bytenet.new_process import new_process
-from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
 from bytenet.profiling.benchmarks.resident_memory import peak_resident_bytes, resident_bytes
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training import replica_devices
@@ -66,8 +65,7 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
     for case in cases:
         if case.stock or case.replicas != 1:
             raise InputError(f"{case.name}: memory is measured on one device, and not for stock Keras models.")
-        refuse_semi_supervised(case.config)
-        case.config.model.length_policy.check(case.length)
+        case.check()
         say(f"{case.name} ...")
         # A new interpreter, since a process keeps memory that it once used.
         with new_process() as pool:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bytenet.private_api import build_nothing_in_fit
 from bytenet.profiling.benchmarks.flops import training_step_flops
-from bytenet.profiling.benchmarks.measurement import Spread, calls_a_turn, refuse_semi_supervised
+from bytenet.profiling.benchmarks.measurement import Spread, calls_a_turn
 from bytenet.profiling.benchmarks.peak import MatrixProduct
 from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.stock_models import make_stock_model, stock_dataset
@@ -189,8 +189,7 @@ def measure_training(
             semi-supervised, a case is longer than its model can read, or a model has no stock model.
     """
     for case in cases:
-        refuse_semi_supervised(case.config)
-        case.config.model.length_policy.check(case.length)
+        case.check()
     if not cases:
         return []
     # The most devices first: a CPU can be split into logical CPUs only before TensorFlow starts.

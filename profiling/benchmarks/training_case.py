@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bytenet.config import Config
 from bytenet.config.families import DEFAULT_FAMILY
+from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
 
 SCHEDULED_STEPS = 10_000
 """Length of the learning rate's schedule. A measurement makes far fewer steps."""
@@ -31,6 +32,15 @@ class TrainingCase:
     replicas: int = 1
     stock: bool = False
     vocab_size: int = 105
+
+    def check(self) -> None:
+        """Check that the step can be measured.
+
+        Raises:
+            InputError: the run is semi-supervised, or `length` is more than the model can read.
+        """
+        refuse_semi_supervised(self.config)
+        self.config.model.length_policy.check(self.length)
 
     @property
     def dim(self) -> int | None:

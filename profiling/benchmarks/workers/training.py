@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from bytenet.private_api import build_nothing_in_fit
-from bytenet.profiling.benchmarks.measurement import Spread, refuse_semi_supervised
+from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
@@ -77,8 +77,7 @@ def measure_workers(
     """
     costs = []
     for case in cases:
-        refuse_semi_supervised(case.config)
-        case.config.model.length_policy.check(case.length)
+        case.check()
         say(f"{case.name}, {workers} workers ...")
         cost = on_each_worker(workers, measure_as_worker, case, repeats, steps)
         costs.append(cost)
