@@ -66,6 +66,14 @@ def test_sentence_rate_equals_a_plain_loop(data, batch):
     assert sentence_misclassification(*ids).value == pytest.approx(_loop_rate(*ids))
 
 
+def test_rows_without_symbols_are_wrong():
+    none = np.zeros((2, 0), int)
+    assert sentence_misclassification(none, TARGETS).value == 1
+    assert sentence_misclassification(TARGETS, none).value == 1
+    assert sentence_misclassification(none, none).value == 1
+    assert pooled_misclassification(none, TARGETS).value == 1
+
+
 def test_mismatched_or_empty_batches_are_refused():
     for rate in (pooled_misclassification, sentence_misclassification):
         with pytest.raises(InputError, match=r"\(3, 4\).*\(2, 4\)"):

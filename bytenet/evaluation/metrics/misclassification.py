@@ -44,8 +44,8 @@ def sentence_misclassification(predicted: np.ndarray | Sequence[str], targets: n
     before the target, only its end symbol is wrong.
 
     Args:
-        predicted: int `(batch, any length)`, the decoded ids; a row without an end symbol counts completely. Or texts,
-            which count as ended.
+        predicted: int `(batch, any length)`, the decoded ids; a row without an end symbol counts completely, and a row
+            without symbols counts as wrong. Or texts, which count as ended.
         targets: int `(batch, any length)`, or texts.
 
     Returns:
@@ -96,6 +96,6 @@ def _as_ids(sentences: np.ndarray | Sequence[str]) -> np.ndarray:
 
 def _cut_and_pad(ids: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """Ids `(batch, length)`, and the length of each row up to its first end symbol, which is counted."""
-    ended = ids == EOS_ID
-    lengths = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, ids.shape[1])
+    ends = ids == EOS_ID
+    lengths = np.sum(np.cumsum(ends, axis=1) == ends, axis=1)  # of the positions without an end symbol before them
     return np.pad(ids, [(0, 0), (0, length - ids.shape[1])], constant_values=PAD_ID), lengths
