@@ -141,20 +141,26 @@ class LayerNormalization(keras.layers.Layer):
 
 @contextmanager
 def batch_norm_statistics(model: keras.Model, which: str) -> Iterator[None]:
-    """Choose the statistics that batch normalisation uses inside the context.
+    """Choose the statistics that batch normalisation uses inside the context. After it, each layer is as before.
 
     Args:
         model: whose layers are set.
         which: "batch" for the statistics of each batch, "moving" for the running statistics.
+
+    Raises:
+        ValueError: `which` is neither of them.
     """
+    if which not in ("batch", "moving"):
+        raise ValueError(f"Unknown statistics {which!r}; known are batch, moving.")
     layers = [layer for layer in all_layers(model) if isinstance(layer, MaskedBatchNormalization)]
+    before = [layer.training_statistics for layer in layers]
     for layer in layers:
         layer.training_statistics = which == "batch"
     try:
         yield
     finally:
-        for layer in layers:
-            layer.training_statistics = False
+        for layer, statistics in zip(layers, before, strict=True):
+            layer.training_statistics = statistics
 
 
 def channel_mean(values):

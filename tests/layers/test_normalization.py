@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from keras.ops import convert_to_numpy
 
-from bytenet.layers import LayerNormalization, MaskedBatchNormalization, NormalizedActivation
+from bytenet.layers import LayerNormalization, MaskedBatchNormalization, NormalizedActivation, batch_norm_statistics
 from bytenet.layers.fast import FastBatchNormalization, FastLayerNormalization
 
 EPSILON = 1e-3
@@ -89,6 +89,21 @@ def test_training_statistics_in_inference_keep_the_running_statistics():
     outputs = layer(values, mask=mask)
     np.testing.assert_array_equal(statistics(layer), [[0, 0, 0], [1, 1, 1]])
     np.testing.assert_allclose(outputs, layer(values, mask=mask, training=True), atol=1e-6)
+
+
+def test_chosen_statistics_end_with_their_context():
+    layer = make_layer()
+    model = keras.Sequential([layer])
+    with batch_norm_statistics(model, "batch"):
+        with batch_norm_statistics(model, "moving"):
+            assert not layer.training_statistics
+        assert layer.training_statistics
+    assert not layer.training_statistics
+    with (
+        pytest.raises(ValueError, match="Unknown statistics 'running'; known are batch, moving"),
+        batch_norm_statistics(model, "running"),
+    ):
+        pass
 
 
 def test_batch_without_real_steps_keeps_the_running_statistics():
