@@ -153,10 +153,13 @@ def compare_translations(
 
     Raises:
         InputError: the numbers of lines differ, or there are no lines.
+        ValueError: there are not one or two systems.
 
     Reference:
         Koehn 2004, "Statistical Significance Tests for Machine Translation Evaluation".
     """
+    if len(hypotheses) not in (1, 2):
+        raise ValueError(f"Found {len(hypotheses)} systems; expected one, or two to compare.")
     if sources is not None and len(sources) != len(references):
         numbers = f"{len(sources)} sources but {len(references)} references"
         raise InputError(f"Found {numbers}; expected the same number.")

@@ -117,14 +117,22 @@ def compare_trainings(
 
     Args:
         references: the correct translations.
-        hypotheses: translations by the name of the system, A first, and by the name of the training.
+        hypotheses: translations by the name of the system and by the name of the training; two systems, A first, with
+            at least one training each.
         language: of the translations, for the thesis's tokeniser.
         bootstrap: number of resampled test sets for the intervals; fewer than two for no intervals.
         seed: of the resampling.
 
     Raises:
         InputError: the numbers of lines differ, or there are no lines.
+        ValueError: there are not two systems, or one of them has no training.
     """
+    if len(hypotheses) != 2 or not all(hypotheses.values()):
+        found = ", ".join(f"{name} with {len(trainings)}" for name, trainings in hypotheses.items())
+        raise ValueError(
+            f"Found these systems and numbers of trainings: {found or 'none'}. Expected two systems with at least one "
+            "training each."
+        )
     for trainings in hypotheses.values():
         for lines in trainings.values():
             check_parallel(lines, references)

@@ -171,6 +171,12 @@ def test_system_names_are_escaped_for_markdown():
     assert headers, page
 
 
+@pytest.mark.parametrize("names", ["", "ABC"])
+def test_other_numbers_of_systems_are_refused(names):
+    with pytest.raises(ValueError, match=rf"^Found {len(names)} systems; expected one, or two to compare\.$"):
+        compare_translations(None, REFERENCES, dict.fromkeys(names, A))
+
+
 @pytest.mark.parametrize("sources", [None, SOURCES[:2]])
 def test_unequal_numbers_of_sentences_are_refused(sources):
     with pytest.raises(InputError, match="references"):

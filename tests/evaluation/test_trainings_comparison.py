@@ -170,6 +170,20 @@ def test_one_sentence_has_no_interval():
     assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
 
 
+@pytest.mark.parametrize(
+    ("systems", "found"),
+    [
+        ({}, "none"),
+        ({"A": A}, "A with 3"),
+        ({"A": A, "B": {}}, "A with 3, B with 0"),
+        (dict.fromkeys("ABC", A), "C with 3"),
+    ],
+)
+def test_anything_but_two_trained_systems_is_refused(systems, found):
+    with pytest.raises(ValueError, match=rf"trainings: .*{found}.* Expected two systems with at least one training"):
+        compare_trainings(REFERENCES, systems)
+
+
 def test_unequal_numbers_of_sentences_are_refused():
     with pytest.raises(InputError, match="references"):
         compare_trainings(REFERENCES, {"A": A, "B": {"b": B["b-1"][:2]}})
