@@ -18,8 +18,8 @@ class ThesisCodeUniform(keras.initializers.Initializer):
     bound is (k · in · out)^(−1/4).
 
     Args:
-        gain: factor of the bound.
         seed: int; None draws one from Python's `random`, as Keras's own initialisers do.
+        gain: factor of the bound.
     """
 
     def __init__(self, seed: int | None = None, gain: float = 1.0):
@@ -112,7 +112,7 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
         num_blocks: residual blocks in the stack; used by "auto".
 
     Raises:
-        ValueError: for an unknown `name`.
+        ValueError: for an unknown `name`; for another `activation` with "auto".
     """
 
     def scaling(scale: float) -> MakeInitializer:
@@ -122,7 +122,9 @@ def initializers_for(name: str, activation: str, num_blocks: int) -> Initializer
         return keras.initializers.RandomNormal(stddev=1.0)
 
     if name == "auto":
-        hidden = scaling({"relu": 2.0, "selu": 1.0}[activation])
+        if activation not in ("relu", "selu"):
+            raise ValueError(f"Unknown activation {activation!r}; known are relu, selu.")
+        hidden = scaling(2.0 if activation == "relu" else 1.0)
         return Initializers(embedding, hidden, residual=scaling(1.0 / num_blocks), head=scaling(0.1))
     if name in ("he", "lecun"):
         gain = scaling(2.0 if name == "he" else 1.0)

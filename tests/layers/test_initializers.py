@@ -49,9 +49,11 @@ def test_auto_follows_the_activation_and_the_depth(activation, gain):
     np.testing.assert_allclose(convert_to_numpy(initializers.embedding()((300, 400))).std(), 1, rtol=0.02)
 
 
-def test_unknown_scheme_is_refused():
+def test_unknown_scheme_or_activation_is_refused():
     with pytest.raises(ValueError, match="Unknown initializer 'xavier'; known are auto, he, lecun, thesis_code"):
         initializers_for("xavier", "relu", 1)
+    with pytest.raises(ValueError, match="Unknown activation 'gelu'; known are relu, selu"):
+        initializers_for("auto", "gelu", 1)
 
 
 @pytest.mark.parametrize("name", ["auto", "he", "lecun", "thesis_code"])
