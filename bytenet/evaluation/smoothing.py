@@ -9,7 +9,7 @@ def smooth(values: Sequence[float] | np.ndarray, alpha: float) -> np.ndarray:
     """Exponentially weighted mean of each value and all values before it. The weights sum to one.
 
     `smoothed[t] = sum over i of (1 - alpha)**i * values[t - i] / sum over i of (1 - alpha)**i`, which is
-    `pandas.Series.ewm(alpha=alpha).mean()`.
+    `pandas.Series.ewm(alpha=alpha).mean()`. After a NaN, all values are NaN; pandas skips it.
 
     Args:
         values: `(n,)`, in the order of time.

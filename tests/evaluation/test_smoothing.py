@@ -22,6 +22,10 @@ def test_smooth_gives_known_values():
     assert smooth([], 0.1).shape == (0,)
 
 
+def test_values_after_a_nan_are_nan():
+    np.testing.assert_array_equal(smooth([1, np.nan, 2, 3], 0.5), [1, np.nan, np.nan, np.nan])
+
+
 @pytest.mark.parametrize("alpha", [0, -0.1, 1.1])
 def test_smooth_refuses_alpha_out_of_range(alpha):
     with pytest.raises(ValueError, match="alpha"):
