@@ -65,7 +65,8 @@ def _training(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
         epochs, steps, seconds, characters = (metrics[name][-1] for name in ("epoch", "step", "seconds", "characters"))
         included = "compilation and validation included"
         rounds = f"{epochs:.0f} epoch{'' if epochs == 1 else 's'}"
-        rows["time"] = f"{seconds / 60:.0f} minutes for {rounds}, {steps:,.0f} steps; {included}"
+        time = f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} seconds"
+        rows["time"] = f"{time} for {rounds}, {steps:,.0f} steps; {included}"
         if not math.isnan(characters):  # a backward translator does not count them
             rows["speed"] = f"{characters / seconds:,.0f} target characters per second, {included}"
     return "## Training\n\n" + table(("", ""), rows.items())

@@ -138,7 +138,11 @@ def _gaps(result: Breakdown) -> Iterable[str]:
     else:
         yield f"  {gaps.python:.1%} of the steps' time is Python outside of TensorFlow"
     if before := result.capture.get("settled_seconds_before"):
-        yield f"  the profiler made steps {result.step_seconds / before - 1:+.0%} slower"
+        change = result.step_seconds / before - 1
+        if change < 0:
+            yield f"  the profiler made no steps slower: they were {-change:.0%} faster than before it"
+        else:
+            yield f"  the profiler made steps {change:+.0%} slower"
     if result.is_compiled:
         mixed = ", ".join(f"{level} {gaps.mixed[level]:.0%}" for level in LEVELS)
         misplaced = ", ".join(f"{level} {gaps.misplaced[level]:.1%}" for level in LEVELS)

@@ -52,6 +52,11 @@ def written(run, evaluation, invoke):
     return written
 
 
+def test_time_of_a_short_run_is_in_seconds(run, written):
+    run.metrics_path.write_text("epoch,step,seconds,characters,loss\n1,10,20,6000,2.5\n")
+    assert "| time | 20 seconds for 1 epoch, 10 steps; compilation" in written()
+
+
 def test_page_shows_command_machine_time_speed_scores_and_translations(run, evaluated_run, invoke, tmp_path):
     shutil.copytree(evaluated_run[0].evaluation, run.evaluation)
     page = tmp_path / "docs" / "results.md"
