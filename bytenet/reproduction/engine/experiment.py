@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.errors import InputError
 from bytenet.reproduction.engine.verdict import Evidence, Verdict
-from bytenet.reproduction.jobs.training_run import Training, TrainingRun, run_folder_of
+from bytenet.reproduction.jobs.training_run import TrainingRun, marker_in, run_folder_of, trainings_of
 
 if TYPE_CHECKING:
     from bytenet.run_folder import RunFolder
@@ -77,16 +77,16 @@ class Work:
         """
         from bytenet.run_folder import RunFolder
 
+        marked = [seed for seed in self.seeds if marker_in(run_folder_of(run, seed, self.runs)).exists()]
         finished = []
-        for seed in self.seeds:
-            training = Training.make(run, seed, self.runs)
+        for training in trainings_of(run, marked, self.runs) if marked else ():
             try:
                 is_finished = training.is_finished()
             except InputError as error:
                 self.say(f"left out: {error}")
                 continue
             if is_finished:
-                finished.append((seed, RunFolder.open(training.folder)))
+                finished.append((training.seed, RunFolder.open(training.folder)))
         return finished
 
 

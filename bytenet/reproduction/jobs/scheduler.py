@@ -13,7 +13,7 @@ from pathlib import Path
 from bytenet.errors import InputError
 from bytenet.files import write_text_atomic
 from bytenet.reproduction.jobs.locks import training_lock
-from bytenet.reproduction.jobs.training_run import Training, TrainingRun, marker_in, unique_runs
+from bytenet.reproduction.jobs.training_run import Training, TrainingRun, marker_in, trainings_of, unique_runs
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses, TrainingProcess
 from bytenet.reproduction.jobs.worker_queue import TimeLeft, TrainingQueue
 
@@ -146,9 +146,7 @@ def _unfinished(
             for start in run.starts:
                 if start.run.name in failed:
                     raise InputError(f"{run.name} starts from {start.run.name}: {failed[start.run.name]}")
-            prepared = run.prepare(folder / run.name) if run.prepare else []
-            trainings = [Training.make(run, seed, folder, prepared) for seed in seeds]
-            waiting += [training for training in trainings if not training.is_finished()]
+            waiting += [training for training in trainings_of(run, seeds, folder) if not training.is_finished()]
         except InputError as error:
             failed[run.name] = str(error)
     return waiting, failed

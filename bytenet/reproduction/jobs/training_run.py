@@ -190,6 +190,21 @@ class Training:
         return parts[positions[-1] :] if positions else parts
 
 
+def trainings_of(run: TrainingRun, seeds: Iterable[int], runs: Path) -> list[Training]:
+    """The trainings of a run, one for each seed. The files that the run needs are written first.
+
+    Args:
+        run: the run.
+        seeds: the seeds.
+        runs: folder of all run folders.
+
+    Raises:
+        InputError: the text of the files is missing.
+    """
+    prepared = run.prepare(runs / run.name) if run.prepare else []
+    return [Training.make(run, seed, runs, prepared) for seed in seeds]
+
+
 def _digest_of_starts(run: TrainingRun, seed: int) -> str:
     """Hash of the settings of all runs that a run starts from.
 

@@ -4,6 +4,9 @@ import re
 import shutil
 from dataclasses import replace
 
+import pytest
+
+from bytenet.reproduction.engine.experiment import Work
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun, unique_runs
 
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
@@ -27,17 +30,37 @@ def test_stopped_run_does_not_resume_with_changed_settings(train, trainer):
     assert len(trainer.calls) == 1
 
 
-def test_changed_training_text_is_refused(train):
-    def prepare(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "train.txt").write_text(text, encoding="utf-8")
-        return ["data.corpus=files", *(f"data.train_{side}={folder / 'train.txt'}" for side in ("source", "target"))]
+@pytest.fixture
+def on_text():
+    """A function that makes the same run with the text that it is given."""
 
-    run = TrainingRun("one", "digits", prepare=prepare)
-    text = "a\n"
-    train(run)
-    text = "b\n"
-    assert "its text was different" in train(run)["one"]
+    def make(text):
+        def prepare(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / "train.txt"
+            path.write_text(text, encoding="utf-8")
+            return ["data.corpus=files", f"data.train_source={path}", f"data.train_target={path}"]
+
+        return TrainingRun("one", "digits", prepare=prepare)
+
+    return make
+
+
+def test_changed_training_text_is_refused(train, on_text):
+    train(on_text("a\n"))
+    assert "its text was different" in train(on_text("b\n"))["one"]
+
+
+def test_training_on_prepared_files_is_measured_unless_they_have_changed(train, trainer, on_text, tmp_path):
+    train(on_text("a\n"), seeds=(1, 2))
+    for folder in trainer.folders:
+        (folder / "vocabulary.json").touch()
+    told = []
+    work = Work("cpu", (1, 2, 3), tmp_path, told.append)
+    assert [seed for seed, _ in work.finished(on_text("a\n"))] == [1, 2]
+    assert told == []
+    assert work.finished(on_text("b\n")) == []
+    assert ["its text was different" in line for line in told] == [True, True]
 
 
 FIRST = TrainingRun("first", "digits")
