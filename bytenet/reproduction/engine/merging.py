@@ -1,15 +1,16 @@
 """Joins the results of trainings that were made on several machines or in several sessions."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bytenet.config import Config
-from bytenet.errors import InputError
+from bytenet.config import PATH_KEYS
+from bytenet.config.building import build_config
+from bytenet.config.settings_text import Setting
+from bytenet.errors import ConfigError, InputError
 from bytenet.reproduction.engine.experiment import Experiment, Row, Scale, Table
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
-from bytenet.reproduction.jobs.training_run import TrainingRun, unique_runs
+from bytenet.reproduction.jobs.training_run import TrainingRun, unique_runs, without_paths
 
 
 @dataclass(frozen=True)
@@ -138,24 +139,42 @@ def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:
 
 
 def _changes(runs: Sequence[TrainingRun], recorded: dict[str, Any] | None) -> dict[str, str]:
-    """Why runs differ from the recorded ones, by name. A setting that was not recorded counts as its default."""
+    """Why runs differ from the recorded ones, by name."""
     if recorded is None:
         return {run.name: "its settings were not recorded" for run in runs}
-    defaults, changed = json.loads(json.dumps(Config().settings())), {}
+    changed: dict[str, str] = {}
     for run in unique_runs(runs):  # each stands behind the runs that it starts from
         if run.name not in recorded["runs"]:
             changed[run.name] = "it was not recorded"
             continue
-        before, now = recorded["common"] | recorded["runs"][run.name], run.settings_without_paths(seed=1)
+        now = run.settings_without_paths(seed=1)
+        try:
+            before = _present_settings(recorded["common"] | recorded["runs"][run.name])
+        except ConfigError as error:
+            changed[run.name] = str(error)
+            continue
         reasons = [
-            f"{key} was {before.get(key, defaults.get(key))!r} and is {now.get(key)!r}"
+            f"{key} was {before.get(key)!r} and is {now.get(key)!r}"
             for key in before.keys() | now.keys()
-            if before.get(key, defaults.get(key)) != now.get(key)
+            if before.get(key) != now.get(key)
         ]
         reasons += [f"it starts from {start.run.name}" for start in run.starts if start.run.name in changed]
         if reasons:
             changed[run.name] = ", ".join(sorted(reasons))
     return changed
+
+
+def _present_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Recorded settings as `settings_without_paths` gives them now, although an earlier version recorded them.
+
+    Old names are replaced. A setting that was not recorded has the default of its family and variant.
+
+    Raises:
+        ConfigError: there is no such setting now, or its value is not allowed.
+    """
+    config = build_config(Setting(key, value, "the record") for key, value in recorded.items())
+    starts = {key: value for key, value in recorded.items() if key in PATH_KEYS}  # named by their runs
+    return without_paths(config) | starts
 
 
 def _run_namer(experiment: Experiment, scale: Scale) -> Callable[[Row], str | None]:

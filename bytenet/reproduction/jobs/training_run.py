@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytenet.config import PATH_KEYS, Config, load_config
+from bytenet.config.families import DEFAULT_FAMILY
 from bytenet.errors import InputError
 
 
@@ -70,9 +71,14 @@ class TrainingRun:
 
         Paths are left out, because they differ between machines. A start model is named by its run instead.
         """
-        settings = {key: value for key, value in self.config(seed).settings().items() if key not in PATH_KEYS}
         starts = {start.setting: f"{start.run.name}/{start.folder}" for start in self.starts}
-        return json.loads(json.dumps(settings | starts))
+        return without_paths(self.config(seed)) | starts
+
+
+def without_paths(config: Config) -> dict[str, Any]:
+    """All settings that are not paths, by dotted key, as they are read back from JSON."""
+    settings = {key: value for key, value in config.settings().items() if key not in PATH_KEYS}
+    return json.loads(json.dumps(settings))
 
 
 def run_folder_of(run: TrainingRun, seed: int, runs: Path) -> Path:
@@ -208,16 +214,17 @@ def trainings_of(run: TrainingRun, seeds: Iterable[int], runs: Path) -> list[Tra
 def _digest_of_starts(run: TrainingRun, seed: int) -> str:
     """Hash of the settings of all runs that a run starts from.
 
-    Only settings that are not the default count. So a setting that a later version adds changes no hash.
+    Only settings that are not the default of their family count. So a setting that a later version adds changes no
+    hash.
     """
-    defaults = json.loads(json.dumps(Config().settings()))
-    settings = [
-        [
-            start.name,
-            {key: value for key, value in start.settings_without_paths(seed).items() if value != defaults[key]},
-        ]
-        for start in unique_runs([run])[:-1]
-    ]
+    settings = []
+    for start in unique_runs([run])[:-1]:
+        family = type(start.config(seed).model)
+        defaults = without_paths(Config(model=family())) | {"model.family": DEFAULT_FAMILY}
+        changed = {
+            key: value for key, value in start.settings_without_paths(seed).items() if value != defaults.get(key)
+        }
+        settings.append([start.name, changed])
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 
 

@@ -185,6 +185,36 @@ def test_setting_missing_in_old_record_counts_as_its_default(place, tmp_path):
     place("there", join_earlier=True)
 
 
+def rewrite_record(tmp_path, change):
+    """Change the recorded settings of the run `two` in place, wherever they stand."""
+    changed = record(tmp_path)
+    settings = changed["settings"]
+    settings["runs"]["two"] = settings["common"] | settings["runs"]["two"]
+    change(settings["runs"]["two"])
+    ResultFiles(tmp_path / "results", "sizes", "cpu").record.write_text(json.dumps(changed))
+
+
+def test_record_of_an_earlier_version_counts_as_the_same_settings(place, tmp_path, monkeypatch):
+    monkeypatch.setitem(RUNS, "large", replace(TWO, settings=("model.family=recurrent", "model.variant=madsen")))
+    place("here")
+
+    def as_before(settings):
+        settings |= {"model.family": "attention", "model.variant": None, "model.num_layers": 3}
+        settings |= {"model.encoder_layers": None, "model.mask_padding": None}
+        del settings["model.decoder_layers"]  # of this family only; ByteNet has no default of it
+
+    rewrite_record(tmp_path, as_before)
+    trained = place("there", join_earlier=True)
+    assert {place for place, _, _ in trained} == {"here"}
+
+
+def test_recorded_setting_that_does_not_exist_now_is_refused(place, tmp_path):
+    place("here")
+    rewrite_record(tmp_path, lambda settings: settings.update({"model.gone": 1}))
+    with pytest.raises(InputError, match=r"two \(the record: there is no setting 'model\.gone'\."):
+        place("there", join_earlier=True)
+
+
 def test_results_without_a_record_are_refused(place, tmp_path):
     place("here")
     ResultFiles(tmp_path / "results", "sizes", "cpu").record.unlink()

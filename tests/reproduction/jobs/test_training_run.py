@@ -112,6 +112,17 @@ def test_run_is_refused_if_its_start_run_was_retrained_differently(train, tmp_pa
     assert "further" not in train(further)
 
 
+def test_start_run_may_have_another_family(train, tmp_path):
+    def further(*settings):
+        first = replace(FIRST, settings=("model.family=recurrent", *settings))
+        return replace(FURTHER, starts=tuple(start._replace(run=first) for start in FURTHER.starts))
+
+    assert isinstance(train(further()), list)
+    shutil.rmtree(tmp_path / "first")
+    failed = train(further("model.input_feeding=false"))
+    assert "the training that it starts from has other settings" in failed["further"]
+
+
 def test_run_that_began_with_another_start_run_is_refused(train, tmp_path):
     train(FURTHER)
     (tmp_path / "elsewhere").mkdir()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bytenet.reproduction.engine.merging import read_earlier
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
 from bytenet.reproduction.engine.runner import judge
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
@@ -46,6 +47,15 @@ def test_published_verdicts_follow_from_the_data(experiment, text_facts):
 def _setting_facts(text, text_facts):
     """A setting with both values, or only the facts of a description in words."""
     return text if "." in text.partition(" ")[0] else text_facts(text)
+
+
+@pytest.mark.parametrize(
+    "experiment", [experiment for experiment in all_experiments() if experiment.in_part], ids=lambda one: one.name
+)
+def test_published_results_can_be_joined_with_new_trainings(experiment):
+    files = ResultFiles(DOCS / "reproduction", experiment.name, "cpu")
+    rows = read_table(files.data) if files.data.is_file() else []
+    assert len(read_earlier(experiment, files).rows) == len(rows)
 
 
 def test_published_pages_are_up_to_date(tmp_path, page_facts):
