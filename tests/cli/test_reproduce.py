@@ -60,7 +60,7 @@ def test_experiment_writes_data_plot_and_verdicts(invoke, tmp_path):
     assert {"command", "git_commit", "machine", "versions", "differs_from_the_thesis"} <= set(record)
     assert record["verdicts"][0]["measured"] == 2
     (line,) = [line for line in result.stdout.splitlines() if "value" in line]
-    assert line.split() == ["fig-1.1.1", "value", "6", "2", "-0.484", "to", "4.48", "3", "better"]
+    assert line.split() == ["fig-1.1.1", "value", "6", "2", "-0.484", "to", "4.48", "3", "no", "claim"]
     assert result.stderr.splitlines()[-1].startswith("fig-1.1.1: ")
 
 

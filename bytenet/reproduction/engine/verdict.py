@@ -91,46 +91,71 @@ def compare(
     tolerance: float = 0.0,
     limits: Limits | None = None,
     lower_is_better: bool | None = None,
-    evidence: Evidence | None = None,
     note: str = "",
-    contradicts: bool = False,
-    source: str = "",
 ) -> Verdict:
-    """Compare the thesis's single value with ours over seeds.
+    """Compare the thesis's single value with the values of our trainings.
 
-    The value agrees if it is within `tolerance` of our mean. With at least `FEWEST_FOR_SPREAD` seeds it also agrees if
-    it could be one more training of ours (95 %). With fewer seeds, but at least two, a value that does not agree gives
-    "no claim".
+    The value agrees if it is within `tolerance` of our mean. With at least `FEWEST_FOR_SPREAD` trainings it also agrees
+    if it could be one more training of ours (95 %). With fewer trainings, a value that does not agree gives "no claim",
+    and so does any value with `lower_is_better`.
 
     Args:
         quantity: the compared quantity.
         printed: the value of the thesis.
         values: our values, one for each seed.
-        tolerance: the precision of the thesis's value, or the accepted distance of a single training.
+        tolerance: the precision of the thesis's value.
         limits: smallest and largest possible value. Intervals end there.
         lower_is_better: for settings that are not the thesis's: whether a lower value is an improvement. None: the
             settings are the thesis's.
-        evidence: evidence of the verdict. "rescored" changes the words of the outcome.
         note: note of the verdict.
-        contradicts: whether the verdict contradicts the thesis.
-        source: place in the thesis's LaTeX.
     """
     mean = statistics.fmean(values)
     has_spread = len(values) >= FEWEST_FOR_SPREAD
     interval = clip(next_value(values), limits) if has_spread else None
     low, high = interval or (mean, mean)
     agrees = min(low, mean - tolerance) <= printed <= max(high, mean + tolerance)
-    if evidence == "rescored":
-        outcome: Outcome = "same score" if agrees else "other score"
-    elif lower_is_better is not None:
-        outcome = "no difference" if agrees else "better" if (mean < printed) == lower_is_better else "worse"
-    elif agrees:
+    outcome: Outcome = "no claim"
+    if lower_is_better is None and agrees:
         outcome = "agrees"
-    else:
-        outcome = "not reproduced" if has_spread or len(values) == 1 else "no claim"
+    elif lower_is_better is None and has_spread:
+        outcome = "not reproduced"
+    elif has_spread:
+        outcome = "no difference" if agrees else "better" if (mean < printed) == lower_is_better else "worse"
     return Verdict(
         quantity=quantity, printed=printed, measured=mean, interval=clip(student_t(values), limits),
-        seeds=len(values), outcome=outcome, note=note, contradicts=contradicts, source=source, evidence=evidence,
+        seeds=len(values), outcome=outcome, note=note,
+    )  # fmt: skip
+
+
+def compare_exact(
+    quantity: str,
+    printed: float,
+    value: float,
+    tolerance: float = 0.0,
+    evidence: Evidence | None = None,
+    note: str = "",
+    contradicts: bool = False,
+    source: str = "",
+) -> Verdict:
+    """Compare the thesis's value with a value of ours that no training makes: counted, computed, timed or rescored.
+
+    Args:
+        quantity: the compared quantity.
+        printed: the value of the thesis.
+        value: our value.
+        tolerance: the precision of the thesis's value, or the accepted distance.
+        evidence: evidence of the verdict. "rescored" changes the words of the outcome.
+        note: note of the verdict.
+        contradicts: whether the verdict contradicts the thesis.
+        source: place in the thesis's LaTeX.
+    """
+    agrees = value - tolerance <= printed <= value + tolerance
+    outcomes: tuple[Outcome, Outcome] = ("not reproduced", "agrees")
+    if evidence == "rescored":
+        outcomes = ("other score", "same score")
+    return Verdict(
+        quantity=quantity, printed=printed, measured=value, outcome=outcomes[agrees], note=note,
+        contradicts=contradicts, source=source, evidence=evidence,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bytenet.evaluation.t_intervals import difference_of_means, student_t
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, holm
-from bytenet.reproduction.engine.verdict import compare, comparison, difference, statement
+from bytenet.reproduction.engine.verdict import compare, compare_exact, comparison, difference, statement
 
 # Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
@@ -21,15 +21,19 @@ _HALF = 2.776445 * math.sqrt(2.5)
     [
         (3, [3], None, 0, "agrees"),
         (3.1, [3], None, 0.1001, "agrees"),
-        (3.2, [3], None, 0.1, "not reproduced"),
-        (3.2, [3], True, 0.1, "better"),  # our own settings
-        (3.2, [3], False, 0.1, "worse"),
-        (2.8, [3], True, 0.1, "worse"),
-        (2.8, [3], False, 0.1, "better"),
-        (3, [3], True, 0, "no difference"),
+        # A single training does not show which value is right, nor which settings are better.
+        (3.2, [3], None, 0.1, "no claim"),
+        (3.2, [3], True, 0.1, "no claim"),
+        (2.8, [3], False, 0.1, "no claim"),
+        (3, [3], True, 0, "no claim"),
+        (99, [1, 2, 3, 4], True, 0, "no claim"),
         (7.8, _FIVE, None, 0, "agrees"),  # within 3 + 4.809, the range of one more run
         (7.9, _FIVE, None, 0, "not reproduced"),
-        (7.9, _FIVE, True, 0, "better"),
+        (7.9, _FIVE, True, 0, "better"),  # our own settings
+        (7.9, _FIVE, False, 0, "worse"),
+        (-1.9, _FIVE, True, 0, "worse"),
+        (-1.9, _FIVE, False, 0, "better"),
+        (3, _FIVE, True, 0, "no difference"),
         (-1.8, _FIVE, None, 0, "agrees"),
         (-1.9, _FIVE, None, 0, "not reproduced"),
         (-1.9, _FIVE, None, 4.95, "agrees"),
@@ -38,19 +42,10 @@ _HALF = 2.776445 * math.sqrt(2.5)
     ],
 )
 def test_compare_judges_printed_value_by_measured_values(printed, values, lower_is_better, tolerance, outcome):
-    verdict = compare(
-        "error",
-        printed,
-        values,
-        tolerance,
-        lower_is_better=lower_is_better,
-        note="why",
-        contradicts=True,
-        source="a.tex:1",
-    )
+    verdict = compare("error", printed, values, tolerance, lower_is_better=lower_is_better, note="why")
     assert verdict.outcome == outcome
     assert verdict.measured == sum(values) / len(values)
-    assert (verdict.printed, verdict.seeds, verdict.note, verdict.contradicts) == (printed, len(values), "why", True)
+    assert (verdict.printed, verdict.seeds, verdict.note) == (printed, len(values), "why")
     assert verdict.interval == student_t(values)
 
 
@@ -64,9 +59,22 @@ def test_intervals_are_clipped_to_the_limits_of_the_quantity():
     assert clip(None, RATE) is None
 
 
+@pytest.mark.parametrize(
+    ("printed", "value", "tolerance", "outcome"),
+    [
+        (3003, 3003, 0, "agrees"), (3003, 3002, 0, "not reproduced"),
+        (0.5, 0.6, 0.1001, "agrees"), (0.5, 0.4, 0.1001, "agrees"), (0.5, 0.4, 0.09, "not reproduced"),
+    ],
+)  # fmt: skip
+def test_a_value_without_training_is_exact(printed, value, tolerance, outcome):
+    verdict = compare_exact("pairs", printed, value, tolerance, note="why", contradicts=True, source="a.tex:1")
+    assert (verdict.outcome, verdict.measured, verdict.interval, verdict.seeds) == (outcome, value, None, 1)
+    assert (verdict.printed, verdict.note, verdict.contradicts) == (printed, "why", True)
+
+
 @pytest.mark.parametrize(("score", "outcome"), [(7.44, "same score"), (7.46, "other score")])
 def test_rescored_author_translations_give_same_or_other_score(score, outcome):
-    verdict = compare("BLEU", 7.44, [score], tolerance=0.005, evidence="rescored")
+    verdict = compare_exact("BLEU", 7.44, score, tolerance=0.005, evidence="rescored")
     assert (verdict.outcome, verdict.evidence) == (outcome, "rescored")
 
 

@@ -46,6 +46,15 @@ def test_a_test_loss_that_does_not_rise_contradicts_nothing(rise):
     assert (error.outcome, error.measured) == ("not shown", pytest.approx(0.3))
 
 
+def test_one_training_shows_neither_overfitting_nor_its_absence_nor_better_settings():
+    one = [row for row in curves(thesis=0.3, default=0.1) if row["seed"] == 1]
+    found = BYTENET.verdicts(one, "cpu")
+    judged = {verdict.quantity: verdict.outcome for verdict in found}
+    assert judged["test misclassification, defaults"] == "no claim"
+    assert [one.outcome for one in found if one.printed == "very little overfitting if any"] == ["no claim"] * 2
+    assert not any(verdict.contradicts for verdict in found)
+
+
 @pytest.mark.parametrize(("error", "outcome"), [(0.2, "shown"), (0.3, "not shown"), (0.4, "not shown")])
 def test_simplified_is_compared_with_the_figure_of_bytenet(error, outcome):
     bytenet = curves(thesis=0.3, default=0.2)

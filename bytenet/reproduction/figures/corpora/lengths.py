@@ -7,7 +7,7 @@ import numpy as np
 
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact
 from bytenet.reproduction.figures.corpora.texts import NEWSTEST, news
 from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -46,18 +46,22 @@ def _length_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     for side, name in (("source", "German"), ("target", "English")):
         peak = integer_in(max(table, key=lambda row: number_in(row, f"{side}_density")), "length")
         longest[side] = max(integer_in(row, "length") for row in table if row[f"{side}_sentences"])
-        verdicts.append(compare(f"most frequent length, {name}, characters", fmean(_PRINTED_PEAK), [peak], tolerance=5))
+        verdicts.append(
+            compare_exact(f"most frequent length, {name}, characters", fmean(_PRINTED_PEAK), peak, tolerance=5)
+        )
     total = sum(integer_in(row, "source_sentences") for row in table)
     return [
         *verdicts,
-        compare("longest sentence in the figure, characters", _LONGEST_IN_FIGURE, [max(longest.values())], tolerance=5),
-        compare(
-            "longest sentence in the text, characters", _LONGEST_IN_TEXT, [max(longest.values())], tolerance=5,
+        compare_exact(
+            "longest sentence in the figure, characters", _LONGEST_IN_FIGURE, max(longest.values()), tolerance=5,
+        ),
+        compare_exact(
+            "longest sentence in the text, characters", _LONGEST_IN_TEXT, max(longest.values()), tolerance=5,
             note="“400 characters wide” may be rounded, or count the English side alone, whose longest sentence has "
             f"{longest['target']}",
             source="bytenet.tex:83",
         ),
-        compare("sentences of NewsTest 2014", thesis_numbers("corpora")["newstest_2014_pairs"], [total]),
+        compare_exact("sentences of NewsTest 2014", thesis_numbers("corpora")["newstest_2014_pairs"], total),
     ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bytenet.datasets.parallel import Pairs
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
 from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.figures.shared.corpus_files import within
@@ -44,7 +44,7 @@ def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
 
 def _found_verdict(table: Table, printed: Sequence[str]) -> Verdict:
     starts = {start for start in printed for row in table if row["printed"] and str(row["source"]).startswith(start)}
-    return compare("of the pairs shown, found in the corpus", len(printed), [len(starts)])
+    return compare_exact("of the pairs shown, found in the corpus", len(printed), len(starts))
 
 
 def _measure_news(work: Work) -> Table:
@@ -63,18 +63,18 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     longest = max(int(all_2014["longest"]), int(all_2015["longest"]))
     return [
         _found_verdict(table, _NEWS_SHOWN),
-        compare("pairs of NewsTest 2014", _PAIRS_2014, [integer_in(all_2014, "pairs")]),
-        compare(
+        compare_exact("pairs of NewsTest 2014", _PAIRS_2014, integer_in(all_2014, "pairs")),
+        compare_exact(
             "pairs of NewsTest 2015",
             _PAIRS_2015,
-            [integer_in(all_2015, "pairs")],
+            integer_in(all_2015, "pairs"),
             contradicts=scale != "smoke" and all_2015["pairs"] != _PAIRS_2015,
             source="result-bytenet.tex:51",
         ),
-        compare(
+        compare_exact(
             "pairs of NewsTest 2014 with 50 to 149 characters on both sides",
             _PAIRS_2015,
-            [integer_in(filtered, "pairs")],
+            integer_in(filtered, "pairs"),
             note="the filter of the thesis's code where none is given; perhaps the number was taken from here",
         ),
         statement(
@@ -96,8 +96,8 @@ def _europarl_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     pairs = int(table[0]["pairs"])
     quantity, printed = "thousand pairs of Europarl v7", PRINTED_PAIRS / 1000
     if _is_whole(pairs):
-        number = compare(
-            quantity, printed, [pairs / 1000],
+        number = compare_exact(
+            quantity, printed, pairs / 1000,
             note=f"{EUROPARL_PAIRS:,} as published; 2,000 are held out, and what shares a sentence with them left out",
         )  # fmt: skip
     else:

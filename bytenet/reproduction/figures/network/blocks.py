@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 
 if TYPE_CHECKING:
     from bytenet.layers import ResidualBlock
@@ -111,53 +111,53 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     )
     millions = weights("bytenet", 400, "network", "trained_weights") / 1e6
     return [
-        compare(
+        compare_exact(
             "thousand kernel weights of ByteNet's encoder block, d = 400 (eq. 2.6.1)",
             (taps / 4 + 1) * dim**2 / 1000,
-            [weights("bytenet", dim, "encoder block") / 1000],
+            weights("bytenet", dim, "encoder block") / 1000,
         ),
-        compare(
+        compare_exact(
             "thousand of its decoder block (eq. 2.6.2)",
             ((taps + 1) / 8 + 1) * (2 * dim) ** 2 / 1000,
-            [weights("bytenet", dim, "decoder block") / 1000],
+            weights("bytenet", dim, "decoder block") / 1000,
         ),
-        compare(
+        compare_exact(
             "weights of Simplified to ByteNet, blocks of d = 200 and 400, by section 3.4 (5/9 times fewer)",
             4 / 9,
-            [ratio],
+            ratio,
             tolerance=0.02,
             source="result-simple-bytenet.tex:26",
         ),
-        compare(
+        compare_exact(
             "weights of Simplified to ByteNet, blocks of d = 200 and 400, by the conclusion (5/9 the weights)",
             5 / 9,
-            [ratio],
+            ratio,
             tolerance=0.02,
             note=f"{unmasked_ratio:.3f} if the decoder's masked taps are counted, too",
             contradicts=abs(ratio - 5 / 9) > 0.02,
             source="conclusion.tex:12",
         ),
-        compare(
+        compare_exact(
             "layers of a block of Simplified to those of ByteNet",
             1 / 3,
-            [layers("simplified") / layers("bytenet")],
+            layers("simplified") / layers("bytenet"),
             tolerance=0.005,
             note=f"{layers('simplified')} against {layers('bytenet')}: normalisations with their activation, and maps",
             source="conclusion.tex:12",
         ),
-        compare(
+        compare_exact(
             "millions of weights of ByteNet, d = 400",
             27,
-            [millions],
+            millions,
             tolerance=0.5,
             note=f"{unmasked('bytenet', 400) / 1e6:.1f} in the blocks if the decoder's masked taps are counted, too",
             contradicts=abs(millions - 27) > 0.5,
             source="gradient-based-optimization.tex:6",
         ),
-        compare(
+        compare_exact(
             "weights of ByteNet, d = 20, convolution and dense layers",
             73_500,
-            [kernels],
+            kernels,
             note=f"{full:,} without the last layer; {whole_full:,} with embeddings, offsets and biases",
             contradicts=kernels != 73_500,
             source="result-bytenet.tex:12",

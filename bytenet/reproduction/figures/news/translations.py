@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from bytenet.errors import MissingFileError
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 from bytenet.reproduction.figures.shared.cells import number_in
 from bytenet.reproduction.figures.shared.corpus_files import number_words
 
@@ -148,7 +148,7 @@ def _measure(
 
 def _rescored(quantity: str, printed: float, score: float) -> Verdict:
     """Compare our score of the author's translations with the printed score."""
-    return compare(quantity, printed, [score], tolerance=0.005, evidence="rescored")
+    return compare_exact(quantity, printed, score, tolerance=0.005, evidence="rescored")
 
 
 def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scale) -> list[Verdict]:
@@ -158,8 +158,8 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
     verdicts = [
         _rescored(f"BLEU of {name}, the whole set", _CORPUS_BLEU[model], number_in(whole, f"{model}_bleu")),
         _rescored("sentences whose BLEU is the author's, to .01", sentences, number_in(whole, f"{model}_bleu_equal")),
-        compare(
-            "sentences of NewsTest 2015", thesis_numbers("corpora")["newstest_2015_pairs"], [sentences],
+        compare_exact(
+            "sentences of NewsTest 2015", thesis_numbers("corpora")["newstest_2015_pairs"], sentences,
             note="the author published this many outputs; see table 3.1.1", evidence="counted",
         ),
     ]  # fmt: skip

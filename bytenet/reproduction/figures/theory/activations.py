@@ -6,7 +6,7 @@ import numpy as np
 
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.theory.densities import _columns
 from bytenet.reproduction.figures.theory.needs import COMPUTED
@@ -44,8 +44,8 @@ def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     tripled = {sign: np.interp(sign * 3 * x[400:601], x, relu) - sign * 3 * relu[400:601] for sign in (1, -1)}
     gaps = {sign: float(np.abs(values).max()) for sign, values in tripled.items()}
     return [
-        compare("SELU's slope λ to the right", _LAMBDA, [slope], tolerance=1e-5),
-        compare("SELU's α, from its value at -5", _ALPHA, [limit / slope], tolerance=1e-5),
+        compare_exact("SELU's slope λ to the right", _LAMBDA, slope, tolerance=1e-5),
+        compare_exact("SELU's α, from its value at -5", _ALPHA, limit / slope, tolerance=1e-5),
         statement(
             "SELU of a standard normal: how far mean and variance are from 0 and 1",
             "self-normalizing",

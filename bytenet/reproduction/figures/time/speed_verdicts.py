@@ -9,7 +9,7 @@ import numpy as np
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 from bytenet.reproduction.figures.shared.cells import integer_in, text_in
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
@@ -39,7 +39,7 @@ def of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
 
 def _compare_mean(quantity: str, printed: float, values: Sequence[float], note: str = "") -> Verdict:
     """Compare the mean of the turns. It agrees within a tenth of the printed value, whatever their spread."""
-    return of_turns(compare(quantity, printed, [fmean(values)], tolerance=0.1 * printed, note=note), values)
+    return of_turns(compare_exact(quantity, printed, fmean(values), tolerance=0.1 * printed, note=note), values)
 
 
 def _judged(table: Table, verdict: Verdict) -> Verdict:

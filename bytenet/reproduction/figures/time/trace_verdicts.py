@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from bytenet.profiling.traces.breakdown import DeviceTime
-from bytenet.reproduction.engine.verdict import Verdict, compare, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 from bytenet.reproduction.figures.time.trace_tables import _COMMUNICATION, _SHARED_STATISTICS
 
 
@@ -14,8 +14,8 @@ def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
     def judge(devices: list[DeviceTime]) -> Verdict:
         seconds = _seconds(devices, "pass")
         share = seconds.get("backward", 0.0) / (seconds.get("forward", 0.0) + seconds.get("backward", 0.0))
-        return compare(
-            "backward's share of both passes", printed, [share], tolerance=0.05,
+        return compare_exact(
+            "backward's share of both passes", printed, share, tolerance=0.05,
             note=f"without communication. {_SHARED_STATISTICS}" if len(devices) > 1 else "",
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from bytenet.profiling.traces.breakdown import DeviceTime
 from bytenet.profiling.traces.plots import draw_grouped, draw_timeline, timeline
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare
+from bytenet.reproduction.engine.verdict import Verdict, compare_exact
 from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.time.captures import THESIS_DEVICES, Captured
 from bytenet.reproduction.figures.time.trace_tables import (
@@ -63,7 +63,7 @@ def _raw(captured: Captured, name: str, title: str, thesis: str) -> Experiment:
         measured = fmean(1 - busy[device] for device in models_devices(list(busy)))
         note = "the thesis's is read off its figures: busy seconds of the trace, and seconds per step"
         if on_gpu:
-            return [compare(quantity, idle, [measured], tolerance=0.05, note=note)]
+            return [compare_exact(quantity, idle, measured, tolerance=0.05, note=note)]
         note += "; logical CPUs share cores and memory: there are no transfers to wait for"
         return [Verdict(quantity=quantity, printed=idle, measured=measured, note=note)]
 
