@@ -13,6 +13,7 @@ from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     EPOCHS,
     FORMS,
     PRINTED,
+    SHARED_SETS,
     TEST_SEEDS,
     TRIALS,
     attention_values,
@@ -64,7 +65,7 @@ def _against_bytenet(table: Table, form: str, num_pairs: int, column: str = "mis
         outcome=outcome,
         source="result-semi-supervised-bytenet.tex:27" if form == "thesis" else "",
         note=f"{fmean(rates):.3f} against {fmean(bytenet):.3f}, the mean of the thesis's {len(bytenet)} trainings of "
-        f"{EPOCHS['bytenet']} epochs; Welch's interval"
+        f"{EPOCHS['bytenet']} epochs; Welch's interval; {SHARED_SETS}"
         + ("" if interval[1] >= 0 else "; the baseline is better"),
     )  # fmt: skip
 

@@ -110,7 +110,8 @@ def _compare_cells(
     verdict = Verdict(
         quantity=f"{words}: means with {', '.join(f'{size:,}' for size in sizes)} unlabelled, weights {weights} each",
         printed="; ".join(printed_means), measured="; ".join(means), seeds=min(trials), outcome=overall,
-        note=f"{counts_text} of the {len(sizes) * len(WEIGHTS)} cells (Welch, 95 %), {trials_text(trials)}",
+        note=f"{counts_text} of the {len(sizes) * len(WEIGHTS)} cells (Welch, 95 %; trainings with the same training "
+        f"set count as independent), {trials_text(trials)}",
     )  # fmt: skip
     return verdict, outcomes
 
