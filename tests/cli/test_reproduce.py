@@ -11,7 +11,7 @@ import pytest
 from bytenet.cli.reproduce import reproduce
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.reproduction import Basis, Experiment, Needs
-from bytenet.reproduction.engine.verdict import compare
+from bytenet.reproduction.engine.verdict import Verdict, compare
 from bytenet.reproduction.registry import all_experiments  # the real function, before it is replaced
 
 
@@ -49,6 +49,23 @@ def small_registry(monkeypatch, tmp_path):
 
 def files(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+def test_experiment_is_judged_with_data_that_was_measured_after_it(small_registry, invoke, tmp_path):
+    def rows_beside(table, scale, beside):
+        return [Verdict(quantity="rows beside", printed="", measured=len(beside["tab-1.1.1"]))]
+
+    def draw_beside(table, path, beside):
+        path.write_text(f"{len(beside['tab-1.1.1'])} rows beside", encoding="utf-8")
+
+    figure = replace(FIGURE, verdicts=rows_beside, plot=draw_beside, beside=("tab-1.1.1",))
+    small_registry[:] = [figure, TABLE]
+    result = invoke(reproduce, "--all", "--out", tmp_path)
+    (line,) = [line for line in result.stdout.splitlines() if "rows beside" in line]
+    assert line.split() == ["fig-1.1.1", "rows", "beside", "1", "1", "no", "claim"]
+    (verdict,) = json.loads((tmp_path / "fig-1.1.1-cpu.json").read_text(encoding="utf-8"))["verdicts"]
+    assert verdict["measured"] == 1
+    assert (tmp_path / "fig-1.1.1-cpu.png").read_text() == "1 rows beside"
 
 
 def test_experiment_writes_data_plot_and_verdicts(invoke, tmp_path):

@@ -29,7 +29,8 @@ def reproduce(
 ) -> tuple[dict[str, list[Verdict]], dict[str, str]]:
     """Run experiments, and save the data, the picture and the verdicts of each.
 
-    The trainings of all experiments run first, side by side. So no core waits for the last training of an experiment.
+    All trainings run before the first measurement. Trainings with the same number of seeds share the cores, also those
+    of different experiments. So a core hardly ever waits for the last training of an experiment.
 
     Args:
         experiments: the experiments.
@@ -96,6 +97,10 @@ def reproduce(
         except (InputError, OSError) as error:
             failures[experiment.name] = str(error)
             say(f"{experiment.name}: {error}")
+    for experiment in experiments:
+        if experiment.name in verdicts and any(name in verdicts for name in experiment.beside):
+            # The data beside it may have been measured after it.
+            verdicts[experiment.name] = redraw(experiment, scale, results)
     return verdicts, failures
 
 
