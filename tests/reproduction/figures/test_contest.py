@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bytenet.datasets import Pairs
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE
 from bytenet.reproduction.figures.contest import factors
 from bytenet.reproduction.figures.contest.attention_offsets import by_offset
 from bytenet.reproduction.figures.contest.decoding_cost import on_line
@@ -139,18 +140,45 @@ def test_a_factor_adds_the_pairs_of_the_other_direction_with_a_tag(monkeypatch, 
     assert data.synthetic_tag is not None
 
 
-def test_factors_are_judged_by_their_gain_over_the_preset():
-    columns = ("bleu", "chrf", "bleu_gain", "chrf_gain")
+def factor_rows(**gains):
+    """Rows of the preset (20 of each score in all trials) and of "dropout .5", by the columns of the gains."""
     shared = {"length_ratio": 1.0, "minutes": 20.0, "best_step": 3000, "steps": 3120, "val_loss": 0.7}
     rows = []
-    for change, gains in ((factors.PRESET, ("", "")), ("dropout .5", (1.5, 2.5))):
-        for trial, gain in enumerate(gains, start=1):
+    for change, known in ((factors.PRESET, {}), ("dropout .5", gains)):
+        for trial, gain in enumerate((1.5, 2.5), start=1):
             row = {"change": change, "trial": trial, **shared}
-            for column in columns:
-                value = gain if column.endswith("gain") else 20.0
-                row |= {column: value, f"{column}_low": value, f"{column}_high": value}
+            for key in ("bleu", "chrf"):
+                score = 20.0 if change == factors.PRESET else 20.0 + gain
+                own = known.get("gain", gain) if change != factors.PRESET else 0.0
+                for column, value in ((key, score), (f"{key}_gain", own)):
+                    row |= {column: value, f"{column}_low": value, f"{column}_high": value}
             rows.append(row)
-    verdicts = find_experiment("quality-factors").verdicts(rows, "cpu")
+    return rows
+
+
+def test_factors_are_judged_by_their_gain_over_the_preset():
+    verdicts = find_experiment("quality-factors").verdicts(factor_rows(), "cpu")
     assert [round(verdict.measured, 6) for verdict in verdicts] == [20.0, 20.0, 2.0, 2.0]
     assert "gain of BLEU, dropout .5" in verdicts[2].quantity
     assert "1.50 to 1.50, 2.50 to 2.50" in verdicts[2].note
+
+
+def test_gains_over_a_preset_that_another_machine_translated_are_kept(tmp_path, figures):
+    experiment, joined = find_experiment("quality-factors"), factor_rows(gain="")
+    of_change = experiment.verdicts(joined, "cpu")[2:]
+    assert [verdict.measured for verdict in of_change] == [2.0, 2.0]
+    assert "not bootstrapped over sentences" in of_change[0].note
+    experiment.plot(joined, tmp_path / "factors.png")
+    assert [label.get_text() for label in figures[-1].axes[0].get_yticklabels()] == ["dropout .5"]
+    assert sorted(line.get_xdata()[0] for line in figures[-1].axes[0].lines)[1:] == [1.5, 2.5]
+
+
+def test_factors_are_drawn_and_judged_before_a_change_is_finished(tmp_path):
+    experiment, preset = find_experiment("quality-factors"), factor_rows()[:2]
+    experiment.plot(preset, tmp_path / "factors.png")
+    assert (tmp_path / "factors.png").read_bytes().startswith(b"\x89PNG")
+    assert [verdict.measured for verdict in experiment.verdicts(preset, "cpu")] == [20.0, 20.0]
+
+
+def test_ablations_have_enough_trainings_for_a_claim():
+    assert find_experiment("convs2s-ablations").num_seeds("cpu") >= FEWEST_TO_COMPARE

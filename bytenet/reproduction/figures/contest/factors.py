@@ -18,7 +18,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SMOKE, SYSTEMS, length_settings, validation_of
-from bytenet.reproduction.figures.shared.cells import texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.corpus_files import as_split
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import (
@@ -136,7 +136,7 @@ def _measure(work: Work) -> Table:
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """The scores of the preset, and the gain of each change."""
-    verdicts = []
+    verdicts, changed = [], _with_gains(table)
     for name in texts_in(table, "change"):
         rows = [row for row in table if row["change"] == name]
         means = {
@@ -145,7 +145,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         }
         for key, score in SCORES.items():
             column = key if name == PRESET else f"{key}_gain"
-            values = list(by_trial(rows, column).values())
+            values = list(by_trial(table if name == PRESET else changed, column, change=name).values())
             if not values:
                 continue
             verdicts.append(
@@ -161,9 +161,23 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     return verdicts
 
 
+def _with_gains(table: Table) -> Table:
+    """The rows of changes whose preset of the same trial is in the table, with the differences of both scores as gains.
+
+    The gains are also those of joined rows. The translations of their preset were made on another machine, so they have
+    no bootstrap intervals of the gains.
+    """
+    preset = {int(row["trial"]): row for row in table if row["change"] == PRESET}
+    return [
+        row | {f"{key}_gain": number_in(row, key) - number_in(preset[row["trial"]], key) for key in SCORES}
+        for row in table
+        if row["change"] != PRESET and row["trial"] in preset
+    ]
+
+
 def _plot(table: Table, path: Path) -> None:
     """Draw the gains of each change over the preset, a panel for each score."""
-    changed = [row for row in table if row["change"] != PRESET and row["bleu_gain"] != ""]
+    changed = _with_gains(table)
     names = texts_in(changed, "change")
     figure = new_figure(1.6 + 0.32 * len(names), width=10.0)
     all_axes = figure.subplots(1, 2, sharey=True)
@@ -174,7 +188,7 @@ def _plot(table: Table, path: Path) -> None:
         axes.set_xlabel(f"gain of {score} on the validation set")
         axes.grid(alpha=0.3)
     all_axes[0].set_yticks(range(len(names)), names)
-    all_axes[0].set_ylim(len(names) - 0.5, -0.5)
+    all_axes[0].set_ylim(max(1, len(names)) - 0.5, -0.5)
     legend_below(figure, handles_of(all_axes))
     save(figure, path)
 

@@ -54,13 +54,15 @@ def handles_of(all_axes: Sequence["Axes"]) -> dict[str, Any]:
 
 
 def legend_below(figure: "Figure", handles: Mapping[str, Any], title: str | None = None) -> None:
-    """Draw a legend below all axes, in as many columns as fit.
+    """Draw a legend below all axes, in as many columns as fit. Without handles there is none.
 
     Args:
         figure: gets the legend.
         handles: legend handles by label.
         title: title of the legend.
     """
+    if not handles:
+        return
     inches = (_LETTER * max(map(len, handles)) + _HANDLE) * SMALL / 72
     columns = max(1, min(len(handles), int(figure.get_figwidth() / inches)))
     figure.legend(
