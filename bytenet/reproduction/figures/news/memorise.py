@@ -79,7 +79,9 @@ def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
 
         (run,) = runs(work.scale)
         folder = work.folders(run)[0]
-        pairs = within(pairs_of_split(folder, split), *((0, 10_000) if work.scale == "smoke" else CPU_LENGTHS))
+        pairs = pairs_of_split(folder, split)
+        if work.scale == "cpu":
+            pairs = within(pairs, *CPU_LENGTHS)
         result = evaluate_run(folder, pairs, name, beam_size=10, length_penalty=0.0, bootstrap=0)
         ratio = sum(map(len, result.hypotheses)) / sum(map(len, result.references))
         shown = sorted(set(np.linspace(0, len(pairs) - 1, 6).round().astype(int).tolist()))

@@ -1,5 +1,7 @@
 """The logic of the experiments on natural language, with handmade curves."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -164,3 +166,18 @@ def test_another_training_of_bytenet_than_that_of_its_own_figure_is_named():
         for beside in (same, other, [])
     ]
     assert [words in note for note in notes] == [False, True, False]
+
+
+@pytest.mark.parametrize(("scale", "translated"), [("smoke", 3), ("cpu", 1), ("thesis", 3)])
+def test_samples_are_of_all_sentences_except_where_the_training_had_fewer(scale, translated, monkeypatch):
+    seen = []
+
+    def evaluate(folder, pairs, *_, **options):
+        seen.append(len(pairs))
+        return SimpleNamespace(sources=pairs.source, references=pairs.target, hypotheses=pairs.target)
+
+    texts = ["a" * length for length in (10, 100, 200)]
+    monkeypatch.setattr("bytenet.evaluation.pairs_of_split", lambda folder, split: Pairs(texts, texts))
+    monkeypatch.setattr("bytenet.evaluation.evaluate_run", evaluate)
+    find_experiment("tab-3.3.2").measure(SimpleNamespace(scale=scale, folders=lambda run: ["folder"]))
+    assert seen == [translated]
