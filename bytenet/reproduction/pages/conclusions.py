@@ -18,7 +18,6 @@ from bytenet.reproduction.data import read_data
 from bytenet.reproduction.engine.number_format import number_text
 from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.pages.differences import source_links
-from bytenet.reproduction.registry import find_experiment
 
 _FILE = "conclusions.yaml"
 NOT_JUDGED = "to be judged"
@@ -92,7 +91,7 @@ def judge_conclusions(verdicts: Mapping[str, Sequence[Verdict]]) -> list[Judgeme
     """The judgements on all conclusions.
 
     Args:
-        verdicts: the verdicts of the present results, by experiment.
+        verdicts: the verdicts of the present results with their evidence, by experiment.
 
     Returns:
         One judgement for each conclusion; none without any results.
@@ -102,7 +101,7 @@ def judge_conclusions(verdicts: Mapping[str, Sequence[Verdict]]) -> list[Judgeme
 
 def _judge(conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]]) -> Judgement:
     """Fill in the numbers; or list what is missing or has changed since the judgement."""
-    basis: list[tuple[str, Verdict]] = []
+    basis: list[Verdict] = []
     changes: list[str] = []
     for name, outcomes in conclusion.rests_on.items():
         by_quantity = {verdict.quantity: verdict for verdict in verdicts.get(name, ())}
@@ -113,12 +112,12 @@ def _judge(conclusion: Conclusion, verdicts: Mapping[str, Sequence[Verdict]]) ->
             elif verdict.outcome != outcome:
                 changes.append(f"{name}, {quantity}: {verdict.outcome}, was {outcome}")
             else:
-                basis.append((name, verdict))
+                basis.append(verdict)
     if changes:
         return Judgement(conclusion, NOT_JUDGED, "; ".join(changes), conclusion.evidence)
-    because = conclusion.because.format(*(number_text(verdict.measured) for _, verdict in basis))
-    kinds = [verdict.evidence or find_experiment(name).basis_at("cpu").evidence for name, verdict in basis]
-    return Judgement(conclusion, conclusion.stands, because, conclusion.evidence or "; ".join(dict.fromkeys(kinds)))
+    because = conclusion.because.format(*(number_text(verdict.measured) for verdict in basis))
+    kinds = dict.fromkeys(verdict.evidence for verdict in basis if verdict.evidence)
+    return Judgement(conclusion, conclusion.stands, because, conclusion.evidence or "; ".join(kinds))
 
 
 def conclusions_summary(judgements: Sequence[Judgement]) -> str:

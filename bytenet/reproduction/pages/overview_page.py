@@ -30,7 +30,7 @@ def overview_page(
         common: the conditions that most results share.
         folder: path from the page to the pages of the chapters, with a slash at the end.
     """
-    judgements = judge_conclusions({result.experiment.name: result.verdicts for result in results})
+    judgements = judge_conclusions({result.experiment.name: result.verdicts_with_evidence for result in results})
     sections = [
         "# Reproduction of the thesis",
         _introduction(experiments, results),

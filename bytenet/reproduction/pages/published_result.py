@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,11 @@ class PublishedResult:
     def evidence_of(self, verdict: Verdict) -> Evidence:
         """The kind of evidence of one of its verdicts."""
         return verdict.evidence or self.basis.evidence
+
+    @property
+    def verdicts_with_evidence(self) -> list[Verdict]:
+        """Its verdicts. Each names its kind of evidence."""
+        return [replace(verdict, evidence=self.evidence_of(verdict)) for verdict in self.verdicts]
 
     def seeds_text(self, verdict: Verdict) -> str:
         """The number of seeds of a verdict; "" without trainings, because nothing is random then."""

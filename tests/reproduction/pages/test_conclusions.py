@@ -1,6 +1,7 @@
 """Judgements on the conclusions of the thesis are checked against their verdicts."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from bytenet.reproduction.pages.conclusions import (
     read_conclusions,
 )
 from bytenet.reproduction.pages.differences import source_links
+from bytenet.reproduction.pages.write_pages import write_pages
 from bytenet.reproduction.registry import all_experiments
 
 RESULTS = Path(__file__).parents[3] / "docs" / "reproduction"
@@ -28,7 +30,7 @@ CONCLUSION = Conclusion(
 )  # fmt: skip
 VERDICTS = [
     Verdict(quantity="second", printed="", measured=0.25, outcome="not shown", evidence="rescored"),
-    Verdict(quantity="first", printed=0.3, measured=0.31, outcome="agrees"),
+    Verdict(quantity="first", printed=0.3, measured=0.31, outcome="agrees", evidence="trained, same size"),
 ]
 
 
@@ -66,6 +68,15 @@ def test_changed_outcome_requires_a_new_judgement(one):
     assert f"| {NOT_JUDGED} | " in row
     for part in ("fig-3.3.1, first", "not reproduced", "agrees"):
         assert part in row
+
+
+def test_evidence_is_that_of_the_published_scale(tmp_path):
+    for kind in ("csv", "json"):
+        shutil.copy(RESULTS / f"fig-3.3.2-cpu.{kind}", tmp_path / f"fig-3.3.2-thesis.{kind}")
+    write_pages(tmp_path / "page.md", tmp_path)
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    (row,) = [line for line in page.split("\n") if line.startswith("| The test cross entropy of the news falls")]
+    assert row.split(" | ")[2] == "trained, same size"
 
 
 def test_summary_counts_judgements_and_lists_all_that_are_not_open(monkeypatch):
