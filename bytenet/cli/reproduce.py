@@ -13,8 +13,8 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.command(short_help="Regenerate the thesis's figures and tables.")
 @click.argument("names", nargs=-1)
-@click.option("--list", "show_list", is_flag=True, help="List the figures and tables, and what each needs.")
-@click.option("--all", "take_all", is_flag=True, help="Take all figures and tables.")
+@click.option("--list", "show_list", is_flag=True, help="List all experiments, and what each needs.")
+@click.option("--all", "take_all", is_flag=True, help="Take all experiments, also those beyond the thesis.")
 @click.option(
     "--scale", type=click.Choice(["smoke", "cpu", "thesis"]), default="cpu", show_default=True,
     help="smoke: takes a minute, numbers mean nothing; cpu: for two cores; thesis: the thesis's settings.",
@@ -59,6 +59,8 @@ def reproduce(
     page: Path | None,
 ) -> None:
     """Make figures and tables of the thesis again, by NAME such as fig-3.3.1, and compare them with the thesis.
+
+    Other experiments go beyond the thesis, such as family-contest.
 
     Data (CSV), picture (PNG) and verdicts (JSON) of each are saved in --out. Trainings are saved in --runs. Figures
     that show the same training share it, and a stopped training resumes. With --partial, figures of many trainings are

@@ -29,7 +29,7 @@ def find_experiment(name: str) -> Experiment:
     if name.lower() in by_name:
         return by_name[name.lower()]
     hint = nearest(name.lower(), by_name)
-    raise ConfigError(f"{name!r} is not a figure or table here.{hint} `bytenet reproduce --list` lists them all.")
+    raise ConfigError(f"{name!r} is not an experiment here.{hint} `bytenet reproduce --list` lists them all.")
 
 
 def _position(name: str) -> tuple[int | str, ...]:

@@ -55,7 +55,7 @@ def test_experiment_names_ignore_case():
 
 @pytest.mark.parametrize(("name", "hint"), [("fig-3.31", "Did you mean fig-3.3.1?"), ("nothing", "")])
 def test_unknown_name_is_refused_with_the_nearest_suggestion(name, hint):
-    with pytest.raises(ConfigError, match=f"'{name}' is not a figure or table here") as error:
+    with pytest.raises(ConfigError, match=f"'{name}' is not an experiment here") as error:
         find_experiment(name)
     assert hint in str(error.value)
     assert "bytenet reproduce --list" in str(error.value)
