@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytenet.config import PATH_KEYS, Config, load_config
+from bytenet.config.building import build_config
 from bytenet.config.families import DEFAULT_FAMILY
+from bytenet.config.settings_text import Setting
 from bytenet.errors import InputError
 
 
@@ -159,9 +161,9 @@ class Training:
         self.check_settings()
         then, now = self.marker.read_text(encoding="utf-8").split("\n"), self.digest.split("\n")
         if then[0] != now[0]:
-            raise self._error(["its text was different"])
+            raise self._error("was trained with another text")
         if then[1:] and then[1:] != now[1:]:  # the markers of earlier versions have one line
-            raise self._error(["the training that it starts from has other settings"])
+            raise self._error("started from a training with other settings")
         return True
 
     def check_settings(self) -> None:
@@ -180,12 +182,12 @@ class Training:
             if key not in PATH_KEYS or (key in starts and self._start_name(old) != self._start_name(new))
         ]
         if changes:
-            raise self._error(changes)
+            raise self._error(f"was trained with other settings: {'; '.join(changes)}")
 
-    def _error(self, changes: Sequence[str]) -> InputError:
+    def _error(self, difference: str) -> InputError:
         return InputError(
-            f"{self.folder} was trained with other settings: {'; '.join(changes)}. Remove this folder to train again, "
-            "or give another --runs."
+            f"{self.folder} {difference}. To train with the present ones, give another --runs, which keeps this "
+            "training; or remove the folder, which deletes it."
         )
 
     def _start_name(self, path: str | None) -> tuple[str, ...]:
@@ -219,11 +221,10 @@ def _digest_of_starts(run: TrainingRun, seed: int) -> str:
     """
     settings = []
     for start in unique_runs([run])[:-1]:
-        family = type(start.config(seed).model)
-        defaults = without_paths(Config(model=family())) | {"model.family": DEFAULT_FAMILY}
-        changed = {
-            key: value for key, value in start.settings_without_paths(seed).items() if value != defaults.get(key)
-        }
+        present = start.settings_without_paths(seed)
+        family = Setting("model.family", present["model.family"], "the family")
+        defaults = without_paths(build_config([family])) | {"model.family": DEFAULT_FAMILY}
+        changed = {key: value for key, value in present.items() if value != defaults.get(key)}
         settings.append([start.name, changed])
     return hashlib.sha256(json.dumps(settings).encode()).hexdigest()
 

@@ -48,7 +48,7 @@ def on_text():
 
 def test_changed_training_text_is_refused(train, on_text):
     train(on_text("a\n"))
-    assert "its text was different" in train(on_text("b\n"))["one"]
+    assert "was trained with another text." in train(on_text("b\n"))["one"]
 
 
 def test_training_on_prepared_files_is_measured_unless_they_have_changed(train, trainer, on_text, tmp_path):
@@ -60,7 +60,7 @@ def test_training_on_prepared_files_is_measured_unless_they_have_changed(train, 
     assert [seed for seed, _ in work.finished(on_text("a\n"))] == [1, 2]
     assert told == []
     assert work.finished(on_text("b\n")) == []
-    assert ["its text was different" in line for line in told] == [True, True]
+    assert ["was trained with another text." in line for line in told] == [True, True]
 
 
 FIRST = TrainingRun("first", "digits")
@@ -107,7 +107,7 @@ def test_run_is_refused_if_its_start_run_was_retrained_differently(train, tmp_pa
     other = replace(FIRST, settings=("training.learning_rate=0.5",))
     further = replace(FURTHER, starts=tuple(start._replace(run=other) for start in FURTHER.starts))
     shutil.rmtree(tmp_path / "first")
-    assert "the training that it starts from has other settings" in train(further)["further"]
+    assert "started from a training with other settings." in train(further)["further"]
     marker.write_text(marker.read_text().partition("\n")[0])  # the format of earlier versions
     assert "further" not in train(further)
 
@@ -120,7 +120,7 @@ def test_start_run_may_have_another_family(train, tmp_path):
     assert isinstance(train(further()), list)
     shutil.rmtree(tmp_path / "first")
     failed = train(further("model.input_feeding=false"))
-    assert "the training that it starts from has other settings" in failed["further"]
+    assert "started from a training with other settings." in failed["further"]
 
 
 def test_run_that_began_with_another_start_run_is_refused(train, tmp_path):
