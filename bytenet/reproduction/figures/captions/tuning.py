@@ -15,6 +15,7 @@ from bytenet.reproduction.figures.captions.runs import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
+from bytenet.reproduction.figures.shared.tried_settings import best_of_tries
 
 
 def _tries(scale: Scale) -> list[tuple[str, Choice]]:
@@ -37,27 +38,8 @@ def _label(way: str, choice: Choice) -> Row:
 
 
 def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
-    verdicts = []
-    for way in texts_in(table, "way"):
-        rows = [row for row in table if row["way"] == way]
-        best = max(rows, key=lambda row: number_in(row, "val_chrf"))
-        notes = [
-            f"{_words(_choice(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
-            + ("" if row["best_step"] else ", what it started from was kept")
-            for row in rows
-        ]  # fmt: skip
-        missing = [tried for tried, _ in _tries(scale)].count(way) - len(rows)
-        if missing:
-            notes.append(f"{missing} to come")
-        elif _choice(best) != CHOSEN[way]:
-            notes.append(f"monolingual-captions takes another: {_words(CHOSEN[way])}")
-        verdicts.append(
-            Verdict(
-                quantity=f"validation chrF of the best of {len(rows)} settings, {way}", printed="not tried",
-                measured=float(best["val_chrf"]), note="; ".join(notes),
-            )
-        )  # fmt: skip
-    return verdicts
+    tried = [way for way, _ in _tries(scale)]
+    return best_of_tries(table, "way", _choice, _words, CHOSEN, tried, "monolingual-captions")
 
 
 def _choice(row: Row) -> Choice:

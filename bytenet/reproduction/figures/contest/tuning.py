@@ -15,6 +15,7 @@ from bytenet.reproduction.figures.contest.systems import (
 )
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
+from bytenet.reproduction.figures.shared.tried_settings import best_of_tries
 
 
 def _tries(scale: Scale) -> list[tuple[str, Choice]]:
@@ -44,26 +45,8 @@ def _words(choice: Choice) -> str:
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
-    verdicts = []
-    for system in texts_in(table, "system"):
-        rows = [row for row in table if row["system"] == system]
-        best = max(rows, key=lambda row: number_in(row, "val_chrf"))
-        notes = [
-            f"{_words(_choice(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
-            for row in rows
-        ]
-        missing = [tried for tried, _ in _tries(scale)].count(system) - len(rows)
-        if missing:
-            notes.append(f"{missing} to come")
-        elif _choice(best) != CHOSEN[system]:
-            notes.append(f"family-contest takes another: {_words(CHOSEN[system])}")
-        verdicts.append(
-            Verdict(
-                quantity=f"validation chrF of the best of {len(rows)} settings, {system}", printed="not tried",
-                measured=number_in(best, "val_chrf"), note="; ".join(notes),
-            )
-        )  # fmt: skip
-    return verdicts
+    tried = [system for system, _ in _tries(scale)]
+    return best_of_tries(table, "system", _choice, _words, CHOSEN, tried, "family-contest")
 
 
 def _plot(table: Table, path: Path) -> None:
