@@ -23,6 +23,7 @@ from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     measure_baseline,
     supervised_bytenet,
 )
+from bytenet.reproduction.figures.shared.plots import new_figure, save
 
 
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
@@ -118,9 +119,7 @@ def _bound(table: Table) -> list[Verdict]:
 
 
 def _plot(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = new_figure(4.8)
     axes = figure.subplots()
     sizes = list(PRINTED)
     axes.plot(sizes, list(PRINTED.values()), "k--s", label="attention, thesis (one training each)")
@@ -139,7 +138,7 @@ def _plot(table: Table, path: Path) -> None:
     axes.set(xlabel="labelled pairs", ylabel="misclassification rate, test set of seed 2", ylim=(0, 1))
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=100)
+    save(figure, path)
 
 
 EXPERIMENTS = (

@@ -15,6 +15,7 @@ from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
 from bytenet.reproduction.figures.shared.cells import text_in
 from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores_on
+from bytenet.reproduction.figures.shared.plots import new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 _PRESET = "the preset"
@@ -137,10 +138,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _plot(table: Table, path: Path) -> None:
-    from matplotlib.figure import Figure
-
     labels = list(dict.fromkeys((text_in(row, "problem"), text_in(row, "settings")) for row in table))
-    figure = Figure(figsize=(8, 1 + 0.35 * len(labels)), layout="constrained")
+    figure = new_figure(1 + 0.35 * len(labels))
     axes = figure.subplots()
     for place, (name, label) in enumerate(labels):
         own = list(by_trial(table, "misclassification", problem=name, settings=label).values())
@@ -149,9 +148,9 @@ def _plot(table: Table, path: Path) -> None:
         axes.plot(fmean(own), place, "|", color=colour, markersize=14)
     axes.set_yticks(range(len(labels)), [f"{name}: {label}" for name, label in labels])
     axes.invert_yaxis()
-    axes.set_xlabel("misclassification rate on unseen sequences (points: trainings, bar: mean)")
+    axes.set_xlabel("misclassification rate on unseen sequences\n(points: trainings, bar: mean)")
     axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=100)
+    save(figure, path)
 
 
 def _labels(scale: Scale) -> list[Row]:
