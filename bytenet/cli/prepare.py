@@ -17,7 +17,7 @@ from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path) -> None:
     """Make a run folder with the settings of PRESET_OR_FILE and the encoded pairs.
 
-    As in `bytenet train`, leave out PRESET_OR_FILE with --set data.corpus=NAME.
+    With --set data.corpus=NAME, PRESET_OR_FILE can be left out.
 
     Copy the folder to a machine with JAX or PyTorch, and train there: KERAS_BACKEND=jax bytenet fit RUN. Then copy it
     back. It is a run folder like any other, for `translate`, `evaluate` and `export`.

@@ -15,9 +15,9 @@ from bytenet.lite.translator import Translator
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Translate. Returns the exit code: 0 success; 1 or 2 failure, explained by a message. Wrong use exits with 2.
+    """Translate. Returns the exit code: 0 success; 1 failure; 2 options that the model does not allow.
 
-    2 is for options that the model does not allow.
+    A message explains each failure. Options that the parser refuses end the process with 2.
     """
     parser = argparse.ArgumentParser(
         prog="bytenet-lite",

@@ -157,7 +157,7 @@ class Archive:
 
     def _failure(self, reason: str, error: Exception) -> InputError:
         if isinstance(error, PermissionError):
-            return InputError(f"{self.path} cannot be read: {error.strerror}. Change its permissions, or copy it.")
+            return InputError(f"{self.path} cannot be read: {error.strerror}. Change its permissions.")
         return self._error(f"{reason} ({error})")
 
     def _error(self, reason: str) -> InputError:

@@ -140,7 +140,7 @@ def _gaps(result: Breakdown) -> Iterable[str]:
     if before := result.capture.get("settled_seconds_before"):
         change = result.step_seconds / before - 1
         if change < 0:
-            yield f"  the profiler made no steps slower: they were {-change:.0%} faster than before it"
+            yield f"  steps were {-change:.0%} faster with the profiler than before it"
         else:
             yield f"  the profiler made steps {change:+.0%} slower"
     if result.is_compiled:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def check_is_named(preset_or_file: str | None, overrides: Sequence[str], example: str) -> None:
-    """Raise a UsageError if there is neither a preset or file, nor a corpus.
+    """Raise a UsageError if neither a preset, nor a file, nor a corpus is named.
 
     Args:
         preset_or_file: of the command.

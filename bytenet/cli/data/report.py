@@ -14,7 +14,9 @@ from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @click.option("--list", "list_corpora", is_flag=True, help="List the corpora that data.corpus can name, and exit.")
 def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool, list_corpora: bool) -> None:
-    """Show the corpus of PRESET_OR_FILE as a training would see it. Leave it out with --set data.corpus=NAME.
+    """Show the corpus of PRESET_OR_FILE as a training would see it.
+
+    With --set data.corpus=NAME, PRESET_OR_FILE can be left out.
 
     The report has a histogram of lengths, the buckets with their batches and padding, the alphabet with rare and odd
     characters, pairs that may not be translations of each other, and how much of the text without translations would

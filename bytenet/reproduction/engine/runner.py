@@ -99,8 +99,11 @@ def reproduce(
             say(f"{experiment.name}: {error}")
     for experiment in experiments:
         if experiment.name in verdicts and any(name in verdicts for name in experiment.beside):
-            # The data beside it may have been measured after it.
-            verdicts[experiment.name] = redraw(experiment, scale, results)
+            try:  # the data beside it may have been measured after it
+                verdicts[experiment.name] = redraw(experiment, scale, results)
+            except (InputError, OSError) as error:
+                failures[experiment.name] = str(error)
+                say(f"{experiment.name}: {error}")
     return verdicts, failures
 
 

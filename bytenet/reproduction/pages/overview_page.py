@@ -73,7 +73,7 @@ code."""
 _COMMANDS = """## Run it again
 
 ```
-bytenet reproduce --list                      # all figures and tables, what they need, how long they take
+bytenet reproduce --list                      # all experiments, what they need, how long they take
 bytenet reproduce fig-3.3.1 --scale cpu       # trains, then saves data, picture and verdicts in reproduction/
 ```
 
@@ -96,7 +96,7 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   of a plot, or of an "approximately" in the text. The cells of figure 3.6.1 are means of five trainings. They agree if
   Welch's 95 % interval of the difference contains 0. For rescored translations,
   the verdict is "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or
-  "no difference".
+  "no difference". This needs at least five trainings, too.
 - **Verdict** on a statement: "shown" or "not shown".
 - **One training**, also of a smaller model, can show that something happens: for example, that this model learns its
   pairs by heart, or that its test loss rises again. It cannot show which of two models is better, which value is

@@ -60,13 +60,13 @@ def download(file: RemoteFile, destination: Path) -> Path:
         reason = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror
         raise InputError(
             f"{file.url} could not be saved as {destination}: {reason}. Free some space or make the folder writable, "
-            f"and run the same command again; {what_repeating_does(file)}."
+            f"and run the same command again; {effect_of_repeating(file)}."
         ) from error
     return destination
 
 
-def what_repeating_does(file: RemoteFile) -> str:
-    """Whether a repeated download of a file continues, in words."""
+def effect_of_repeating(file: RemoteFile) -> str:
+    """What a repeated download of a file does, in words."""
     return "the download will continue" if file.checksum else "the download will begin again"
 
 

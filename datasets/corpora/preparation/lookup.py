@@ -73,7 +73,7 @@ def fetch(file: RemoteFile) -> Path:
     cached = cache_folder() / file.path
     if cached.exists():
         return cached
-    from bytenet.datasets.corpora.preparation.download import DownloadError, download, what_repeating_does
+    from bytenet.datasets.corpora.preparation.download import DownloadError, download, effect_of_repeating
 
     try:
         return download(file, cached)
@@ -81,5 +81,5 @@ def fetch(file: RemoteFile) -> Path:
         under = f"{folder}/{file.path}" if folder else f"FOLDER/{file.path}, with {DATA_VARIABLE}=FOLDER set,"
         raise InputError(
             f"{file.url} could not be downloaded ({error}). Run the same command again when there is a network; "
-            f"{what_repeating_does(file)}. Or fetch the file elsewhere and put it at {under} or at {cached}."
+            f"{effect_of_repeating(file)}. Or fetch the file elsewhere and put it at {under} or at {cached}."
         ) from error

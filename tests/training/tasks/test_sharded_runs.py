@@ -223,7 +223,7 @@ def test_the_text_of_shards_is_only_for_training(config, tmp_path):
 def test_rare_characters_that_must_be_known_are_refused_at_the_start(config, tmp_path):
     settings = config("data.unknown=error", "data.min_character_count=40")
     with pytest.raises(
-        InputError, match=r"does not have \d+ of the characters in the shards: '.', .*data\.min_character"
+        InputError, match=r"does not have \d+ of the characters in the shards, .*: '.', .*data\.min_character"
     ):
         train(settings, tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -164,8 +164,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 def _with_gains(table: Table) -> Table:
     """The rows of changes whose preset of the same trial is in the table, with the differences of both scores as gains.
 
-    The gains are also those of joined rows. The translations of their preset were made on another machine, so they have
-    no bootstrap intervals of the gains.
+    Joined rows have gains, too. Their preset was translated on another machine, so these gains have no bootstrap
+    intervals.
     """
     preset = {int(row["trial"]): row for row in table if row["change"] == PRESET}
     return [

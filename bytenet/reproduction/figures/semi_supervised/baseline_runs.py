@@ -48,7 +48,9 @@ EPOCHS = {"bytenet": 301, "baseline": 1001, "other version": 2001}
 
 The author scored the folder that this other version writes (commit 21b8aa4). The version with 1,001 writes another one.
 """
-SHARED_SETS = "the trainings share five training sets but count as independent, so it may be too narrow"
+SHARED_SETS = (
+    "the trainings share five training sets but count as independent, so the interval may be too narrow or too wide"
+)
 """A note on intervals that compare the baseline with ByteNet."""
 _SETTINGS = (
     f"data.validation_seed={TEST_SEEDS[0]}", "data.num_validation=1024", "evaluation.continuous_every_seconds=null",

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from bytenet.evaluation.t_intervals import difference_of_means, next_value
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, next_value
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Outcome, Verdict, statement
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION
 from bytenet.reproduction.figures.semi_supervised.grid_gains import (
-    FORKS,
     below_attention,
     effect_of_text,
     more_text,
@@ -60,7 +59,7 @@ def _error_verdicts(table: Table, scale: Scale, beside: dict[str, Table]) -> lis
             outcomes = [outcome for _, of_cells in filter(None, compared) for outcome in of_cells]
             if outcomes:
                 verdicts.append(_all_cells(rows, outcomes, sizes, words, reproduces))
-        verdicts += effect_of_text(rows, words, FORKS if settings == "default" else "")
+        verdicts += effect_of_text(rows, words, is_chosen=settings == "default")
         verdicts += more_text(rows, words)
         verdicts += below_attention(rows, words, beside[ATTENTION])
     return verdicts
@@ -109,7 +108,8 @@ def _compare_cells(
     weights = " ".join(short_number(weight).rstrip("0") for weight in WEIGHTS)
     verdict = Verdict(
         quantity=f"{words}: means with {', '.join(f'{size:,}' for size in sizes)} unlabelled, weights {weights} each",
-        printed="; ".join(printed_means), measured="; ".join(means), seeds=min(trials), outcome=overall,
+        printed="; ".join(printed_means), measured="; ".join(means), seeds=min(trials),
+        outcome=overall if min(trials) >= FEWEST_TO_COMPARE else "no claim",
         note=f"{counts_text} of the {len(sizes) * len(WEIGHTS)} cells (Welch, 95 %; trainings with the same training "
         f"set count as independent), {trials_text(trials)}",
     )  # fmt: skip

@@ -17,7 +17,7 @@ def best_of_tries(
     words: Callable[[_Choice], str],
     chosen: Mapping[str, _Choice],
     tried: Sequence[str],
-    user: str,
+    experiment: str,
 ) -> list[Verdict]:
     """The best validation chrF of each model, and the scores of all its settings in the note.
 
@@ -29,7 +29,7 @@ def best_of_tries(
         words: describes settings.
         chosen: the settings that were chosen, by the name of the model.
         tried: the name of the model of each training, also of those that are not finished.
-        user: the experiment that takes the chosen settings.
+        experiment: the name of the experiment that takes the chosen settings.
     """
     verdicts = []
     for name in texts_in(table, column):
@@ -44,7 +44,7 @@ def best_of_tries(
         if missing:
             notes.append(f"{missing} to come")
         elif choice_of(best) != chosen[name]:
-            notes.append(f"{user} takes another: {words(chosen[name])}")
+            notes.append(f"{experiment} takes another: {words(chosen[name])}")
         verdicts.append(
             Verdict(
                 quantity=f"validation chrF of the best of {len(rows)} settings, {name}", printed="not tried",

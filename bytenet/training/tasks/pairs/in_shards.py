@@ -48,7 +48,7 @@ class PairsInShards(TrainingPairs):
         self.vocabulary = vocabulary or Vocabulary.from_counts(
             self._folder.characters(), data.unknown, data.min_character_count
         )
-        _check_characters(self._folder, self.vocabulary)
+        _check_characters(self._folder, self.vocabulary, has_start=vocabulary is not None)
         self.plan = plan_shards(self._folder, data, replicas, self._share.workers)
         self.stream = ShardStream(self.plan, config.training.seed, target_side=0 if data.reversed else 1)
         counts_of_lengths = self._folder.lengths()
@@ -76,15 +76,17 @@ class PairsInShards(TrainingPairs):
         digest.update(f"{self._folder.fingerprint()} {self._config.data.reversed}".encode())
 
 
-def _check_characters(folder: ShardFolder, vocabulary: Vocabulary) -> None:
+def _check_characters(folder: ShardFolder, vocabulary: Vocabulary, has_start: bool) -> None:
     """Raise an InputError if characters are unknown that must be known. The training would find the first one late."""
     unknown = folder.characters().keys() - set(vocabulary.characters)
     if vocabulary.unknown == "error" and unknown:
         shown = ", ".join(map(repr, sorted(unknown)[:_MOST_SHOWN]))
+        advice = "Set data.unknown to symbol or drop, or data.min_character_count to 1."
+        if has_start:
+            advice = "The model of training.start refuses unknown characters. Start from another one, or from none."
         raise InputError(
-            f"The vocabulary does not have {len(unknown):,} of the characters in the shards: {shown}"
-            f"{', ...' if len(unknown) > _MOST_SHOWN else ''}. Set data.unknown to symbol or drop, or "
-            "data.min_character_count to 1."
+            f"The vocabulary does not have {len(unknown):,} of the characters in the shards, also in pairs that are "
+            f"left out for their length: {shown}{', ...' if len(unknown) > _MOST_SHOWN else ''}. {advice}"
         )
 
 
