@@ -23,5 +23,5 @@ def test_what_to_expect_has_times_scores_and_machine():
 
 
 def test_nothing_is_expected_of_what_was_not_measured():
-    assert expectation("pairs-30k") is None
+    assert expectation("europarl") is None
     assert expectation("my.yaml") is None
