@@ -42,7 +42,7 @@ def test_added_sets_change_nothing_at_first(settings, kind, smallest_config, sup
 
 def test_added_sets_learn_and_are_added_once(smallest_config, supervised_run, pool, unmeasured, tmp_path):
     start = supervised_run("start", "model.source_attention=full")
-    settings = f"training.start={start.path}", "training.added_sets=1"
+    settings = f"training.start={start.path}", "training.added_sets=1", "training.keep_model=last"
     train(smallest_config(*settings, "training.max_steps=2"), tmp_path / "run", models=pool)
     folder = train(smallest_config(*settings, "training.max_steps=4"), tmp_path / "run", resume=True, models=pool)
     assert folder.config.model.num_sets == 2
