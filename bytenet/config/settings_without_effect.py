@@ -1,11 +1,9 @@
 """Settings that were changed, but have no effect because of other settings."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields
 from types import MappingProxyType
 
 from bytenet.config.config import Config
-from bytenet.config.sections.training import TrainingConfig
 
 # The schedules that read a setting of the learning rate.
 _SCHEDULES: Mapping[str, Collection[str]] = MappingProxyType(
@@ -32,10 +30,9 @@ def settings_without_effect(config: Config) -> Iterator[str]:
             "data.batch_chars, or set it to null."
         )
     unread = [
-        f"training.{field.name} {getattr(training, field.name)}"
-        for field in fields(TrainingConfig)
-        if training.schedule not in _SCHEDULES.get(field.name, (training.schedule,))
-        and getattr(training, field.name) != field.default
+        f"training.{name} {getattr(training, name)}"
+        for name, schedules in _SCHEDULES.items()
+        if training.schedule not in schedules and getattr(training, name) != getattr(type(training), name)
     ]
     if unread:
         have = "has" if len(unread) == 1 else "have"

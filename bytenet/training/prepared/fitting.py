@@ -96,9 +96,9 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     clock = Clock(state)
     # One shape, which is compiled once.
     measured = validation_batches(validation, plan.padded_lengths[-1:], config.evaluation.continuous_batch_size)
-    epochs = MeasuredEpochs(run, state, clock, total_steps, plan.num_batches, measured, say)
+    measured_epochs = MeasuredEpochs(run, state, clock, total_steps, plan.num_batches, measured, say)
     if config.training.start is not None and not state.step:
-        epochs.measure_start(model)
+        measured_epochs.measure_start(model)
     seed, loss = config.training.seed, config.training.loss
     model.fit(
         _for_keras(lambda: pairs.training_batches(plan, seed, state.epoch, loss)),
@@ -107,7 +107,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         steps_per_epoch=plan.num_batches,
         callbacks=[
             CountedSteps(state, clock, total_steps, pairs.target_characters / plan.num_batches, say),
-            epochs,
+            measured_epochs,
         ],
         shuffle=False,
         verbose=0,

@@ -78,8 +78,9 @@ class PairsInShards(TrainingPairs):
 
 def _check_characters(folder: ShardFolder, vocabulary: Vocabulary, has_start: bool) -> None:
     """Raise an InputError if characters are unknown that must be known. The training would find the first one late."""
-    unknown = folder.characters().keys() - set(vocabulary.characters)
-    if vocabulary.unknown == "error" and unknown:
+    if vocabulary.unknown != "error":
+        return
+    if unknown := folder.characters().keys() - set(vocabulary.characters):
         shown = ", ".join(map(repr, sorted(unknown)[:_MOST_SHOWN]))
         advice = "Set data.unknown to symbol or drop, or data.min_character_count to 1."
         if has_start:
