@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
 from bytenet.decoding.graph_cache import GraphCache
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel, previous_symbols
@@ -19,20 +19,28 @@ class Aligner:
         batch_size: number of pairs in a batch.
         trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
             a model that does not.
+        row_factor: the numbers of rows of batches are powers of it, or `batch_size`.
 
     Raises:
         InputError: the model has no attention.
     """
 
-    def __init__(self, model: TranslationModel, batch_size: int = 32, trained_lengths: Sequence[int] | None = None):
+    def __init__(
+        self,
+        model: TranslationModel,
+        batch_size: int = 32,
+        trained_lengths: Sequence[int] | None = None,
+        row_factor: int = 2,
+    ):
         if not model.has_attention:
             raise InputError(f"{model.config.kind} has no attention, so it cannot align symbols.")
-        self._batch_size = batch_size
+        self._batch_size, self._row_factor = batch_size, row_factor
         self._lengths = (trained_lengths, model.length_policy.longest)
 
         @tf.function(autograph=False)
         def align(source_ids, target_ids):
-            return model.alignment(model.encode(source_ids), previous_symbols(target_ids))
+            # In half precision, sums over a sentence would be wrong.
+            return tf.cast(model.alignment(model.encode(source_ids), previous_symbols(target_ids)), tf.float32)
 
         def trace(rows: int, length: int):
             ids = tf.TensorSpec([rows, length], tf.int32)
@@ -52,12 +60,21 @@ class Aligner:
         """
         lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
         alignments: list[np.ndarray | None] = [None] * len(lengths)
-        for batch, rows, length in batches_by_length(range(len(lengths)), lengths, self._batch_size, *self._lengths):
+        batches = batches_by_length(
+            range(len(lengths)), lengths, self._batch_size, *self._lengths, self._row_factor
+        )  # fmt: skip
+        for batch, rows, length in batches:
             sides = [pad_batch([side[i] for i in batch], rows, length) for side in (source_ids, target_ids)]
             weights = self._graph(rows, length)(*map(tf.constant, sides)).numpy()
             for index, matrix in zip(batch, weights, strict=False):
                 alignments[index] = matrix[: len(target_ids[index]), : len(source_ids[index])]
         yield from (alignment for alignment in alignments if alignment is not None)
+
+    def make_graphs(self, longest: int) -> None:
+        """Make the graphs of all batches of pairs of up to `longest` symbols in advance."""
+        for length in padded_lengths(longest, *self._lengths):
+            for rows in padded_sizes(self._batch_size, self._row_factor):
+                self._graph(rows, length)
 
 
 def coverage(alignment: np.ndarray) -> float:

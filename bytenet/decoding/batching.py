@@ -13,7 +13,13 @@ _SHORTEST = 32
 
 
 def padded_size(size: int, smallest: int = 1, factor: int = 2) -> int:
-    """The first of `smallest`, `factor` · `smallest`, `factor`² · `smallest`, ... that is at least `size`."""
+    """The first of `smallest`, `factor` · `smallest`, `factor`² · `smallest`, ... that is at least `size`.
+
+    Raises:
+        ValueError: `factor` is below 2.
+    """
+    if factor < 2:
+        raise ValueError(f"row_factor is {factor}; expected 2 or more.")
     while smallest < size:
         smallest *= factor
     return smallest

@@ -79,7 +79,7 @@ def beam_search(
         Madsen 2017, algorithms 2 and 3, with scores that start at [0, −∞, ...].
     """
     n_best = beam_size if n_best is None else n_best
-    check_ranking(n_best, beam_size, "beam_size", length_penalty)
+    check_ranking(n_best, beam_size, "beam_size", length_penalty, length_penalty_rule)
     source_ids = tf.convert_to_tensor(source_ids, tf.int32)
     max_length, limits = length_limits_or_default(model, source_ids, max_length, length_limits)
     batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size

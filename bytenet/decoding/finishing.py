@@ -22,7 +22,7 @@ class Finisher:
         coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score.
         replace_unknown: replace an unknown symbol by the source character that it attends to most.
         dictionary: translations of source characters, for `replace_unknown`.
-        trained_lengths: as for `Aligner`.
+        trained_lengths, row_factor: as for `Aligner`.
 
     Raises:
         InputError: the model has no attention, or the vocabulary has no unknown symbol.
@@ -37,6 +37,7 @@ class Finisher:
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
         trained_lengths: Sequence[int] | None = None,
+        row_factor: int = 2,
     ):
         for name, value in (("coverage_penalty", coverage_penalty), ("replace_unknown", replace_unknown)):
             if value and not model.has_attention:
@@ -48,7 +49,7 @@ class Finisher:
         self._replaces_unknown = replace_unknown
         self._dictionary = dictionary
         is_aligned = coverage_penalty or replace_unknown
-        self._aligner = Aligner(model, batch_size, trained_lengths) if is_aligned else None
+        self._aligner = Aligner(model, batch_size, trained_lengths, row_factor) if is_aligned else None
 
     def __call__(
         self, lines: Sequence[str], source_ids: Sequence[np.ndarray], hypotheses: Sequence[Sequence[Hypothesis]]
@@ -62,13 +63,31 @@ class Finisher:
         """
         if self._aligner is None:
             return [[self._plain(hypothesis) for hypothesis in ranked] for ranked in hypotheses]
-        sources = [ids for ids, ranked in zip(source_ids, hypotheses, strict=True) for _ in ranked]
-        alignments = self._aligner(sources, [hypothesis.ids for ranked in hypotheses for hypothesis in ranked])
+        pairs = [
+            (ids, hypothesis.ids)
+            for ids, ranked in zip(source_ids, hypotheses, strict=True)
+            for hypothesis in ranked
+            if self._needs_alignment(hypothesis)
+        ]
+        alignments = self._aligner([source for source, _ in pairs], [target for _, target in pairs])
         finished = []
         for line, ranked in zip(normalise(lines), hypotheses, strict=True):
-            translations = [self._attended(line, hypothesis, next(alignments)) for hypothesis in ranked]
+            translations = [
+                self._attended(line, hypothesis, next(alignments))
+                if self._needs_alignment(hypothesis)
+                else self._plain(hypothesis)
+                for hypothesis in ranked
+            ]
             finished.append(best_first(translations))
         return finished
+
+    def make_graphs(self, longest: int) -> None:
+        """Make the graphs of alignments in advance, for sources and translations of up to `longest` symbols."""
+        if self._aligner is not None:
+            self._aligner.make_graphs(longest)
+
+    def _needs_alignment(self, hypothesis: Hypothesis) -> bool:
+        return bool(self._coverage_penalty) or self._vocabulary.unknown_id in hypothesis.ids
 
     def part(self, line: str, source_ids: np.ndarray, ids: np.ndarray, start: int) -> str:
         """The text of the latest symbols of a translation that is being written.

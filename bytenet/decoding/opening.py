@@ -71,6 +71,21 @@ def load_together(folders: Sequence[RunFolder | ModelFile]) -> TranslationModel:
     return models[0] if len(models) == 1 else Ensemble(models)
 
 
+def problems_of_search(error: ValidationError, options: Mapping[str, Any]) -> str:
+    """What is wrong with options of a search, in sentences.
+
+    Args:
+        error: what `DecodingConfig` raised.
+        options: the options, by the names of settings.
+    """
+    problems = []
+    for item in error.errors(include_url=False):
+        message = problem_of(item)
+        name = item["loc"][0] if item["loc"] else None
+        problems.append(f"{name} is {shown(options[str(name)])}, but {message}." if name else f"{message}.")
+    return f"The options of the search: {' '.join(problems)}"
+
+
 def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> DecodingConfig:
     """The settings of a search with other values for some of them.
 
@@ -92,12 +107,11 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
     try:
         changed = replace(decoding, **given)
     except ValidationError as error:
-        problems = []
-        for item in error.errors(include_url=False):
-            message = problem_of(item)
-            name = item["loc"][0] if item["loc"] else None
-            problems.append(f"{name} is {shown(given[str(name)])}, but {message}." if name else f"{message}.")
-        raise ConfigError(f"The options of the search: {' '.join(problems)}") from None
+        raise ConfigError(problems_of_search(error, given)) from None
+    if changed.mbr and given.get("coverage_penalty"):
+        raise ConfigError(
+            "mbr and coverage_penalty both rank the hypotheses. Leave out one of them, or set coverage_penalty to 0."
+        )
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "
@@ -118,8 +132,9 @@ def _opened_reranker(
         ConfigError: the options ask for both, or as for `chosen_reranker`.
     """
     if decoding.mbr:
-        if options.get("rerank_with") is not None:
-            raise ConfigError("mbr and rerank_with both rank the hypotheses. Leave out one of them.")
+        for name in ("rerank_with", "rerank_weight"):
+            if options.get(name):
+                raise ConfigError(f"mbr and {name} both rank the hypotheses. Leave out one of them.")
         return None
     configured = folder.config.decoding
     choice = chosen_reranker(

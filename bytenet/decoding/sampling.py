@@ -106,7 +106,7 @@ def sample(
         ValueError: a number is out of its range.
     """
     n_best = sampling.samples if n_best is None else n_best
-    check_ranking(n_best, sampling.samples, "samples", length_penalty)
+    check_ranking(n_best, sampling.samples, "samples", length_penalty, length_penalty_rule)
     rows = tf.reshape(random_numbers, [-1, tf.shape(random_numbers)[2]])
     numbers_of_steps = tf.transpose(rows)  # (max_length, rows)
     num_symbols = min(sampling.top_k or model.vocab_size, model.vocab_size)

@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
-from bytenet.lite.length_penalty import LengthPenaltyRule, length_penalty_divisor
+from bytenet.lite.length_penalty import LengthPenaltyRule, check_rule, length_penalty_divisor
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -107,7 +107,9 @@ def score_divisor(lengths: tf.Tensor, length_penalty: float, rule: LengthPenalty
     return length_penalty_divisor(tf.cast(tf.maximum(lengths, 1), tf.float32), length_penalty, rule)
 
 
-def check_ranking(n_best: int | tf.Tensor, num_hypotheses: int, name: str, length_penalty: float) -> None:
+def check_ranking(
+    n_best: int | tf.Tensor, num_hypotheses: int, name: str, length_penalty: float, rule: LengthPenaltyRule
+) -> None:
     """Check the numbers by which hypotheses are ranked.
 
     Args:
@@ -115,10 +117,12 @@ def check_ranking(n_best: int | tf.Tensor, num_hypotheses: int, name: str, lengt
         num_hypotheses: number of hypotheses to rank.
         name: of `num_hypotheses` among the arguments of the search.
         length_penalty: alpha.
+        rule: of the length penalty.
 
     Raises:
-        ValueError: a number is out of its range.
+        ValueError: a number is out of its range, or there is no such rule.
     """
+    check_rule(rule)
     if not tf.is_tensor(n_best) and not 1 <= n_best <= num_hypotheses:
         raise ValueError(f"n_best is {n_best} and {name} {num_hypotheses}; expected 1 <= n_best <= {name}.")
     if length_penalty < 0:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Literal, Self
 
 import numpy as np
+from pydantic import ValidationError
 
 from bytenet.config import DataConfig, DecodingConfig
 from bytenet.datasets import EOS_ID, Vocabulary
@@ -18,7 +19,7 @@ from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.hypotheses import hypotheses_of
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
-from bytenet.decoding.opening import translator_arguments
+from bytenet.decoding.opening import problems_of_search, translator_arguments
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
@@ -65,12 +66,12 @@ class Translator:
         data: settings of the training data: `export` and `by_sentence` take languages and the length of sentences from
             them.
         sampling: draws samples of each line instead of searching; `beam_size` is then not used.
-        mbr: rank the hypotheses by minimum Bayes risk, see `minimum_bayes_risk`.
+        mbr: rank the hypotheses by minimum Bayes risk, see `minimum_bayes_risk`. `coverage_penalty` is then not used.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
-            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` or `mbr` with one hypothesis.
-        ValueError: both `reranker` and `mbr` are given.
+            `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with one hypothesis.
+        ValueError: both `reranker` and `mbr` are given; `mbr` has one hypothesis; or a value is not allowed.
     """
 
     def __init__(
@@ -98,11 +99,6 @@ class Translator:
         self.num_hypotheses = beam_size if sampling is None else sampling.samples
         if reranker is not None and self.num_hypotheses == 1:
             raise InputError(ONE_HYPOTHESIS)
-        if mbr and self.num_hypotheses == 1:
-            raise InputError(
-                "mbr needs several hypotheses: set --samples (decoding.samples) or --beam-size (decoding.beam_size) to "
-                "2 or more."
-            )
         if mbr and reranker is not None:
             raise ValueError("mbr and reranker both rank the hypotheses; expected one of them.")
         self.model = model
@@ -122,11 +118,22 @@ class Translator:
         self.data = data
         self.sampling = sampling
         self.mbr = mbr
+        try:
+            DecodingConfig(**self._options)
+        except ValidationError as error:
+            raise ValueError(problems_of_search(error, self._options)) from None
         if forbidden_ids is None:
             forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
         self.forbidden_ids = tuple(forbidden_ids)
         self.finisher = Finisher(
-            model, vocabulary, batch_size, coverage_penalty, replace_unknown, dictionary, trained_lengths
+            model,
+            vocabulary,
+            batch_size,
+            0.0 if mbr else coverage_penalty,
+            replace_unknown,
+            dictionary,
+            trained_lengths,
+            row_factor,
         )
         self._compilation = CompilationChoice(jit_compile)
         self._searches: dict[tuple[int, bool], CompiledSearch] = {}
@@ -179,21 +186,25 @@ class Translator:
     @property
     def decoding(self) -> DecodingConfig:
         """The options of the search as settings."""
+        return DecodingConfig(**self._options)
+
+    @property
+    def _options(self) -> dict[str, Any]:
         reranker = self.reranker
-        return DecodingConfig(
-            beam_size=self.beam_size,
-            length_penalty=self.length_penalty,
-            length_penalty_rule=self.length_penalty_rule,
-            coverage_penalty=self.coverage_penalty,
-            batch_size=self.batch_size,
-            min_length=self.min_length,
-            max_length=self.max_length,
-            replace_unknown=self.replace_unknown,
+        return {
+            "beam_size": self.beam_size,
+            "length_penalty": self.length_penalty,
+            "length_penalty_rule": self.length_penalty_rule,
+            "coverage_penalty": self.coverage_penalty,
+            "batch_size": self.batch_size,
+            "min_length": self.min_length,
+            "max_length": self.max_length,
+            "replace_unknown": self.replace_unknown,
             **({} if self.sampling is None else asdict(self.sampling)),
-            mbr=self.mbr,
-            rerank_with=None if reranker is None else reranker.name,
-            rerank_weight=DecodingConfig.rerank_weight if reranker is None else reranker.weight,
-        )
+            "mbr": self.mbr,
+            "rerank_with": None if reranker is None else reranker.name or None,
+            "rerank_weight": DecodingConfig.rerank_weight if reranker is None else reranker.weight,
+        }
 
     def translate(
         self,
@@ -221,8 +232,8 @@ class Translator:
             `n_best`, if no more exist. A line that is split has one; its score and log-probability are sums.
 
         Raises:
-            ValueError: `n_best` is not between 1 and the number of hypotheses; or `split_sentences` is true with an
-                `n_best` above 1, with `pair_lengths`, or without `data`.
+            ValueError: `n_best` is not between 1 and the number of hypotheses; `window` is below 1; or
+                `split_sentences` is true with an `n_best` above 1, with `pair_lengths`, or without `data`.
             TypeError: `lines` is one text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
@@ -232,6 +243,8 @@ class Translator:
         if not 1 <= n_best <= self.num_hypotheses:
             name = "beam_size" if self.sampling is None else "samples"
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to {name}, which is {self.num_hypotheses}.")
+        if window is not None and window < 1:
+            raise ValueError(f"window is {window}; expected 1 or more.")
         if split_sentences and pair_lengths is not None:
             raise ValueError("pair_lengths are lengths of whole lines. Leave out pair_lengths or split_sentences.")
         if split_sentences is None and (self.data is None or pair_lengths is not None):
@@ -314,8 +327,10 @@ class Translator:
         for length in padded_lengths(longest, self.trained_lengths, self.model.length_policy.longest):
             for rows in padded_sizes(self.batch_size, self.row_factor):
                 self._translate_batch([], [], [], rows, length, n_best)
+        longest_pair = max(longest, self.limit(longest))
+        self.finisher.make_graphs(longest_pair)
         if self.reranker is not None:
-            self.reranker.scorer.make_graphs(max(longest, self.limit(longest)))
+            self.reranker.scorer.make_graphs(longest_pair)
 
     def _num_ranked(self, n_best: int) -> int:
         """The number of hypotheses that the search returns. Coverage, reranker and minimum Bayes risk rank all."""

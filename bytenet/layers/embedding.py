@@ -31,13 +31,14 @@ class ZeroPaddedEmbedding(keras.layers.Layer):
         self.initializer = keras.initializers.get(initializer)
 
     def build(self, input_shape):
-        self.table = self.add_weight(name="table", shape=(self.vocab_size - 1, self.dim), initializer=self.initializer)
+        shape = (self.vocab_size - 1, self.dim)
+        self.table = self.add_weight(name="table", shape=shape, initializer=self.initializer, autocast=False)
 
     def call(self, ids):
-        return ops.take(self.rows(), ids, axis=0)
+        return ops.take(ops.cast(self.rows(), self.compute_dtype), ids, axis=0)
 
     def rows(self):
-        """The vectors of all ids, float `(vocab_size, dim)`. Row 0 is zero."""
+        """The vectors of all ids, `(vocab_size, dim)`, float32 even in mixed precision. Row 0 is zero."""
         return ops.pad(ops.convert_to_tensor(self.table), [[1, 0], [0, 0]])
 
     def compute_output_shape(self, input_shape):

@@ -2,25 +2,41 @@
 
 import keras
 import numpy as np
+import pytest
 
-from bytenet.decoding import beam_search
+from bytenet.datasets import Vocabulary
+from bytenet.decoding import Translator, beam_search
+from bytenet.decoding.export.litert import litert_model
 from bytenet.decoding.scoring import teacher_forced_log_probabilities
-from bytenet.models import build_model
+from bytenet.errors import InputError
+from bytenet.models import Ensemble, build_model
+from bytenet.models.translation_model import TranslationModel
 
-from .cases import FAMILY_CASES, VOCAB_SIZE, draw_sentences, pad, parametrize
+from .cases import FAMILY_CASES, VOCAB_SIZE, Case, draw_sentences, pad, parametrize
 from .traced_model import traced
 
 LENGTH = 6
 
 
+def in_mixed_precision(case: Case) -> TranslationModel:
+    """An untrained model that computes in bfloat16."""
+    keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        return build_model(case.config, VOCAB_SIZE)
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+
+
+def test_members_of_an_ensemble_must_be_exact_to_become_a_lite_model():
+    ensemble = Ensemble([in_mixed_precision(FAMILY_CASES[0]) for _ in range(2)])
+    with pytest.raises(InputError, match=r"in bfloat16\. Export each model of the ensemble"):
+        litert_model(Translator(ensemble, Vocabulary("abc"), beam_size=1))
+
+
 @parametrize(FAMILY_CASES)
 def test_search_in_mixed_precision_gives_the_scores_of_the_exact_model(case):
     exact = traced(case.config).model
-    keras.mixed_precision.set_global_policy("mixed_bfloat16")
-    try:
-        model = build_model(case.config, VOCAB_SIZE)
-    finally:
-        keras.mixed_precision.set_global_policy("float32")
+    model = in_mixed_precision(case)
     model.set_weights(exact.get_weights())
     sources = pad(draw_sentences([6, 3, 5]))
     result, expected = (beam_search(one, sources, 3, LENGTH, n_best=1) for one in (model, exact))

@@ -7,7 +7,7 @@ from keras import ops
 
 from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
-from bytenet.decoding.alignment import coverage
+from bytenet.decoding.alignment import Aligner, coverage
 from bytenet.decoding.finishing import replaced_unknown
 from bytenet.decoding.hypotheses import hypotheses_of
 from bytenet.decoding.search import SearchResult
@@ -132,6 +132,39 @@ def test_translator_replaces_unknown_symbols(attentive_model):
     assert best.text == "☃é"
     [[best]] = Translator(model, VOCABULARY, beam_size=1).translate(["☃e\u0301"])
     assert "\ufffd" not in best.text
+
+
+def test_coverage_of_a_model_in_half_precision_is_summed_in_float32(table_model):
+    class EvenTableModel(table_model):
+        def attention_weights(self, memory, previous_ids):
+            shape = (previous_ids.shape[0], 1, previous_ids.shape[1], memory.shape[1])
+            return [ops.full(shape, 1 / 300, "bfloat16")]
+
+    [alignment] = Aligner(EvenTableModel([[[0.2] * 5] * 5]))([np.ones(300, np.int32)], [np.ones(300, np.int32)])
+    assert alignment.dtype == np.float32
+    assert abs(coverage(alignment)) < 1.0  # in bfloat16, a sum of 300 weights stops growing long before 1
+
+
+def test_graphs_of_alignments_are_made_in_advance_and_only_for_hypotheses_that_need_one(attentive_model, monkeypatch):
+    aligned = []
+    original = Aligner.__call__
+
+    def align(aligner, source_ids, target_ids):
+        aligned.extend(map(tuple, target_ids))
+        return original(aligner, source_ids, target_ids)
+
+    monkeypatch.setattr(Aligner, "__call__", align)
+    x, unknown, end = 3, UNKNOWN_ID, EOS_ID
+    first, last = np.full((6, 6), 0.001), np.full((6, 6), 0.001)
+    first[:, x], first[:, unknown], last[:, end] = 0.6, 0.397, 0.995
+    translator = Translator(attentive_model([first, last]), VOCABULARY, 2, replace_unknown=True, batch_size=2)
+    translator.make_graphs(longest=10)
+    graphs = dict(translator.finisher._aligner._graph._graphs)
+    assert sorted(graphs) == [(1, 32), (2, 32)]
+    [[likely, other]] = translator.translate(["☃"], n_best=2)
+    assert (likely.text, other.text) == ("x", "☃")
+    assert aligned == [(unknown, end)]
+    assert translator.finisher._aligner._graph._graphs == graphs
 
 
 def test_model_or_vocabulary_that_does_not_fit_is_refused(table_model, attentive_model):

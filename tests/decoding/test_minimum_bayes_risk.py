@@ -8,7 +8,6 @@ from bytenet.datasets import Vocabulary
 from bytenet.decoding import Sampling, Translator
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.scoring import PairScorer
-from bytenet.errors import InputError
 from bytenet.lite.reranking import Reranker
 from bytenet.lite.translation import Translation
 
@@ -59,7 +58,7 @@ def test_all_hypotheses_are_ranked_whatever_the_number_that_is_returned(model, s
 
 def test_one_hypothesis_cannot_be_ranked(model):
     for search in ({"beam_size": 1}, {"sampling": Sampling(1)}):
-        with pytest.raises(InputError, match=r"--samples .* or --beam-size .* to 2 or more"):
+        with pytest.raises(ValueError, match=r"--samples .* or --beam-size .* to 2 or more"):
             Translator(model, VOCABULARY, **search, mbr=True)
 
 

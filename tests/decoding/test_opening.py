@@ -74,6 +74,9 @@ def test_without_a_model_nothing_is_opened():
         ({"temperature": 0.5}, "temperature is 0.5, but no samples are drawn"),
         ({"samples": 0, "seed": 2}, "seed is 2, but no samples are drawn"),
         ({"mbr": True, "rerank_with": "en-de"}, "mbr and rerank_with both rank"),
+        ({"mbr": True, "rerank_weight": 0.5}, "mbr and rerank_weight both rank"),
+        ({"mbr": True, "coverage_penalty": 0.1}, "mbr and coverage_penalty both rank"),
+        ({"mbr": True, "beam_size": 1}, "mbr needs several hypotheses"),
     ],
 )
 def test_options_have_the_limits_of_settings(options, message, make_run):
@@ -118,6 +121,7 @@ def test_settings_that_are_not_in_use_are_those_of_the_other_search():
     assert reranked - beam == {"rerank_with", "rerank_weight"}
     by_risk = DecodingConfig(rerank_with="en-de", mbr=True).in_use.keys()
     assert by_risk - beam == {"mbr"}
+    assert beam - by_risk == {"coverage_penalty"}
     assert beam | sampling | reranked | by_risk == {field.name for field in fields(DecodingConfig)}
 
 

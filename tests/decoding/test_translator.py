@@ -136,6 +136,27 @@ def test_lines_cannot_be_split_in_every_call(arguments, message, model):
         list(Translator(model, VOCABULARY, beam_size=2).translate(["abba"], split_sentences=True, **arguments))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"batch_size": 0}, "batch_size is 0, but should be greater than or equal to 1"),
+        ({"row_factor": 1}, "row_factor is 1; expected 2 or more"),
+        ({"length_penalty_rule": "gmnt"}, "length_penalty_rule is 'gmnt', but should be 'gnmt' or 'length'"),
+        ({"coverage_penalty": -1.0}, "coverage_penalty is -1.0, but should be greater than or equal to 0"),
+        ({"beam_size": 1, "length_penalty": -1.0}, "length_penalty is -1.0, but"),
+        ({"min_length": 9, "max_length": 4}, "min_length 9 is more than max_length 4"),
+    ],
+)
+def test_options_of_a_search_are_checked(arguments, message, model):
+    with pytest.raises(ValueError, match=message):
+        list(Translator(model, VOCABULARY, **{"beam_size": 2} | arguments).translate(["abba"]))
+
+
+def test_window_has_a_sentence(model):
+    with pytest.raises(ValueError, match="window is -1; expected 1 or more"):
+        list(Translator(model, VOCABULARY, beam_size=1).translate(["abba"], window=-1))
+
+
 def test_lines_of_many_lengths_are_traced_in_few_shapes(model):
     lines = ["ab" * length for length in range(1, 33)] * 4  # up to 65 symbols
     assert len(list(Translator(model, VOCABULARY, beam_size=1, batch_size=8).translate(lines))) == 128

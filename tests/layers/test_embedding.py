@@ -39,6 +39,18 @@ def test_zero_vector_stays_zero_after_an_optimiser_step():
     assert moved.tolist() == [True, False, True, False]  # ids 1 and 3 were used
 
 
+def test_table_of_a_tied_head_is_exact_in_mixed_precision():
+    layer = ZeroPaddedEmbedding(5, 3, dtype="mixed_bfloat16")
+
+    class Model(keras.Model):
+        def call(self, ids):
+            return layer(ids), layer.rows()
+
+    embedded, rows = Model(dtype="mixed_bfloat16")(np.array([[1, 4, 0]], "int32"))
+    assert (keras.backend.standardize_dtype(embedded.dtype), rows.dtype) == ("bfloat16", tf.float32)
+    np.testing.assert_array_equal(rows[1:], layer.table.numpy())
+
+
 def test_number_of_weights_does_not_count_padding():
     layer = ZeroPaddedEmbedding(28, 20)
     layer.build((None, None))

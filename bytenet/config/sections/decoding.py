@@ -39,7 +39,7 @@ class DecodingConfig:
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
     # Minimum Bayes risk: rank the hypotheses by how much the others are like them, see
-    # `bytenet.decoding.minimum_bayes_risk`. The model of rerank_with is then not used.
+    # `bytenet.decoding.minimum_bayes_risk`. The model of rerank_with and coverage_penalty are then not used.
     mbr: bool = False
 
     @property
@@ -53,12 +53,16 @@ class DecodingConfig:
         unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}
         if self.rerank_with is None or self.mbr:
             unused |= {"rerank_with", "rerank_weight"}
-        if not self.mbr:
-            unused.add("mbr")
+        unused.add("coverage_penalty" if self.mbr else "mbr")
         return {name: value for name, value in asdict(self).items() if name not in unused}
 
     @model_validator(mode="after")
-    def _check_lengths(self) -> Self:
+    def _check(self) -> Self:
         if self.max_length is not None and self.min_length > self.max_length:
             raise ValueError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        if self.mbr and self.num_hypotheses == 1:
+            raise ValueError(
+                "mbr needs several hypotheses: set --samples (decoding.samples) or --beam-size (decoding.beam_size) to "
+                "2 or more"
+            )
         return self

@@ -14,6 +14,7 @@ from bytenet.decoding.search import SearchResult
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
+from bytenet.models import Ensemble
 
 Precision = Literal["float32", "float16", "int8"]
 
@@ -107,10 +108,12 @@ class _Graphs(tf.Module):
         super().__init__()
         check_exportable(translator)
         model = translator.model
-        if model.compute_dtype != "float32":
+        members = model.members if isinstance(model, Ensemble) else [model]
+        for precision in {member.compute_dtype for member in members} - {"float32"}:
+            each = "each model of the ensemble" if len(members) > 1 else "it"
             raise InputError(
-                f"LiteRT models compute in float32, but this model in {model.compute_dtype}. Export it as a .bytenet "
-                "file with --engine full, whose model computes in float32, and then export that file."
+                f"LiteRT models compute in float32, but this model in {precision}. Export {each} as a .bytenet file "
+                "with --engine full, whose model computes in float32, and then export that file."
             )
         self.kind = model.config.kind
         self.model_variables = [variable.value for variable in model.variables]
