@@ -1,6 +1,6 @@
 """The settings that models of all families have."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -24,10 +24,13 @@ class ModelConfig:
     Attributes:
         VARIANTS: by the name of a variant, the values that differ from the defaults.
         THESIS: the values of the thesis's code that differ from this project's.
+        READ_WITH: by the name of a setting that some models of the family do not read: another setting, and its values
+            with which the first one is read.
     """
 
     VARIANTS: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     THESIS: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    READ_WITH: ClassVar[Mapping[str, tuple[str, Collection[str]]]] = MappingProxyType({})
 
     family: Name
     variant: str  # a configuration of the family; settings that are given here change it

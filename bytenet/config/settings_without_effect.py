@@ -5,15 +5,15 @@ from types import MappingProxyType
 
 from bytenet.config.config import Config
 
-# The schedules that read a setting of the learning rate.
-_SCHEDULES: Mapping[str, Collection[str]] = MappingProxyType(
+# Settings of the training: with which values of which other setting they are read.
+_TRAINING_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyType(
     {
-        "final_learning_rate": ("cosine", "inverse_sqrt", "linear", "plateau", "step"),
-        "decay_factor": ("plateau", "step"),
-        "decay_start_epoch": ("step",),
-        "decay_every_epochs": ("step",),
-        "plateau_rule": ("plateau",),
-        "plateau_patience": ("plateau",),
+        "final_learning_rate": ("schedule", ("cosine", "inverse_sqrt", "linear", "plateau", "step")),
+        "decay_factor": ("schedule", ("plateau", "step")),
+        "decay_start_epoch": ("schedule", ("step",)),
+        "decay_every_epochs": ("schedule", ("step",)),
+        "plateau_rule": ("schedule", ("plateau",)),
+        "plateau_patience": ("schedule", ("plateau",)),
     }
 )
 
@@ -21,19 +21,30 @@ _SCHEDULES: Mapping[str, Collection[str]] = MappingProxyType(
 def settings_without_effect(config: Config) -> Iterator[str]:
     """A sentence for each reason why changed settings have no effect.
 
-    Only settings that people often change in vain are checked: the size of the batches, and the learning rate.
+    Only settings that people often change in vain are checked: the size of the batches, the learning rate, and parts
+    of a model that it does not have.
     """
-    data, training = config.data, config.training
+    data, training, model = config.data, config.training, config.model
     if data.batch_chars is not None and data.batch_size != type(data).batch_size:
         yield (
             f"data.batch_size {data.batch_size} has no effect, because data.batch_chars is {data.batch_chars}. Change "
             "data.batch_chars, or set it to null."
         )
-    unread = [
-        f"training.{name} {getattr(training, name)}"
-        for name, schedules in _SCHEDULES.items()
-        if training.schedule not in schedules and getattr(training, name) != getattr(type(training), name)
-    ]
-    if unread:
-        have = "has" if len(unread) == 1 else "have"
-        yield f"{' and '.join(unread)} {have} no effect, because training.schedule is {training.schedule}."
+    yield from _unread("training", training, type(training)(), _TRAINING_READ_WITH)
+    usual = type(model)(family=model.family, variant=model.variant, settings=model.settings)
+    yield from _unread("model", model, usual, model.READ_WITH)
+
+
+def _unread(
+    section: str, values: object, usual: object, read_with: Mapping[str, tuple[str, Collection[str]]]
+) -> Iterator[str]:
+    """A sentence for each setting whose value keeps others, which were changed, from being read."""
+    unread: dict[str, list[str]] = {}
+    for name, (other, needed) in read_with.items():
+        value = getattr(values, name)
+        if value != getattr(usual, name) and getattr(values, other) not in needed:
+            unread.setdefault(other, []).append(f"{section}.{name} {value}")
+    for other, settings in unread.items():
+        have = "has" if len(settings) == 1 else "have"
+        reason = f"{section}.{other} is {getattr(values, other)}"
+        yield f"{' and '.join(settings)} {have} no effect, because {reason}."

@@ -27,6 +27,15 @@ from bytenet.config.settings_without_effect import settings_without_effect
             ["training.final_learning_rate=1e-5"],
             "training.final_learning_rate 1e-05 has no effect, because training.schedule is constant.",
         ),
+        (
+            ["model.source_attention=full", "model.attention_radius=8", "model.attention_slope=2"],
+            "model.attention_radius 8 and model.attention_slope 2.0 have no effect, because model.source_attention is "
+            "full.",
+        ),
+        (
+            ["model.family=recurrent", "model.variant=bahdanau", "model.score=dot"],
+            "model.score dot has no effect, because model.decoder is bahdanau.",
+        ),
     ],
 )
 def test_setting_is_named_with_the_reason(overrides, sentence):
@@ -41,6 +50,8 @@ def test_setting_is_named_with_the_reason(overrides, sentence):
         ["data.batch_chars=null", "data.batch_size=8"],
         ["training.schedule=step", "training.decay_factor=0.1", "training.decay_start_epoch=2"],
         ["training.schedule=plateau", "training.plateau_patience=2", "training.final_learning_rate=1e-5"],
+        ["model.source_attention=window", "model.attention_radius=8"],
+        ["model.family=recurrent", "model.variant=luong", "model.score=dot"],
     ],
 )
 def test_settings_with_an_effect_are_not_named(overrides):

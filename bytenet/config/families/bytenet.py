@@ -36,6 +36,13 @@ class ByteNetConfig(ModelConfig):
         "length_rule": "pair",
     }  # fmt: skip
 
+    READ_WITH: ClassVar = {
+        "attention_blocks": ("source_attention", ("window", "full")),
+        "attention_heads": ("source_attention", ("window", "full")),
+        "attention_radius": ("source_attention", ("window",)),
+        "attention_slope": ("source_attention", ("window",)),
+    }
+
     family: Literal["bytenet"] = "bytenet"
     variant: str = "bytenet"
     # Width d of the encoder. The decoder is 2d wide after concatenation, d after addition. Blocks halve it.

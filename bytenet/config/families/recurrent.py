@@ -39,6 +39,17 @@ class RecurrentConfig(ModelConfig):
     }
     THESIS: ClassVar = {"variant": "madsen_bounded", "mask_padding": False, "length_rule": "pair"}
 
+    READ_WITH: ClassVar = {
+        "score": ("decoder", ("luong",)),
+        "window": ("decoder", ("luong",)),
+        "window_radius": ("decoder", ("luong",)),
+        "max_positions": ("decoder", ("luong",)),
+        "input_feeding": ("decoder", ("luong",)),
+        "attention_dim": ("decoder", ("bahdanau", "luong")),
+        "readout_dim": ("decoder", ("cho", "bahdanau")),
+        "readout_state": ("decoder", ("cho", "bahdanau")),
+    }
+
     family: Literal["recurrent"] = "recurrent"
     variant: str = "luong"
     # What the decoder knows of the source. "sutskever": the last states of all layers. "cho": the last state, at each
