@@ -1,11 +1,13 @@
 """Every optimiser of Keras's form, with the clipping and averaging that training asks for."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from bytenet.private_api import weight_copies_of
 from bytenet.training.optimizers.flat_gradients import parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
@@ -66,6 +68,11 @@ class KerasOptimizer(TrainingOptimizer):
         with keras.name_scope(self.name):
             replica.merge_call(self._note, args=(norm, [weight.value for weight in weights]))
         self.iterations.assign_add(1)
+
+    def start_from(self, weights: Sequence[keras.Variable]) -> None:
+        """Give an optimiser that begins with copies of the weights those of the present weights."""
+        for copy, weight in zip(weight_copies_of(self._inner), weights, strict=False):  # most optimisers have no copies
+            copy.assign(weight)
 
     def _note(self, strategy, norm, weights):
         """Keep the norm of the gradient, and the averages of the weights."""

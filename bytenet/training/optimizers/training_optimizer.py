@@ -108,6 +108,13 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
             weights: in the order of `build`.
         """
 
+    def start_from(self, weights: Sequence[keras.Variable]) -> None:
+        """Prepare for the first update of weights that were changed after `build`. Most optimisers need nothing.
+
+        Args:
+            weights: in the order of `build`.
+        """
+
     @abstractmethod
     def average_weights(self) -> list[np.ndarray] | None:
         """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""

@@ -106,6 +106,20 @@ def test_a_weight_without_a_gradient_is_an_error():
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_optimiser_that_was_built_before_the_weights_are_loaded_makes_the_same_updates(name):
+    config = TrainingConfig(optimizer=name, ema_momentum=0.9)
+    early, late = (make_optimizer(config, total_steps=5) for _ in range(2))
+    weights = [keras.Variable(keras.ops.zeros_like(weight)) for weight in make_weights()]
+    early.build(weights)
+    for weight, loaded in zip(weights, make_weights(), strict=True):
+        weight.assign(loaded)
+    early.start_from(weights)
+    values, all_expected = run(early, gradients_of_steps(2), weights), run(late, gradients_of_steps(2))
+    for value, expected in zip(values, all_expected, strict=True):
+        np.testing.assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_optimiser_with_restored_variables_continues_bit_identical(name):
     arguments = NESTEROV if name == "sgd" else {}
     config = TrainingConfig(optimizer=name, optimizer_arguments=arguments, ema_momentum=0.9, schedule="linear")
