@@ -57,7 +57,8 @@ class TrainingState:
         seconds: time spent training, including earlier processes.
         characters: number of real target characters trained on.
         data: fingerprint of the training texts and their batches. It must be the same when a run is resumed.
-        validation: fingerprint of the validation pairs, likewise. Empty if an older version saved the state.
+        validation: fingerprint of the validation pairs, likewise if there are best scores. Empty if an older version
+            saved the state.
     """
 
     epoch: _Count = 0
@@ -124,7 +125,7 @@ def check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, nu
             "the data that the checkpoint names means nothing. Bring back the same texts, settings of data and number "
             "of devices; or start a new run in another folder."
         )
-    if state.validation not in ("", fresh.validation):
+    if state.best_scores and state.validation not in ("", fresh.validation):
         raise InputError(
             f"The validation pairs are not those that the run of {checkpoint} was measured on, so its best score means "
             "nothing. Bring them back, or start a new run in another folder."

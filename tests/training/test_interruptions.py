@@ -120,6 +120,10 @@ def test_changed_validation_pairs_are_refused_on_resume(files_config, pool, tmp_
     with pytest.raises(InputError, match=r"The validation pairs are not those .* its best score means nothing"):
         train(changed, tmp_path / "run", resume=True, models=pool)
 
+    # Without a best score, there is nothing to compare.
+    train(files_config(**PAIRS), tmp_path / "unmeasured", models=pool)
+    train(changed, tmp_path / "unmeasured", resume=True, models=pool)
+
     # An older version saved no fingerprint of the validation pairs.
     from_dict = TrainingState.from_dict
 
