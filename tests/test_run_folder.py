@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bytenet.config import load_config
+from bytenet.config import forbidden_changes, load_config
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.run_folder import RunFolder
@@ -98,6 +98,8 @@ def test_resume_accepts_and_saves_new_training_settings_and_paths(tmp_path):
         ("training.optimizer=sgd", "training.optimizer was 'adam' and is 'sgd'"),
         ("training.ema_momentum=0.9", "training.ema_momentum was None and is 0.9"),
         ("training.early_stopping_metric=val_bleu", "training.early_stopping_metric was 'val_loss' and is 'val_bleu'"),
+        ("evaluation.max_sentences=3", "evaluation.max_sentences was None and is 3"),
+        ("evaluation.batch_norm_statistics=batch", "evaluation.batch_norm_statistics was 'moving' and is 'batch'"),
     ],
 )
 def test_resume_refuses_the_settings_of_another_run(run, override, message):
@@ -105,6 +107,22 @@ def test_resume_refuses_the_settings_of_another_run(run, override, message):
     with pytest.raises(InputError, match=message):
         RunFolder.create(run.path, other, VOCABULARY, resume=True)
     assert RunFolder.open(run.path).config == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("metric", "beam_size", "fixed"),
+    [
+        ("val_loss", 2, set()),
+        ("val_chrf", 1, {"evaluation.beam_size", "decoding.min_length"}),
+        ("val_bleu", 2, {"evaluation.beam_size", "decoding.min_length", "decoding.length_penalty"}),
+    ],
+)
+def test_a_resumed_run_keeps_the_search_if_its_best_score_depends_on_it(metric, beam_size, fixed):
+    saved = load_config("digits", [f"training.early_stopping_metric={metric}", f"evaluation.beam_size={beam_size}"])
+    evaluation = dataclasses.replace(saved.evaluation, beam_size=3, every_epochs=2)
+    decoding = dataclasses.replace(saved.decoding, beam_size=9, min_length=1, length_penalty=0.1)
+    requested = dataclasses.replace(saved, evaluation=evaluation, decoding=decoding)
+    assert {key for key, _, _ in forbidden_changes(saved, requested)} == fixed
 
 
 SEMI = load_config("digits-semi", ["model.dim=4", "semi_supervised.target_weight=0"])

@@ -64,7 +64,7 @@ Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(str
 
 @dataclass(frozen=True)
 class Fixed:
-    """Marks a setting that a resumed run must not change, as its checkpoints would no longer fit.
+    """Marks a setting that a resumed run must not change, as its checkpoints or its scores would no longer fit.
 
     Used as `Annotated[type, Fixed()]`.
 

@@ -8,6 +8,10 @@ from bytenet.config.config import Config
 
 # Every setting of these sections decides about the variables of the model, or about the order of the batches.
 _FIXED_SECTIONS = ("model", "data")
+# The checkpoints have the best score so far. Later scores are compared with it, so all must be measured alike.
+_OF_SCORES = ("evaluation.max_sentences", "evaluation.batch_norm_statistics")
+_OF_TRANSLATIONS = ("evaluation.beam_size", "decoding.min_length", "decoding.max_length")
+_OF_BEAMS = ("decoding.length_penalty", "decoding.length_penalty_rule")
 
 
 def forbidden_changes(saved: Config, requested: Config) -> list[tuple[str, Any, Any]]:
@@ -20,7 +24,7 @@ def forbidden_changes(saved: Config, requested: Config) -> list[tuple[str, Any, 
     Returns:
         The dotted key of each setting, its saved value, and the value that was asked for.
     """
-    aspects = _fixed_aspects(saved)
+    aspects = _fixed_aspects(saved) | dict.fromkeys(_settings_of_scores(saved), lambda value: value)
     return [
         (key, before, after)
         for key, before, after in saved.differences(requested)
@@ -37,3 +41,10 @@ def _fixed_aspects(config: Config) -> dict[str, Callable[[Any], Any]]:
         for mark in getattr(hint, "__metadata__", ())
         if isinstance(mark, Fixed)
     }
+
+
+def _settings_of_scores(config: Config) -> tuple[str, ...]:
+    """The settings that decide the value of `training.early_stopping_metric` for the same model."""
+    if config.training.early_stopping_metric == "val_loss":
+        return _OF_SCORES
+    return _OF_SCORES + _OF_TRANSLATIONS + (_OF_BEAMS if config.evaluation.beam_size > 1 else ())

@@ -9,7 +9,10 @@ from bytenet.config.checks import NonNegative, Positive, PositiveFloat, checked
 
 @checked
 class EvaluationConfig:
-    """Measurements during training: random batches at intervals, and the validation set after epochs."""
+    """Measurements during training: random batches at intervals, and the validation set after epochs.
+
+    A resumed run keeps those that its best score so far depends on, see `bytenet.config.resuming`.
+    """
 
     # Time or steps between two measurements of a random validation batch; null for none.
     continuous_every_seconds: PositiveFloat | None = 60.0
