@@ -65,15 +65,15 @@ class TrainingLog(keras.callbacks.Callback):
         self._write_epoch(epoch + 1, logs or {})
 
     def _write_epoch(self, epoch: int, logs: dict[str, float]) -> None:
-        rate = float(self.model.optimizer.learning_rate)
         state = self._state
         place: dict[str, float | None] = {
             "epoch": epoch, "step": state.step, "seconds": state.seconds, "characters": state.characters,
         }  # fmt: skip
-        self._epochs.append(place | {"learning_rate": rate} | logs)
+        self._epochs.append(place | {"learning_rate": float(self.model.optimizer.learning_rate)} | logs)
         for name, own in self._others.items():
             prefix = f"val_{name}_"
             scores = {key.replace(prefix, "val_"): value for key, value in logs.items() if key.startswith(prefix)}
             loss = logs.get("loss" if name == self._learning[0] else f"{name}_loss")
+            rate = float(self.model.translator(name).optimizer.learning_rate)
             own.append(place | scores | {"loss": loss, "learning_rate": rate, "characters": None})
         self._writer.flush()
