@@ -172,10 +172,13 @@ def _fit_alone(
         state, task.plan.num_batches, task.total_steps, compiles=task.jit_compile, shows=workers.is_chief
     )
     say_what_is_trained(progress, task, model)
-    if checkpoint is not None:
+    if checkpoint is None:
+        messages = task.messages_of_starting()
+    else:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
-        for message in task.messages_of_resuming(folder, begun):
-            progress.say(message)
+        messages = task.messages_of_resuming(folder, begun)
+    for message in messages:
+        progress.say(message)
     if state.step >= task.total_steps or _stopped_early(state, config):
         progress.say(
             "This run is finished. To train on, set a larger training.epochs or training.max_steps, or, if the run "

@@ -13,7 +13,6 @@ from bytenet.config import Config
 from bytenet.datasets import Vocabulary
 from bytenet.datasets.batches.share import Share
 from bytenet.errors import ConfigError
-from bytenet.run_folder import RunFolder
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import replicated_step
 from bytenet.training.distribution.strategies import check_devices
@@ -103,12 +102,6 @@ class SemiSupervisedTask(Task):
         step = replicated_step(self.strategy, model.replica_step, agreement, relax_shapes=False)
         return lambda batches: step(*model.next_batch(batches))
 
-    def resumed_config(self, config: Config, begun: Config) -> Config:
-        # The weights of the checkpoint come from the runs that the training started from, not from those asked for.
-        semi = begun.semi_supervised
-        semi = replace(config.semi_supervised, start_forward=semi.start_forward, start_backward=semi.start_backward)
-        return replace(config, semi_supervised=semi)
-
     def messages(self) -> Iterator[str]:
         yield from super().messages()
         semi = self.config.semi_supervised
@@ -134,14 +127,6 @@ class SemiSupervisedTask(Task):
                 "target_weight above 0."
             )
         yield from self._warnings_of_short_searches()
-
-    def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
-        yield from super().messages_of_resuming(folder, begun)
-        if begun.semi_supervised.starts != self.config.semi_supervised.starts:
-            yield (
-                "the weights come from the checkpoint, not from the runs that semi_supervised.start_forward and "
-                f"start_backward name now; {folder.config_path} keeps the earlier names"
-            )
 
     @property
     def _share_of_pairs(self) -> Share:

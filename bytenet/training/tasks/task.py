@@ -4,6 +4,7 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import keras
@@ -186,11 +187,22 @@ class Task(ABC):
             config: of the translator, as it was asked for.
             begun: of the run, as it began.
         """
-        return config
+        # The weights of the checkpoint come from the models that the run started from, not from those asked for.
+        semi = begun.semi_supervised
+        return replace(
+            config,
+            training=replace(config.training, start=begun.training.start),
+            semi_supervised=replace(
+                config.semi_supervised, start_forward=semi.start_forward, start_backward=semi.start_backward
+            ),
+        )
 
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
         yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
+
+    def messages_of_starting(self) -> Iterator[str]:
+        """Messages for a run that does not go on from a checkpoint."""
         if starts_of(self.config):
             yield describe_starts(self.config, self.vocabulary, self.pairs.character_counts())
 
@@ -208,6 +220,11 @@ class Task(ABC):
         ]
         if changes:
             yield f"changed settings: {', '.join(changes)}"
+        if starts_of(begun) != starts_of(self.config):
+            yield (
+                "the weights come from the checkpoint, not from the models that the settings name as starts now; "
+                f"{folder.config_path} keeps the earlier names"
+            )
 
     def data_fingerprint(self) -> str:
         """A digest of everything but the seed that decides which batch comes when."""

@@ -63,7 +63,7 @@ def test_changed_starts_are_not_saved_after_the_first_checkpoint(
     assert "weights come from the checkpoint" not in capsys.readouterr().err
     config = semi_config("semi_supervised.start_backward=/nowhere", "training.max_steps=2")
     folder = train(config, tmp_path / "run", resume=True, models=pool)
-    assert "the weights come from the checkpoint, not from the runs that" in capsys.readouterr().err
+    assert "the weights come from the checkpoint, not from the models that" in capsys.readouterr().err
     for path in (folder.path, folder.path / "backward"):
         settings = RunFolder.open(path).config.semi_supervised
         assert settings.starts == {"forward": str(start.path), "backward": None}
@@ -174,14 +174,22 @@ def test_supervised_run_takes_over_model_and_vocabulary_of_its_start(
     assert message in capsys.readouterr().err
 
 
-def test_resumed_run_does_not_need_its_start(smallest_config, supervised_run, pool, unmeasured, tmp_path):
+def test_resumed_run_does_not_need_its_start_and_keeps_its_name(
+    smallest_config, supervised_run, pool, unmeasured, tmp_path, capsys
+):
     start = supervised_run("start", "model.dim=8")
     settings = f"training.start={start.path}", "training.max_steps=1"
     train(smallest_config(*settings), tmp_path / "run", models=pool)
+    assert f"starts from the model of {start.path}" in capsys.readouterr().err
     shutil.rmtree(start.path)
-    longer = smallest_config(settings[0], "training.max_steps=2")
-    folder = train(longer, tmp_path / "run", resume=True, models=pool)
-    assert read_csv_log(folder.metrics_path)["step"][-1] == 2
+    for name, steps in ((start.path, 2), ("/nowhere", 3)):
+        longer = smallest_config(f"training.start={name}", f"training.max_steps={steps}")
+        folder = train(longer, tmp_path / "run", resume=True, models=pool)
+        assert read_csv_log(folder.metrics_path)["step"][-1] == steps
+        assert folder.config.training.start == str(start.path)
+        said = capsys.readouterr().err
+        assert "starts from" not in said
+        assert ("the weights come from the checkpoint, not from the models that" in said) == (name == "/nowhere")
 
 
 def test_runs_start_from_models_that_ship(
