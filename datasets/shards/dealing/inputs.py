@@ -92,9 +92,12 @@ def _grouped(paths: Sequence[str]) -> list[tuple[str, str | None]]:
                 ".zip, one .tsv or .tsv.gz; or - for tab-separated lines on standard input."
             )
     for path in paths:
-        if path != STANDARD_INPUT and not Path(path).is_file():
-            what = "is a folder; expected a file" if Path(path).is_dir() else "does not exist. Check the name"
-            raise MissingFileError(f"The input {path} {what}.")
+        if path == STANDARD_INPUT:
+            continue
+        if not Path(path).exists():
+            raise MissingFileError(f"The input {path} does not exist. Check the name.")
+        if Path(path).is_dir():
+            raise MissingFileError(f"The input {path} is a folder; expected a file.")
     return groups
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import subprocess
 import zipfile
 from types import SimpleNamespace
 
@@ -45,6 +46,13 @@ def tsv():
 def test_two_text_files_end_lines_only_at_newlines(tmp_path, suffix):
     paths = write(tmp_path / f"a.de{suffix}", SOURCE), write(tmp_path / f"a.en{suffix}", TARGET)
     assert read(paths) == PAIRS
+
+
+def test_a_pipe_is_read_like_a_file(tmp_path):
+    """As from `<(zcat a.gz)` in a shell."""
+    path = write(tmp_path / "a.en", TARGET)
+    with subprocess.Popen(["printf", "%s", SOURCE], stdout=subprocess.PIPE) as process:
+        assert read([f"/dev/fd/{process.stdout.fileno()}", path]) == PAIRS
 
 
 def test_a_moses_zip_has_the_files_of_the_languages(tmp_path):
