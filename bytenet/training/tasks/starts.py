@@ -101,6 +101,12 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
                 f"{name} is {value}, but the model of {start.setting} has {of_start}. Leave out {name}, or leave out "
                 f"{start.setting}."
             )
+    if config.data.corpus == "shards" and unknown == "drop":
+        raise ConfigError(
+            f"The model of {start.setting} drops unknown characters (data.unknown: drop), which shards cannot do. "
+            "Start from a model with another data.unknown, or from none; or set data.corpus to files and give text "
+            "files."
+        )
     # If no family is set, the configuration is one of ByteNet and lacks the other rates. These stay as in the start.
     rates: dict[str, Any] = {
         name: rate for name, rate in config.model.dropout_rates.items() if name in model.dropout_rates

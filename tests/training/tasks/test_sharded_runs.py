@@ -20,6 +20,7 @@ from bytenet.evaluation import pairs_of_split
 from bytenet.training import train
 from bytenet.training.tasks import make_task
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
+from bytenet.training.tasks.starts import take_over_start
 
 NOTHING = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
 
@@ -204,6 +205,12 @@ def test_what_shards_cannot_do_is_refused(config, overrides, message):
 def test_settings_that_do_not_suit_shards_are_refused(config, overrides, message):
     with pytest.raises(ConfigError, match=message):
         config(*overrides)
+
+
+def test_shards_refuse_a_start_that_drops_unknown_characters(config, supervised_run):
+    start = supervised_run("start", "data.unknown=drop")
+    with pytest.raises(ConfigError, match=r"The model of training\.start drops unknown characters .* shards cannot do"):
+        take_over_start(config(f"training.start={start.path}"))
 
 
 def test_the_text_of_shards_is_only_for_training(config, tmp_path):
