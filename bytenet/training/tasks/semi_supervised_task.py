@@ -68,6 +68,7 @@ class SemiSupervisedTask(Task):
             config,
             data=replace(config.data, reversed=not config.data.reversed),
             semi_supervised=replace(semi, enabled=False),
+            decoding=replace(config.decoding, rerank_with=None),  # a reranker of the other direction
         )
         forward = Direction(
             "forward", config, corpus.train, corpus.validation, corpus.target_language,

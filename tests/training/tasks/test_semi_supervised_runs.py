@@ -13,6 +13,7 @@ from bytenet.saved.keras_model import save_model
 from bytenet.training import train
 from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
+from bytenet.training.tasks import make_task
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +59,13 @@ def test_run_leaves_two_run_folders_that_later_commands_can_use(finished, model_
     for one in (folder, backward):
         assert one.environment()["trainable_parameters"] == sum(map(np.size, one.load_model().trainable_weights))
     assert (backward.path / "logs" / "validation").is_dir()
+
+
+def test_the_backward_translator_has_no_reranker(semi_config):
+    """The one of the run is for the forward translator: its model translates backward."""
+    forward, backward = make_task(semi_config("decoding.rerank_with=other")).directions
+    assert forward.config.decoding.rerank_with is not None
+    assert backward.config.decoding.rerank_with is None
 
 
 def test_both_saved_models_have_their_averaged_weights(finished):
