@@ -21,6 +21,7 @@ from bytenet.datasets import (
 from bytenet.datasets.batches.pipeline import Loss
 from bytenet.errors import InputError
 from bytenet.training.tasks.direction import Side
+from bytenet.training.tasks.starts import starts_of
 
 DIRECTIONS = ("forward", "backward")
 #: For each side of monolingual text: the translator that translates it, and the one that translates it back.
@@ -78,7 +79,7 @@ def monolingual_texts(
     Args:
         corpus: with the training pairs that are used.
         config: reads the batches from `semi_supervised` and `data`, and the length policy from `model`.
-        vocabulary: of the pairs.
+        vocabulary: of the run.
         lengths: `text_lengths` of both sides of the training pairs.
         replicas: number of devices that share each batch.
 
@@ -103,10 +104,12 @@ def monolingual_texts(
         texts = weighted[side]
         selected = select_monolingual(texts, config.data, vocabulary)
         if not selected.texts:
+            starts = starts_of(config)
+            origin = f"model of {starts[0].setting}" if starts else "training pairs"
             raise InputError(
                 f"None of the {len(texts)} sentences of monolingual {side} text can be used: they need "
-                f"{config.data.min_length} to {config.data.max_length} characters, all of them known from the training "
-                "pairs. Change data.min_length or data.max_length, or give text that is more like the pairs."
+                f"{config.data.min_length} to {config.data.max_length} characters, all of them in the vocabulary of "
+                f"the {origin}. Change data.min_length or data.max_length, or give text with these characters."
             )
         plan = plan_from_config(text_lengths(selected.texts, vocabulary), config.data, replicas, **settings)
         search_lengths = _search_lengths(plan, lengths[side], lengths[other], config.model.length_policy)

@@ -102,9 +102,13 @@ def test_unknown_characters_exclude_a_sentence_unless_they_are_dropped(unknown, 
     assert (selected.texts, selected.unknown_characters) == (kept, 4 - len(kept))
 
 
-def test_error_names_the_settings_if_no_sentence_is_within_the_limits():
-    with pytest.raises(InputError, match=r"None of the 2 sentences of monolingual target .* need 3 to 9 .*max_length"):
-        texts(corpus(target=["A", "AA"]), data={"min_length": 3, "max_length": 9})
+@pytest.mark.parametrize(
+    ("starts", "origin"), [({}, "training pairs"), (STARTS, r"model of semi_supervised\.start_forward")]
+)
+def test_error_names_the_settings_if_no_sentence_can_be_used(starts, origin):
+    message = rf"None of the 2 sentences of monolingual target .* need 3 to 9 .* of the {origin}\. .*data\.max_length"
+    with pytest.raises(InputError, match=message):
+        texts(corpus(target=["A", "AA"]), data={"min_length": 3, "max_length": 9}, **starts)
 
 
 def test_sample_keeps_its_order_and_depends_on_the_seed():
