@@ -102,11 +102,13 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise InputError(f"{self.path} cannot be a run folder: there is a file of that name.") from None
+            raise self._file_in_its_place() from None
 
     def check_free(self) -> None:
-        """Raise an InputError if there is something in the folder."""
+        """Raise an InputError if there is something in the folder, or a file in its place."""
         if not self.path.is_dir():
+            if any(path.exists() and not path.is_dir() for path in (self.path, *self.path.parents)):
+                raise self._file_in_its_place()
             return
         names = os.listdir(self.path)
         if self.config_path.name in names:
@@ -244,6 +246,9 @@ class RunFolder:
         if self.is_prepared:
             return f"Train it with `bytenet fit {self.path}`"
         return f"Resume it with `bytenet train --resume --run {self.trained_in}`"
+
+    def _file_in_its_place(self) -> InputError:
+        return InputError(f"{self.path} cannot be a run folder: there is a file of that name.")
 
     def _remove_partial_files(self) -> None:
         """Remove what `atomic_path` and `atomic_folder` leave when they are killed."""

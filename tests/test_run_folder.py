@@ -65,6 +65,8 @@ def test_file_instead_of_a_folder_is_refused(tmp_path):
     for place in (path, path / "run"):
         with pytest.raises(InputError, match="cannot be a run folder: there is a file of that name"):
             RunFolder.create(place, CONFIG, VOCABULARY)
+        with pytest.raises(InputError, match="cannot be a run folder: there is a file of that name"):
+            RunFolder(place).check_free()  # which is called before the corpus is read
 
 
 def test_create_works_after_a_killed_create(tmp_path):
