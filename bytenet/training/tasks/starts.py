@@ -85,7 +85,7 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
         return config, None
     start = starts[0]
     if begun is None:
-        source = _open(start)
+        source, *_ = map(_open, starts)  # the others are opened, too, so that errors come before the corpus is read
         model = source.config.model.with_added_sets(config.training.added_sets)
     else:
         source = begun

@@ -15,6 +15,7 @@ from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
+from bytenet.training.tasks.starts import take_over_start
 
 from .starting_runs import RECURRENT, failing_at_the_first_step
 
@@ -139,6 +140,14 @@ def test_start_is_listed_once_even_if_the_run_begins_twice(
     folder = train(config, tmp_path / "run", resume=True, models=pool)
     for path in (folder.path, folder.path / "backward"):
         assert read_csv_log(RunFolder(path).metrics_path)["epoch"] == [0, 1]
+
+
+def test_all_starts_are_opened_before_the_corpus_is_read(semi_config, supervised_run):
+    start = supervised_run("start")
+    with pytest.raises(MissingFileError, match="nowhere does not exist"):
+        take_over_start(
+            semi_config(f"semi_supervised.start_forward={start.path}", "semi_supervised.start_backward=/nowhere")
+        )
 
 
 def test_missing_start_is_named_in_the_error(semi_config, tmp_path):
