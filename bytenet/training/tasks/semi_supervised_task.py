@@ -58,6 +58,11 @@ class SemiSupervisedTask(Task):
                 "of a batch does not give the update of a larger batch. Set a larger data.batch_size and "
                 "semi_supervised.batch_size instead."
             )
+        if config.data.synthetic_source is not None:
+            raise ConfigError(
+                "data.synthetic_source is for training on pairs alone: the backward translator would learn to write "
+                "what a machine wrote. Leave it out, or set semi_supervised.enabled to false."
+            )
         super().__init__(config, vocabulary, workers)
 
     @property

@@ -48,6 +48,7 @@ def test_a_start_must_know_the_tag_of_synthetic_pairs(smallest_config, supervise
     assert len(beginnings) == 1
 
 
-def test_semi_supervised_run_refuses_synthetic_pairs(semi_config, tmp_path, synthetic):
+def test_semi_supervised_run_refuses_synthetic_pairs_before_it_reads_them(semi_config, tmp_path):
+    synthetic = "data.synthetic_source=/nowhere", "data.synthetic_target=/nowhere"
     with pytest.raises(ConfigError, match="the backward translator would learn to write what a machine"):
         train(semi_config(*synthetic), tmp_path / "run")

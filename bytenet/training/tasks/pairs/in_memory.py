@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import tensorflow as tf
 
-from bytenet.config import Config
+from bytenet.config import Config, DataConfig
 from bytenet.datasets import (
     BatchPlan,
     Vocabulary,
@@ -19,7 +19,7 @@ from bytenet.datasets import (
 )
 from bytenet.datasets.batches.share import Share
 from bytenet.datasets.text.characters import character_counts
-from bytenet.errors import ConfigError, InputError
+from bytenet.errors import InputError
 from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.pairs.stream import MemoryStream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_planned_texts
@@ -51,7 +51,7 @@ class PairsInMemory(TrainingPairs):
         self.left_out = len(corpus.train) - self.number
         self.vocabulary = vocabulary or Vocabulary.from_pairs(selected.once, config.data)
         if self.num_synthetic:
-            _check_synthetic(config, self.vocabulary)
+            _check_tag(config.data, self.vocabulary)
         sides: dict[Side, list[str]] = {"source": pairs.source, "target": pairs.target}
         self.lengths = {side: text_lengths(texts, self.vocabulary) for side, texts in sides.items()}
         self.length_counts = np.ones(len(pairs), np.int64)
@@ -73,19 +73,9 @@ class PairsInMemory(TrainingPairs):
         add_planned_texts(digest, self.plan, self.corpus.train.source, self.corpus.train.target)
 
 
-def _check_synthetic(config: Config, vocabulary: Vocabulary) -> None:
-    """Raise an error if a run cannot learn from synthetic pairs.
-
-    Raises:
-        ConfigError: it is semi-supervised.
-        InputError: its model would not see the tag.
-    """
-    if config.semi_supervised.enabled:
-        raise ConfigError(
-            "data.synthetic_source is for training on pairs alone: the backward translator would learn to write what a "
-            "machine wrote. Leave it out, or set semi_supervised.enabled to false."
-        )
-    tag = config.data.synthetic_tag
+def _check_tag(data: DataConfig, vocabulary: Vocabulary) -> None:
+    """Raise an InputError if a model would not see the tag of the synthetic pairs."""
+    tag = data.synthetic_tag
     if tag and tag not in vocabulary.characters and vocabulary.unknown != "symbol":
         raise InputError(
             f"The vocabulary does not have {tag!r}, the tag of the synthetic pairs (data.synthetic_tag). Choose one of "
