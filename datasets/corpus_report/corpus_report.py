@@ -33,6 +33,7 @@ class CorpusReport:
         pair_copies: how often each of them comes in an epoch.
         num_synthetic: number of synthetic pairs within the limits.
         synthetic_held_out: by split, how many of its pairs share a sentence with the synthetic pairs.
+        train_held_out: by split, how many of its pairs are also among the training pairs that were read.
         num_held_out: number of pairs of "validation" and "test"; None if the corpus has no such split.
         source_lengths: of the training sources within the limits, also of synthetic pairs, with their tag.
         target_lengths: of the training targets within the limits, also of synthetic pairs.
@@ -53,6 +54,7 @@ class CorpusReport:
     pair_copies: int
     num_synthetic: int
     synthetic_held_out: dict[str, int]
+    train_held_out: dict[str, int]
     num_held_out: dict[str, int | None]
     source_lengths: SideLengths
     target_lengths: SideLengths
@@ -90,6 +92,7 @@ class CorpusReport:
             pair_copies=selected.copies,
             num_synthetic=len(selected.synthetic),
             synthetic_held_out={split: _num_shared(corpus.synthetic, pairs) for split, pairs in held_out.items()},
+            train_held_out={split: _num_equal(corpus.train, pairs) for split, pairs in held_out.items()},
             num_held_out={split: None if pairs is None else len(pairs) for split, pairs in splits.items()},
             source_lengths=side_lengths(train.source),
             target_lengths=side_lengths(train.target),
@@ -124,6 +127,7 @@ class CorpusReport:
                 **self.num_held_out,
             },
             "synthetic_held_out": self.synthetic_held_out,
+            "train_held_out": self.train_held_out,
             "lengths": {**sides, "histogram": bars},
             "batches": {
                 "buckets": [asdict(bucket) for bucket in self.plan.buckets],
@@ -145,6 +149,12 @@ class CorpusReport:
             ],
             "monolingual": {side: asdict(text) for side, text in self.monolingual.items()},
         }
+
+
+def _num_equal(train: Pairs, held_out: Pairs) -> int:
+    """The number of held-out pairs that are also training pairs, with both sides."""
+    known = set(zip(comparable(train.source), comparable(train.target), strict=True))
+    return sum(pair in known for pair in zip(comparable(held_out.source), comparable(held_out.target), strict=True))
 
 
 def _num_shared(synthetic: Pairs | None, held_out: Pairs) -> int:

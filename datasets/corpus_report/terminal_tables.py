@@ -73,6 +73,13 @@ def _print_head(report: CorpusReport, console: Console) -> None:
         _say(console, f"synthetic   {report.num_synthetic:,} pairs")
     for split, count in report.num_held_out.items():
         _say(console, f"{split:<11} {'none' if count is None else f'{count:,} pairs'}")
+    for split, count in report.train_held_out.items():
+        if count:
+            _say(
+                console,
+                f"warning: {count:,} pairs of {split} are also training pairs, so their scores will be too good. Take "
+                "them out of one of the two.",
+            )
     for split, count in report.synthetic_held_out.items():
         if count:
             _say(
@@ -159,8 +166,8 @@ def _print_monolingual(report: CorpusReport, console: Console) -> None:
         _say(console, f"Monolingual {side} text", "bold")
         _say(
             console,
-            f"{text.used:,} of {text.read:,} sentences are used; left out: {text.outside_limits:,} for their length, "
-            f"{text.unknown_characters:,} for characters that are not in the vocabulary",
+            f"{text.used:,} of {text.read:,} sentences can be used; left out: {text.outside_limits:,} for their "
+            f"length, {text.unknown_characters:,} for characters that are not in the vocabulary",
         )
         if (lengths := text.lengths) is not None:
             span = f"{lengths.shortest} to {lengths.longest}"

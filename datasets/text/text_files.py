@@ -56,10 +56,16 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         allow_empty: return no lines for an empty text instead of raising an error.
 
     Raises:
-        InputError: the text is empty, not UTF-8, or has a NUL or a line of more than `MOST_LINE_CHARS`.
+        InputError: the text is empty, not UTF-8, a zip archive, or has a NUL or a line of more than
+            `MOST_LINE_CHARS`.
     """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{where} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
+    if content.startswith(b"PK\x03\x04"):
+        raise InputError(
+            f"{where} is a zip archive, as .xlsx and .docx files are; expected text. Unpack it, or save the document "
+            "as plain text in UTF-8."
+        )
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise InputError(
@@ -96,8 +102,15 @@ def read_parallel(source: str | os.PathLike[str], target: str | os.PathLike[str]
             f"{source} has {len(source_lines)} lines but {target} has {len(target_lines)}; expected the same number, "
             "as line n of one file translates line n of the other. Look for a file that is cut short, or for lines "
             "that were split or joined on one side (only \\n ends a line; U+2028, U+0085 and \\r do not)."
+            f"{_hint_at_columns(source, source_lines)}{_hint_at_columns(target, target_lines)}"
         )
     return Pairs(source_lines, target_lines)
+
+
+def _hint_at_columns(path: str | os.PathLike[str], lines: list[str]) -> str:
+    if not all("\t" in line for line in lines):
+        return ""
+    return f" Every line of {path} has a TAB: `cut -f1` and `cut -f2` make two files of two columns."
 
 
 def _decode(content: bytes | bytearray, where: str | os.PathLike[str]) -> str:

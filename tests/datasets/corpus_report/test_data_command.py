@@ -126,11 +126,22 @@ def test_synthetic_pairs_from_a_held_out_set_give_a_warning_and_copies_are_named
     assert report.to_dict()["pairs"]["copies"] == 3
 
 
+def test_held_out_pairs_that_are_training_pairs_give_a_warning(config):
+    config = replace(config, validation_source=config.train_source, validation_target=config.train_target)
+    console = Console(record=True, width=200, file=StringIO())
+    report = CorpusReport.from_config(config)
+    print_report(report, console)
+    assert report.to_dict()["train_held_out"] == {"validation": 7, "test": 0}
+    assert "warning: 7 pairs of validation are also training pairs" in console.export_text()
+
+
 def test_monolingual_text_from_a_held_out_set_gives_a_warning(monolingual_config):
     console = Console(record=True, width=200, file=StringIO())
     print_report(CorpusReport.from_config(monolingual_config), console)
     said = console.export_text()
-    assert "Monolingual source text\n3 of 5 sentences are used; left out: 1 for their length, 1 for characters" in said
+    assert (
+        "Monolingual source text\n3 of 5 sentences can be used; left out: 1 for their length, 1 for characters" in said
+    )
     assert "characters: 4 to 8, median 7" in said
     assert "warning: 1 sentences of test are among them" in said
     assert "Monolingual target text" not in said

@@ -127,6 +127,11 @@ def test_nul_error_names_the_line(write):
         read_lines(path)
 
 
+def test_spreadsheet_is_called_a_zip_archive(write):
+    with pytest.raises(InputError, match=r"is a zip archive, as \.xlsx"):
+        read_lines(write(b"PK\x03\x04\x14\0\0"))
+
+
 @pytest.mark.parametrize("name", ["text.de", "text.de.gz"])
 def test_an_empty_file_is_refused(write, name):
     path = write(b"", name)
@@ -162,3 +167,6 @@ def test_parallel_files_are_read_as_pairs(write):
 def test_unequal_line_counts_are_refused(write):
     with pytest.raises(InputError, match=r"a\.de has 2 lines but .*a\.en has 3; expected the same number"):
         read_parallel(write(b"ein\nzwei\n", "a.de"), write(b"one\ntwo\nthree\n", "a.en"))
+    columns = write(b"ein\tone\nzwei\ttwo\n", "all.tsv")
+    with pytest.raises(InputError, match=r"Every line of .*all\.tsv has a TAB: `cut -f1`"):
+        read_parallel(columns, write(b"one\n", "b.en"))
