@@ -121,7 +121,12 @@ def serve(
         engine = _load(engine_name, model, options)
         engines.append(engine)
         click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
-    run_server(engines, settings, host, port)
+    try:
+        run_server(engines, settings, host, port)
+    except KeyboardInterrupt:
+        click.echo("Interrupted.", err=True)
+        # Python would first wait for the thread in which TensorFlow starts, for minutes. SIGTERM does not wait either.
+        os._exit(130)
 
 
 def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine | StartingEngine":

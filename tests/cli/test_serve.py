@@ -31,6 +31,20 @@ from bytenet.serving.engines.lite_engine import LiteEngine
 print(LiteEngine(sys.argv[1]).translate(["ein Hund"], 1)[0][0].text)
 """
 
+# The command, with a server that is interrupted while a thread is busy.
+_INTERRUPTED = """
+import threading
+import bytenet.serving.server
+from bytenet.cli import main
+
+def interrupted(*arguments):
+    threading.Thread(target=threading.Event().wait).start()
+    raise KeyboardInterrupt
+
+bytenet.serving.server.serve = interrupted
+main()
+"""
+
 
 @pytest.fixture
 def started(monkeypatch):
@@ -137,6 +151,13 @@ def test_the_server_and_the_lite_engine_need_no_tensorflow(model_path):
     done = subprocess.run([sys.executable, "-c", _WITHOUT_TENSORFLOW, model_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{LiteEngine(model_path).translate(['ein Hund'], 1)[0][0].text}\n"
+
+
+def test_an_interrupted_server_does_not_wait_for_the_start_of_tensorflow(model_path):
+    command = [sys.executable, "-c", _INTERRUPTED, "serve", model_path, "--engine", "lite"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 130
+    assert done.stderr.endswith("\nInterrupted.\n")
 
 
 def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, model_path, invoke, started):

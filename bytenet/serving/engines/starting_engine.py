@@ -35,7 +35,8 @@ class StartingEngine:
         self.languages = self._engine.languages
         self.max_candidates = self._engine.max_candidates
         self.max_sentence_chars = self._engine.max_sentence_chars
-        # Python waits for this thread before it ends. TensorFlow must not be cut off while it starts.
+        # Python waits for this thread before it ends: TensorFlow aborts the process if it is cut off while it starts.
+        # `bytenet serve` ends the process without Python's own end.
         self._loading = threading.Thread(target=self._load, name="loading")
 
     @staticmethod
