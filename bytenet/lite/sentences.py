@@ -125,13 +125,17 @@ class LinesBySentence:
         language, max_chars: as for `split_text`.
 
     Attributes:
-        num_split: number of lines so far that had several sentences.
+        max_chars: as given.
+        num_with_several: number of lines so far that had several sentences.
+        num_with_long: number of lines so far with a sentence that was split because it has more than `max_chars`
+            characters.
     """
 
     def __init__(self, language: str, max_chars: int | None = None):
         self._language = language
-        self._max_chars = max_chars
-        self.num_split = 0
+        self.max_chars = max_chars
+        self.num_with_several = 0
+        self.num_with_long = 0
 
     def translate(
         self, lines: Iterable[str], translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
@@ -153,7 +157,8 @@ class LinesBySentence:
 
         def sentences() -> Iterator[str]:
             for line in lines:
-                pieces = split_text(line, self._language, self._max_chars)
+                pieces = split_text(line, self._language, self.max_chars)
+                self._count(line, pieces)
                 waiting.append(pieces)
                 # A blank line is a sentence here, so that its answer does not wait for the next line.
                 yield from [piece.text for piece in pieces if piece.is_sentence] or [""]
@@ -161,15 +166,25 @@ class LinesBySentence:
         hypotheses = translate(sentences())
         for best, *_ in hypotheses:
             pieces = waiting.popleft()
-            number = sum(piece.is_sentence for piece in pieces)
+            number = _num_sentences(pieces)
             if number == 0:
                 yield [BLANK]
                 continue
-            self.num_split += number > 1
             texts, scores, log_probabilities, ended = zip(
                 best, *(next(hypotheses)[0] for _ in range(number - 1)), strict=True
             )
             yield [Translation(join_pieces(pieces, texts), sum(scores), sum(log_probabilities), all(ended))]
+
+    def _count(self, line: str, pieces: list[Piece]) -> None:
+        """Note why a line has several pieces that are sentences, if it has."""
+        if (number := _num_sentences(pieces)) > 1:
+            without_limit = _num_sentences(split_text(line, self._language))
+            self.num_with_several += without_limit > 1
+            self.num_with_long += number > without_limit
+
+
+def _num_sentences(pieces: list[Piece]) -> int:
+    return sum(piece.is_sentence for piece in pieces)
 
 
 def _sentences(line: str, language: str) -> list[str]:

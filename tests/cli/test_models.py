@@ -114,7 +114,12 @@ def test_lines_are_split_into_sentences_and_put_together_again(shipped, invoke):
     )
     assert result.stdout == f"{parts[0]} {parts[1]}\n\n  {parts[2]}\n"
     assert "Translated 3 lines" in result.stderr
-    assert "1 line had several sentences" in result.stderr
+    assert "1 line had several sentences; --no-split" in result.stderr
+    long = f"{' '.join(['ein Hund'] * 9)}\n".encode()
+    assert (
+        ". 1 line had a sentence of more than 40 characters; --no-split"
+        in invoke(translate, "de-en", stdin=long).stderr
+    )
     best = Translator.from_pretrained("de-en").translate(text.decode().splitlines())
     assert result.stdout.splitlines() == [hypotheses[0].text for hypotheses in best]
 

@@ -106,7 +106,14 @@ def test_lines_stay_lines():
     [first], [second], [third], [fourth] = by_sentence.translate(lines, backwards)
     assert first == Translation(".aJ ?nieN", -2.0, -4.0, False)
     assert [second.text, third.text, fourth] == ["", "", Translation(" tuG ", -1.0, -2.0, True)]
-    assert by_sentence.num_split == 1
+    assert (by_sentence.num_with_several, by_sentence.num_with_long) == (1, 0)
+
+
+def test_lines_with_several_sentences_and_with_long_ones_are_counted_apart():
+    by_sentence = LinesBySentence("de", max_chars=8)
+    lines = ["Ja. Nein.", "ein langer Satz", "Ja. Ein langer Satz.", "noch ein langer", "kurz", ""]
+    assert len(list(by_sentence.translate(lines, backwards))) == len(lines)
+    assert (by_sentence.num_with_several, by_sentence.num_with_long) == (2, 3)
 
 
 def test_a_line_is_answered_before_the_next_one_is_read():

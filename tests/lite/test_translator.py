@@ -105,7 +105,7 @@ def test_sentences_are_no_longer_than_those_of_the_training(model_path, tmp_path
         lite = Translator(with_changes(model_path, tmp_path, settings_json=json.dumps(settings).encode()))
         by_sentence = lite.by_sentence()
         assert len(list(by_sentence.translate(["ein Haus"], lite.translate))) == 1
-        assert by_sentence.num_split == is_split
+        assert by_sentence.num_with_long == is_split
 
 
 def test_without_the_library_for_sentences_lines_are_translated_whole(lite, without_sentencex, caplog):

@@ -14,6 +14,7 @@ from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.pretrained import is_pretrained
+from bytenet.lite.sentences import LinesBySentence
 
 
 @click.command(short_help="Translate lines of text.")
@@ -88,8 +89,8 @@ def translate(
             num_unended += not hypotheses[0].ended
     seconds = time.perf_counter() - began
     message = f"Translated {_lines(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
-    if by_sentence and by_sentence.num_split:
-        message += f" {_lines(by_sentence.num_split)} had several sentences; --no-split translates each line whole."
+    if by_sentence:
+        message += _reasons_of_splitting(by_sentence)
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     click.echo(message, err=True)
@@ -132,6 +133,16 @@ def _lines_of_file(path: Path) -> Iterable[str]:
     from bytenet.datasets import read_lines
 
     return read_lines(path, allow_empty=True)
+
+
+def _reasons_of_splitting(by_sentence: LinesBySentence) -> str:
+    """Sentences that say why lines were split, after a space; nothing if none was."""
+    counts = {
+        "several sentences": by_sentence.num_with_several,
+        f"a sentence of more than {by_sentence.max_chars} characters": by_sentence.num_with_long,
+    }
+    reasons = [f"{_lines(number)} had {what}" for what, number in counts.items() if number]
+    return f" {', '.join(reasons)}; --no-split translates each line whole." if reasons else ""
 
 
 def _lines(number: int) -> str:
