@@ -68,11 +68,17 @@ class Characters:
         characters: single characters in the order of their ids.
         unknown: what is done with other characters: "symbol" gives them id 2, "drop" leaves them out, "error" raises an
             `InputError`.
+
+    Attributes:
+        unknown: as given.
+        symbols: what each id stands for, see `symbols_by_id`.
+        known: the characters.
     """
 
     def __init__(self, characters: Sequence[str], unknown: UnknownRule):
         self.unknown = unknown
         self.symbols = symbols_by_id(characters, unknown)
+        self.known = frozenset(characters)
         first_id = len(self.symbols) - len(characters)
         self._ids = {character: first_id + place for place, character in enumerate(characters)}
 

@@ -43,6 +43,7 @@ class Translator:
     Attributes:
         beam_size: number of hypotheses that the search keeps.
         longest: largest number of symbols of a line, with the end symbol; None for no limit.
+        characters: those that the model knows.
         reranker: reranks the hypotheses; None if nothing does.
     """
 
@@ -57,6 +58,7 @@ class Translator:
         self._model = LiteModel(path, "serving_default", ("source_ids", "n_best"), num_threads)
         self.beam_size = self._model.beam_size
         self.longest = self._model.longest
+        self.characters = self._model.characters
         self.reranker = _reranker(self._model, path, num_threads, rerank_with, rerank_weight)
 
     @classmethod
@@ -110,7 +112,7 @@ class Translator:
     def _translate_line(self, line: str, n_best: int) -> list[Translation]:
         if is_blank(line):
             return [BLANK]
-        ids = self._model.characters.encode(line)
+        ids = self.characters.encode(line)
         if self.longest is not None and len(ids) > self.longest:
             raise InputError(
                 f"A sentence has {len(ids):,} symbols with the end symbol, but the model reads at most "
@@ -120,7 +122,7 @@ class Translator:
         result = self._model(source_ids=ids[None], n_best=np.int32(num_ranked))
         rows = (result[name][0] for name in ("ids", "scores", "log_probabilities", "ended"))
         translations = [
-            Translation(self._model.characters.decode(hypothesis), float(score), float(log_probability), bool(ended))
+            Translation(self.characters.decode(hypothesis), float(score), float(log_probability), bool(ended))
             for hypothesis, score, log_probability, ended in zip(*rows, strict=True)
             if np.isfinite(log_probability)
         ]

@@ -46,6 +46,7 @@ class Vocabulary:
     Attributes:
         unknown: as given.
         characters: in the order of their ids.
+        known: the same as a set.
         code_points: int32 `(characters,)`.
         first_id: id of the first character.
 
@@ -75,7 +76,7 @@ class Vocabulary:
         self.characters: tuple[str, ...] = tuple(characters)
         self.code_points = np.array([ord(character) for character in characters], np.int32)
         self.first_id = EOS_ID + 1 if unknown == "drop" else UNKNOWN_ID + 1
-        self._known = frozenset(characters)
+        self.known = frozenset(characters)
         self._symbols = symbols_by_id(characters, unknown)
 
     @classmethod
@@ -178,12 +179,12 @@ class Vocabulary:
 
     def knows(self, texts: Iterable[str]) -> np.ndarray:
         """bool `(texts,)`: whether all characters of a text, in NFC, are in the vocabulary."""
-        return np.fromiter(map(self._known.issuperset, normalise(texts)), bool)
+        return np.fromiter(map(self.known.issuperset, normalise(texts)), bool)
 
     def encoded_characters(self, text: str) -> str:
         """The characters of `text` that `encode` gives an id: all of its NFC, but with "drop" only the known ones."""
         characters = normalise([text])[0]
-        return "".join(filter(self._known.__contains__, characters)) if self.unknown == "drop" else characters
+        return "".join(filter(self.known.__contains__, characters)) if self.unknown == "drop" else characters
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of `ids` up to the first end symbol. Padding gives nothing, an unknown id gives U+FFFD."""

@@ -42,6 +42,13 @@ def test_file_translates_with_either_engine_as_the_run_does(engine, model_path, 
     assert f"({'TensorFlow' if engine == 'full' else 'LiteRT'}, beam size 3)" in result.stderr
 
 
+@pytest.mark.parametrize("engine", ["full", "lite"])
+def test_a_message_names_the_characters_that_the_model_cannot_translate(model_path, invoke, engine):
+    message = "The model cannot translate '☃' (U+2603), which its vocabulary does not have, in 1 line.\n"
+    assert invoke(translate, model_path, "--engine", engine, stdin="ein ☃\nein\n".encode()).stderr.endswith(message)
+    assert "cannot translate" not in invoke(translate, model_path, "--engine", engine, stdin=TEXT).stderr
+
+
 def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, tmp_path):
     card = ModelFile(model_path).card
     assert card.startswith("# bytenet: de to en\n")

@@ -11,6 +11,7 @@ import pytest
 
 from bytenet.cli.common.search_options import read_dictionary
 from bytenet.cli.translate import translate
+from bytenet.cli.translate.unknown_characters import UnknownCharacters
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError, MissingFileError
 
@@ -234,6 +235,23 @@ def test_unknown_characters_are_replaced_by_those_they_attend_to(attentive_run_f
     result = invoke(translate, attentive_run_folder.path, *options, stdin="☃☃☃\n".encode())
     # An untrained model writes some unknown symbols. The source has no other characters.
     assert "\ufffd" not in result.stdout_bytes.decode()
+    assert "cannot translate" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("lines", "num_lines", "message"),
+    [
+        (["Ein", "", "\u200b", "\tEin\n", "E\u0308in"], 0, ""),
+        (["漢字"], 1, "'漢' (U+6F22) and '字' (U+5B57)"),
+        (["Ein\u202e", "E", "☃"], 2, r"'\u202e' (U+202E) and '☃' (U+2603)"),
+        (["abcdd"], 1, "'a' (U+0061), 'b' (U+0062), 'c' (U+0063) and 1 other"),
+        (["dcba", "e"], 2, "'d' (U+0064), 'c' (U+0063), 'b' (U+0062) and 2 others"),
+    ],
+)
+def test_unknown_characters_are_counted_and_shown_as_the_model_reads_lines(lines, num_lines, message):
+    unknown = UnknownCharacters(frozenset("EËin"))
+    assert list(unknown.watch(lines)) == lines
+    assert (unknown.num_lines, str(unknown)) == (num_lines, message)
 
 
 def test_model_without_attention_cannot_replace_unknown_characters(run_folder, invoke):

@@ -11,6 +11,7 @@ import click
 from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
+from bytenet.cli.translate.unknown_characters import UnknownCharacters
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.pretrained import is_pretrained
@@ -78,6 +79,9 @@ def translate(
         window = window or 1
     lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path)
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
+    unknown = UnknownCharacters(engine.known) if engine.known is not None else None
+    if unknown:
+        lines = unknown.watch(lines)
     by_sentence = engine.by_sentence() if split else None
     translations = by_sentence.translate(lines, engine.translate) if by_sentence else engine.translate(lines)
     began, number, num_unended = time.perf_counter(), 0, 0
@@ -94,6 +98,9 @@ def translate(
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     click.echo(message, err=True)
+    if unknown and unknown.num_lines:
+        found = f"{unknown}, which its vocabulary does not have, in {_lines(unknown.num_lines)}"
+        click.echo(f"The model cannot translate {found}.", err=True)
 
 
 def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:

@@ -23,12 +23,14 @@ class Engine(NamedTuple):
         translate: gives the hypotheses of each line, best first. Lines stay whole.
         by_sentence: makes what splits lines into sentences for `translate`.
         search: what it does, for messages.
+        known: the characters that the model knows; None if it refuses others or copies them.
     """
 
     name: str
     translate: Callable[[Iterable[str]], Iterator[list[Translation]]]
     by_sentence: Callable[[], LinesBySentence]
     search: str
+    known: frozenset[str] | None
 
 
 def suits_lite(
@@ -76,6 +78,7 @@ def full_engine(
         lambda lines: translator.translate(lines, n_best, window, split_sentences=False),
         translator.by_sentence,
         f"number of samples {samples}" if samples else f"beam size {beam_size}",
+        None if replaces_unknown or translator.vocabulary.unknown == "error" else translator.vocabulary.known,
     )
 
 
@@ -98,6 +101,7 @@ def lite_engine(
         lambda lines: translator.translate(lines, n_best, split_sentences=False),
         translator.by_sentence,
         f"beam size {translator.beam_size}",
+        None if translator.characters.unknown == "error" else translator.characters.known,
     )
 
 
