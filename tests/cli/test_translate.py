@@ -183,8 +183,9 @@ def test_error_names_an_unusable_run_folder_or_input_file(run_folder, invoke, tm
         invoke(translate, tmp_path / "nothing", stdin=TEXT)
     with pytest.raises(MissingFileError, match="not a run folder"):
         invoke(translate, tmp_path, stdin=TEXT)
-    with pytest.raises(MissingFileError, match="no-such-file"):
-        invoke(translate, run_folder.path, tmp_path / "no-such-file")
+    advice = f"There is no file Guten Morgen; .* echo 'Guten Morgen' | bytenet translate {run_folder.path}"
+    with pytest.raises(MissingFileError, match=advice.replace("|", r"\|") + "$"):
+        invoke(translate, run_folder.path, "Guten Morgen")
 
 
 def test_failure_midway_keeps_the_earlier_output(run_folder, invoke, tmp_path, monkeypatch):

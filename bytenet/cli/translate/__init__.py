@@ -1,5 +1,6 @@
 """`bytenet translate`: translate lines of text."""
 
+import shlex
 import sys
 import time
 from collections.abc import Iterable
@@ -77,7 +78,7 @@ def translate(
     stdin = sys.stdin.buffer
     if input_path is None and stdin.isatty():
         window = window or 1
-    lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path)
+    lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path, names[0])
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
     unknown = UnknownCharacters(engine.known) if engine.known is not None else None
     if unknown:
@@ -136,10 +137,16 @@ def _engine(
     return full_engine(paths, n_best, dictionary, window, options)
 
 
-def _lines_of_file(path: Path) -> Iterable[str]:
+def _lines_of_file(path: Path, model: Path) -> Iterable[str]:
+    """The lines of a file. If there is none, the error says how `model` translates a text, which FILE may be."""
     from bytenet.datasets import read_lines
+    from bytenet.errors import MissingFileError
 
-    return read_lines(path, allow_empty=True)
+    try:
+        return read_lines(path, allow_empty=True)
+    except MissingFileError as error:
+        command = f"echo {shlex.quote(str(path))} | bytenet translate {shlex.quote(str(model))}"
+        raise MissingFileError(f"{error} To translate a text: {command}") from None
 
 
 def _reasons_of_splitting(by_sentence: LinesBySentence) -> str:
