@@ -90,9 +90,12 @@ def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
         return path
     others = (other.name for other in folder.glob(f"*.{_HYPOTHESES}") if not other.name.startswith(PARTIAL))
     saved = sorted(other.removesuffix(f".{_HYPOTHESES}") for other in others)
+    options = {"test": "", "validation": " --split validation", "train": " --split train"}
+    without_test = " If the corpus has no test pairs, add --split validation there, and --name validation here."
     raise MissingFileError(
         f"{folder} has no evaluation named {name}; it has {', '.join(saved) or 'none'}. Make it with "
-        f"`bytenet evaluate {os.fspath(run_dir)}`{', or name one that it has' if saved else ''}."
+        f"`bytenet evaluate {os.fspath(run_dir)}{options.get(name, f' --name {name}')}`"
+        f"{', or name one that it has' if saved else ''}.{without_test if name == 'test' else ''}"
     )
 
 

@@ -164,9 +164,12 @@ def test_one_training_each_has_the_same_page_with_and_without_with(invoke, runs)
 def test_name_chooses_the_evaluation_of_a_run_folder(invoke, runs):
     options = (runs / "a-1", "--reference", "reference", "--bootstrap", 0)
     assert "The cat." in invoke(compare, *options, "--name", "news", "--min-chars", 0).stdout
-    with pytest.raises(MissingFileError, match=r"evaluation named dev; it has news, test\. Make it with `bytenet eval"):
+    with pytest.raises(MissingFileError, match=r"evaluation named dev; it has news, test\. Make it .* --name dev`, or"):
         invoke(compare, *options, "--name", "dev")
-    with pytest.raises(MissingFileError, match=r"named test; it has none\. Make it with `bytenet evaluate .*runs`\."):
+    with pytest.raises(MissingFileError, match=r"named validation; .* Make it with .* --split validation`, or"):
+        invoke(compare, *options, "--name", "validation")
+    advice = r"`bytenet evaluate .*runs`\. If the corpus has no test pairs, add --split validation there, and --name"
+    with pytest.raises(MissingFileError, match=rf"named test; it has none\. Make it with {advice}"):
         invoke(compare, runs, "--reference", "reference")
 
 
