@@ -68,11 +68,12 @@ def export(
     if form != "saved-model" and jit_compile:
         raise click.UsageError(f"--xla is for a SavedModel; the format of {out} is {form}.")
     translator = Translator.from_run(folder, **options)
+    done = "Replaced" if out.exists() else "Wrote"
     translator.export(out, form=form, precision=precision, engines=engines, jit_compile=jit_compile, card=card)
     num_bytes = (
         sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) if out.is_dir() else out.stat().st_size
     )
-    click.echo(f"Wrote {out}: {num_bytes / 1e6:.1f} MB.", err=True)
+    click.echo(f"{done} {out}: {num_bytes / 1e6:.1f} MB.", err=True)
 
 
 def _read_card(path: Path) -> str:

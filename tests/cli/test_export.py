@@ -123,6 +123,11 @@ def replace_corpus(run, name):
     return replace(run.config, data=replace(run.config.data, corpus=name, max_length=77, **files))
 
 
+def test_message_says_that_a_file_was_replaced(run_folder, invoke, tmp_path):
+    (tmp_path / "a.bytenet").write_text("earlier")
+    assert "Replaced" in invoke(export, run_folder.path, tmp_path / "a.bytenet", "--engine", "full").stderr
+
+
 @pytest.mark.thorough
 def test_saved_model_is_the_format_of_a_folder(run_folder, invoke, tmp_path):
     invoke(export, run_folder.path, tmp_path / "saved", "--beam-size", 1)
