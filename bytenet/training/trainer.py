@@ -165,26 +165,23 @@ def _fit_alone(
     if checkpoint is not None:
         state = restore_run(checkpoint, model, [*translators.values()], state, task.plan.num_batches)
         begun = folder.config
-    if resume:
-        for direction in task.directions:
-            folders[direction.name].go_on_with(task.resumed_config(direction.config, begun))
     progress = ProgressLine(
         state, task.plan.num_batches, task.total_steps, compiles=task.jit_compile, shows=workers.is_chief
     )
     say_what_is_trained(progress, task, model)
-    if checkpoint is None:
-        messages = task.messages_of_starting()
-    else:
+    if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
-        messages = task.messages_of_resuming(folder, begun)
-    for message in messages:
-        progress.say(message)
     if state.step >= task.total_steps or _stopped_early(state, config):
         progress.say(
             "This run is finished. To train on, set a larger training.epochs or training.max_steps, or, if the run "
             "stopped early, a larger training.early_stopping_patience or a lower training.min_learning_rate."
         )
         return folder
+    if resume:
+        for direction in task.directions:
+            folders[direction.name].go_on_with(task.resumed_config(direction.config, begun))
+    for message in task.messages_of_starting() if checkpoint is None else task.messages_of_resuming(folder, begun):
+        progress.say(message)
     for name, translator in translators.items():
         parameters = num_trainable(translator)
         write_environment(folders[name], config.training.seed, parameters, task.replicas, task.plan.padded_lengths)

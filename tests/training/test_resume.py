@@ -69,16 +69,21 @@ def test_run_killed_mid_epoch_resumes_bit_identical(smallest_settings, equal_fin
     assert (unbroken / "model.keras").exists()
 
 
-def test_resuming_says_which_settings_changed(smallest_config, eagerly, unmeasured, interrupted, tmp_path, capfd):
+def test_resuming_says_which_settings_changed_if_the_run_goes_on(
+    smallest_config, eagerly, unmeasured, interrupted, tmp_path, capfd
+):
     config = smallest_config("training.learning_rate=0.01")
-    with interrupted(1), pytest.raises(KeyboardInterrupt):
-        train(config, tmp_path / "run")
-    capfd.readouterr()
-    config = replace(config, training=replace(config.training, learning_rate=0.02, max_steps=2))
-    train(config, tmp_path / "run", resume=True)
-    changes = "training.max_steps from None to 2, training.learning_rate from 0.01 to 0.02"
+    for step in (1, 2):
+        with interrupted(step), pytest.raises(KeyboardInterrupt):
+            train(config, tmp_path / "run", resume=True)
+    assert "changed settings" not in capfd.readouterr().err
+    longer = replace(config, training=replace(config.training, learning_rate=0.02, max_steps=3))
+    folder = train(longer, tmp_path / "run", resume=True)
+    changes = "training.max_steps from None to 3, training.learning_rate from 0.01 to 0.02"
     assert f"changed settings: {changes}\n" in capfd.readouterr().err
-    train(config, tmp_path / "run", resume=True)
+
+    train(replace(longer, training=replace(longer.training, learning_rate=0.04)), folder.path, resume=True)
+    assert folder.config == longer
     assert "changed settings" not in capfd.readouterr().err
 
 
