@@ -145,3 +145,21 @@ def is_out_of_patience(state: TrainingState, config: Config) -> bool:
     patience = config.training.early_stopping_patience
     evaluated = state.epoch % config.evaluation.every_epochs == 0
     return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
+
+
+def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:
+    """The changes of settings with which a finished run trains on; none if it is not finished.
+
+    Args:
+        state: at the end of the latest step.
+        config: of the run.
+        num_batches: in an epoch.
+    """
+    training = config.training
+    limits = {
+        f"training.epochs than {training.epochs}": state.step >= training.epochs * num_batches,
+        f"training.max_steps than {training.max_steps}": training.max_steps is not None
+        and state.step >= training.max_steps,
+        f"training.early_stopping_patience than {training.early_stopping_patience}": is_out_of_patience(state, config),
+    }
+    return [f"a larger {limit}" for limit, is_reached in limits.items() if is_reached]

@@ -24,7 +24,7 @@ from bytenet.training.distribution.failures import explaining_ends
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.state import TrainingState, is_out_of_patience
+from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
 from bytenet.training.tasks.starts import take_over_start
@@ -171,11 +171,8 @@ def _fit_alone(
     say_what_is_trained(progress, task, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
-    if state.step >= task.total_steps or _stopped_early(state, config):
-        progress.say(
-            "This run is finished. To train on, set a larger training.epochs or training.max_steps, or, if the run "
-            "stopped early, a larger training.early_stopping_patience or a lower training.min_learning_rate."
-        )
+    if changes := _changes_to_train_on(state, config, task.plan.num_batches):
+        progress.say(f"This run is finished. To train on, set {' and '.join(changes)}.")
         return folder
     if resume:
         for direction in task.directions:
@@ -189,9 +186,12 @@ def _fit_alone(
     return folder
 
 
-def _stopped_early(state: TrainingState, config: Config) -> bool:
-    """Whether the run stopped early at the end of its latest epoch."""
-    return is_below_least_rate(state, config.training) or is_out_of_patience(state, config)
+def _changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:
+    """The same as `changes_to_train_on`, also for runs that end below a least learning rate."""
+    changes = changes_to_train_on(state, config, num_batches)
+    if is_below_least_rate(state, config.training):
+        changes.append(f"a lower training.min_learning_rate than {config.training.min_learning_rate:g}")
+    return changes
 
 
 def _checkpoint_of_chief(folder: RunFolder, workers: Workers) -> Path | None:

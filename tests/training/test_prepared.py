@@ -101,7 +101,7 @@ def test_stopped_fit_goes_on_to_the_same_end(smallest_config, prepared, tmp_path
         np.testing.assert_array_equal(one, other)
     assert read_csv_log(stopped.metrics_path)["epoch"] == [1, 2, 3]
     fit_prepared(stopped, lines.append)
-    assert lines[-1].startswith("This run is finished.")
+    assert lines[-1] == "This run is finished. To train on, set a larger training.epochs than 3 in its config.yaml."
 
 
 def test_training_ends_after_the_last_step_and_measures_when_it_is_due(prepared):
@@ -185,7 +185,7 @@ def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
     assert np.argmin(losses) == len(losses) - 3
     assert lines[-1] == "val_loss has not improved in 2 epochs, so training stops early."
     fit_prepared(run, lines.append)
-    assert lines[-1].startswith("This run is finished.")
+    assert "To train on, set a larger training.early_stopping_patience than 2 in its config.yaml." in lines[-1]
 
 
 def test_validation_has_as_many_sentences_as_the_setting_says(smallest_config, tmp_path):

@@ -84,7 +84,9 @@ def test_resuming_says_which_settings_changed_if_the_run_goes_on(
 
     train(replace(longer, training=replace(longer.training, learning_rate=0.04)), folder.path, resume=True)
     assert folder.config == longer
-    assert "changed settings" not in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "This run is finished. To train on, set a larger training.max_steps than 3.\n" in said
+    assert "changed settings" not in said
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.training import train
 from bytenet.training.callbacks import TrainingLog
 from bytenet.training.checkpoints import checkpoints, latest_checkpoint
-from bytenet.training.state import TrainingState
-from bytenet.training.trainer import _stopped_early
+from bytenet.training.state import TrainingState, changes_to_train_on
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +118,17 @@ def test_early_stopping_ends_the_run_after_its_patience(smallest_config, pool, t
 
 
 def test_a_run_stopped_between_evaluations_did_not_stop_early(smallest_config):
-    config = smallest_config("training.early_stopping_patience=5", "evaluation.every_epochs=10")
-    state = TrainingState(epoch=17, best_epoch=10, best_scores={"forward": 1.0})
-    assert not _stopped_early(state, config)
-    state.epoch = 20
-    assert _stopped_early(state, config)
+    config = smallest_config("training.epochs=30", "training.early_stopping_patience=5", "evaluation.every_epochs=10")
+    state = TrainingState(epoch=17, step=51, best_epoch=10, best_scores={"forward": 1.0})
+    assert changes_to_train_on(state, config, num_batches=3) == []
+    state.epoch, state.step = 20, 60
+    assert changes_to_train_on(state, config, 3) == ["a larger training.early_stopping_patience than 5"]
+
+
+def test_a_finished_run_names_all_limits_that_hold(smallest_config):
+    config = smallest_config("training.epochs=2", "training.max_steps=6")
+    changes = changes_to_train_on(TrainingState(epoch=2, step=6), config, num_batches=3)
+    assert changes == ["a larger training.epochs than 2", "a larger training.max_steps than 6"]
 
 
 def test_loss_that_is_not_finite_ends_the_run_with_advice(smallest_config, eagerly, tmp_path):

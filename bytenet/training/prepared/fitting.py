@@ -22,7 +22,7 @@ from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.callbacks import Clock, CountedSteps, MeasuredEpochs
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import Batch, PreparedPairs, UnweightedBatch
-from bytenet.training.state import TrainingState, is_out_of_patience
+from bytenet.training.state import TrainingState, changes_to_train_on
 
 
 def fit_prepared(run_dir: str | os.PathLike[str], say: Callable[[str], None] = print) -> RunFolder:
@@ -70,21 +70,18 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     state = TrainingState(data=data, validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
         state = restore_run(checkpoint, model, [model], state, plan.num_batches)
-    is_finished = state.step >= total_steps or is_out_of_patience(state, config)
+    changes = changes_to_train_on(state, config, plan.num_batches)
     if state.batch:
         message = (
             f"This run ended at batch {state.batch} of epoch {state.epoch + 1}, because of training.max_steps. `fit` "
             "goes on only from the end of an epoch. Prepare a new run; with training.start, it begins with this model."
         )
-        if not is_finished:
+        if not changes:
             raise InputError(message)
         say(message)
         return
-    if is_finished:
-        say(
-            "This run is finished. To train on, set a larger training.epochs or training.max_steps in its config.yaml, "
-            "or, if it stopped early, a larger training.early_stopping_patience."
-        )
+    if changes:
+        say(f"This run is finished. To train on, set {' and '.join(changes)} in its config.yaml.")
         return
     add_fitting(run)
     if checkpoint is not None:
