@@ -85,11 +85,11 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
         return config, None
     start = starts[0]
     if begun is None:
-        source, *_ = map(_open, starts)  # the others are opened, too, so that errors come before the corpus is read
+        source, *_ = [_open(each, config.data) for each in starts]  # all, so that errors come before the corpus is read
         model = source.config.model.with_added_sets(config.training.added_sets)
     else:
         source = begun
-        _check_direction(source, start.setting, config.data.languages)
+        _check_direction(source, start, config.data)
         model = source.config.model
     unknown = source.vocabulary.unknown
     for name, value, of_start in (
@@ -128,7 +128,8 @@ def load_starts(translators: Mapping[str, keras.Model], config: Config, vocabula
         InputError: a start has another model, another vocabulary or another direction.
     """
     for start in starts_of(config):
-        _load_start(translators[start.direction], _open(start), vocabulary, config.training.added_sets)
+        source = _open(start, config.data)
+        _load_start(translators[start.direction], source, vocabulary, config.training.added_sets)
 
 
 def describe_starts(config: Config, vocabulary: Vocabulary, counts: Mapping[str, int]) -> str:
@@ -152,20 +153,28 @@ def describe_starts(config: Config, vocabulary: Vocabulary, counts: Mapping[str,
     )
 
 
-def _open(start: Start) -> RunFolder | ModelFile:
+def _open(start: Start, data: DataConfig) -> RunFolder | ModelFile:
     """Open the model of a start, which must translate between the right languages."""
     source = open_model(start.model)
-    _check_direction(source, start.setting, start.languages)
+    _check_direction(source, start, data)
     return source
 
 
-def _check_direction(source: RunFolder | ModelFile, setting: str, expected: tuple[str, str]) -> None:
+def _check_direction(source: RunFolder | ModelFile, start: Start, data: DataConfig) -> None:
     """Raise an InputError if a start translates between other languages. Models of both directions have one shape."""
     languages = source.config.data.languages
-    advice = " If only the names of the languages are wrong, correct them in the config.yaml of that run."
-    if languages == expected[::-1]:
+    if isinstance(source, RunFolder):
+        advice = " If only the names of the languages are wrong, correct them in the config.yaml of that run."
+    else:
+        as_set = start.languages == (data.source_language, data.target_language)
+        source_language, target_language = languages if as_set else languages[::-1]
+        advice = (
+            f" If only the names are wrong, set data.source_language to {source_language} and data.target_language to "
+            f"{target_language}."
+        )
+    if languages == start.languages[::-1]:
         advice = f" Train a run of the other direction with --set data.reversed=true.{advice}"
-    check_direction(source.path, languages, expected, setting, advice)
+    check_direction(source.path, languages, start.languages, start.setting, advice)
 
 
 def _load_start(model: keras.Model, source: RunFolder | ModelFile, vocabulary: Vocabulary, added_sets: int) -> None:

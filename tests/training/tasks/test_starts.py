@@ -210,6 +210,13 @@ def test_runs_start_from_models_that_ship(
     Translator.from_run(start.path).export(folder / "de-en.bytenet", engines="full", languages=("de", "en"))
     monkeypatch.setattr("bytenet.lite.pretrained._folder", lambda: folder)
     monkeypatch.chdir(tmp_path)
+    for names, right in (
+        (("source_language=German",), "data.source_language to de and data.target_language to en"),
+        (("source_language=German", "reversed=true"), "data.source_language to en and data.target_language to de"),
+    ):
+        wrong = smallest_config("training.start=de-en", *(f"data.{name}" for name in names))
+        with pytest.raises(InputError, match=rf"If only the names are wrong, set {right}\."):
+            train(wrong, tmp_path / "run")
     run = train(smallest_config("training.start=de-en", "model.dropout=0.3"), tmp_path / "run")
     saved = RunFolder.open(run.path)
     assert saved.vocabulary == start.vocabulary
