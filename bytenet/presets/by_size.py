@@ -53,8 +53,9 @@ def load_sized_config(
         return SizedConfig(sources.config(run_config), None)
     number = number_of_pairs(config.data)
     preset = preset_for(number)
-    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used. "
-    choice += measurement(preset) or "Its settings have not been measured yet."
+    choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
+    if config.training.start is None:  # the figures are of trainings that began with random weights
+        choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
     return SizedConfig(sources.config(preset), choice)
 
 

@@ -61,6 +61,8 @@ def test_what_the_chosen_preset_reached_is_said(monkeypatch):
         "5.5 BLEU after 10 minutes, 7.2 BLEU after 20 minutes (the end). Measured once, on a machine, "
         "with commit 0123456: greedy."
     )
+    _, choice = load_sized_config(None, [*FILES, "training.start=de-en"])
+    assert choice == "No preset is named. With 9,000 pairs, the preset pairs-10k is used."
 
 
 def test_overrides_may_change_the_model_of_the_chosen_preset():
