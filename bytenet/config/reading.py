@@ -68,14 +68,23 @@ class ConfigSources:
 
     @property
     def leaves_model_open(self) -> bool:
-        """Whether a corpus is named, and the file names no preset and says nothing of the model's size.
+        """Whether the file lacks a preset and says nothing of the model's size."""
+        return self.lacks_preset and not self.named_sizes
+
+    @property
+    def lacks_preset(self) -> bool:
+        """Whether a corpus is named, but no preset.
 
         Training with text without translations does not count: it has presets of its own.
         """
         keys = self._values.keys()
         is_semi_supervised = any(key.startswith("semi_supervised.") for key in keys)
-        has_size = any(setting.key in _SIZES for setting in self.settings)
-        return self.preset is None and "data.corpus" in keys and not is_semi_supervised and not has_size
+        return self.preset is None and "data.corpus" in keys and not is_semi_supervised
+
+    @property
+    def named_sizes(self) -> list[str]:
+        """The settings of the file that say how large the model is."""
+        return [setting.key for setting in self.settings if setting.key in _SIZES]
 
     @property
     def names_no_corpus(self) -> bool:

@@ -18,7 +18,7 @@ class SizedConfig(NamedTuple):
 
     Attributes:
         config: the configuration.
-        choice: the chosen preset and why, or the chosen corpus, for people; None if nothing was chosen.
+        choice: the chosen preset and why, why none was chosen, or the chosen corpus, for people; None if all was named.
     """
 
     config: Config
@@ -48,7 +48,8 @@ def load_sized_config(
             config, f"No corpus is named (data.corpus), so the demo corpus {config.data.corpus} is used."
         )
     if not sources.leaves_model_open:
-        return SizedConfig(config, None)
+        says_why = sources.lacks_preset and run_config is None
+        return SizedConfig(config, _why_no_preset(sources) if says_why else None)
     if run_config is not None:
         return SizedConfig(sources.config(run_config), None)
     number = number_of_pairs(config.data)
@@ -57,6 +58,15 @@ def load_sized_config(
     if config.training.start is None:  # the figures are of trainings that began with random weights
         choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
     return SizedConfig(sources.config(preset), choice)
+
+
+def _why_no_preset(sources: ConfigSources) -> str:
+    """Why no preset is chosen for a file that says how large the model is."""
+    sizes = sources.named_sizes
+    return (
+        f"No preset is chosen, because {sources.preset_or_file} sets {' and '.join(sizes)}; other settings have their "
+        f"defaults. To have one chosen, give {'it' if len(sizes) == 1 else 'them'} as --set instead."
+    )
 
 
 def preset_for(num_pairs: int) -> str:

@@ -83,14 +83,28 @@ def test_overrides_alone_may_name_a_corpus():
 @pytest.mark.parametrize(
     ("text", "overrides"),
     [
-        (f"preset: numbers\n{CORPUS}", []), (f"{CORPUS}model: {{dim: 64}}\n", []),
-        (f"{CORPUS}model: {{family: transformer}}\n", []), (f"{CORPUS}model: {{settings: thesis}}\n", []),
-        (CORPUS, ["semi_supervised.enabled=true"]),
+        (f"preset: numbers\n{CORPUS}model: {{dim: 64}}\n", []), (CORPUS, ["semi_supervised.enabled=true"]),
+        (f"{CORPUS}model: {{dim: 64}}\n", ["semi_supervised.enabled=true"]),
     ],
 )  # fmt: skip
 def test_other_files_keep_their_meaning(text, overrides):
     Path("my.yaml").write_text(text)
     assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [
+        ("dim: 64", "model.dim"), ("family: transformer", "model.family"), ("settings: thesis", "model.settings"),
+        ("variant: selu, dim: 64", "model.variant and model.dim"),
+    ],
+)  # fmt: skip
+def test_a_file_with_a_size_says_why_no_preset_is_chosen(model, named):
+    Path("my.yaml").write_text(f"{CORPUS}model: {{{model}}}\n")
+    config, choice = load_sized_config("my.yaml")
+    assert config == load_config("my.yaml")
+    assert choice.startswith(f"No preset is chosen, because my.yaml sets {named}; other settings have their defaults.")
+    assert load_sized_config("my.yaml", run_config="my.yaml").choice is None
 
 
 @pytest.mark.parametrize("text", ["", "training: {epochs: 3}\n"])
