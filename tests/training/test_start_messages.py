@@ -7,14 +7,17 @@ import pytest
 from bytenet.training import train
 
 
-def test_patience_without_validation_pairs_gives_a_warning(smallest_config, beginnings, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("patience", "lost"),
+    [("2", "training.early_stopping_patience does nothing"), ("null", "nothing tells when to stop")],
+)
+def test_no_validation_pairs_give_a_warning(smallest_config, beginnings, tmp_path, capsys, patience, lost):
     (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
     files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
     nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
-    train(
-        smallest_config("data.corpus=files", *nothing, *files, "training.early_stopping_patience=2"), tmp_path / "run"
-    )
-    assert "no validation pairs, so training.early_stopping_patience does nothing" in capsys.readouterr().err
+    settings = ("data.corpus=files", *nothing, *files, f"training.early_stopping_patience={patience}")
+    train(smallest_config(*settings), tmp_path / "run")
+    assert f"no validation pairs, so {lost} and the last model is kept. Give " in capsys.readouterr().err
 
 
 def test_targets_longer_than_the_length_rule_give_a_warning(smallest_config, beginnings, tmp_path, capsys):

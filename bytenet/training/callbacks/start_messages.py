@@ -25,10 +25,12 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
     progress.say(f"{task.config.model.kind}: {size}; steps {compiled}")
     for message in task.messages():
         progress.say(message)
-    if task.config.training.early_stopping_patience is not None and not corpus.validation:
+    if not corpus.validation:
+        patience = task.config.training.early_stopping_patience
+        lost = "nothing tells when to stop" if patience is None else "training.early_stopping_patience does nothing"
         progress.say(
-            "warning: there are no validation pairs, so training.early_stopping_patience does nothing and the last "
-            "model is kept. Give validation pairs as data.validation_source and data.validation_target."
+            f"warning: there are no validation pairs, so {lost} and the last model is kept. Give validation pairs as "
+            "data.validation_source and data.validation_target."
         )
     for message in _warnings_of_long_targets(task, model):
         progress.say(message)
