@@ -22,6 +22,7 @@ from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.comparison import check_same_training
 from bytenet.training.distribution.failures import explaining_ends
 from bytenet.training.distribution.workers import Workers
+from bytenet.training.end_message import end_message
 from bytenet.training.environment import num_trainable, write_environment
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState, changes_to_train_on
@@ -183,6 +184,7 @@ def _fit_alone(
         parameters = num_trainable(translator)
         write_environment(folders[name], config.training.seed, parameters, task.replicas, task.plan.padded_lengths)
     run_steps(task, folders, model, state, progress, more_callbacks, pool or ModelPool())
+    progress.say(end_message(folder, state, config.training))
     return folder
 
 

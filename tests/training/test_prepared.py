@@ -183,7 +183,9 @@ def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
     losses = read_csv_log(run.metrics_path)["val_loss"]
     assert len(losses) < 30
     assert np.argmin(losses) == len(losses) - 3
-    assert lines[-1] == "val_loss has not improved in 2 epochs, so training stops early."
+    assert lines[-2] == "val_loss has not improved in 2 epochs, so training stops early."
+    kept = f"the one after epoch {len(losses) - 2}, with the best val_loss ({min(losses):.4g})"
+    assert lines[-1].startswith(f"The model is {run.model_path}: {kept}.\nNext: bytenet translate {run.path} FILE")
     fit_prepared(run, lines.append)
     assert "To train on, set a larger training.early_stopping_patience than 2 in its config.yaml." in lines[-1]
 

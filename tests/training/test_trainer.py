@@ -230,7 +230,9 @@ def test_padded_lengths_are_saved_for_models_that_read_padding(smallest_config, 
 
 
 @pytest.mark.parametrize(("keep", "value"), [("best", 1.0), ("last", 2.0)])
-def test_the_best_or_the_last_model_is_kept(smallest_config, pool, tmp_path, monkeypatch, keep, value):
+def test_the_best_or_the_last_model_is_kept_and_named(
+    smallest_config, pool, tmp_path, monkeypatch, capsys, keep, value
+):
     scores = iter([1.0, 2.0])
 
     def mark_model(self):
@@ -242,6 +244,12 @@ def test_the_best_or_the_last_model_is_kept(smallest_config, pool, tmp_path, mon
     config = smallest_config(f"training.keep_model={keep}", "evaluation.num_samples=0")
     folder = train(config, tmp_path / "run", models=pool)
     np.testing.assert_array_equal(folder.load_model().head.bias, value)
+    kept = {"best": "the one after epoch 1, with the best val_loss (1)", "last": "the last one, after step 6"}[keep]
+    last_lines = (
+        f"The model is {folder.model_path}: {kept}.\n"
+        f"Next: bytenet translate {folder.path} FILE, or bytenet evaluate {folder.path}\n"
+    )
+    assert capsys.readouterr().err.endswith(last_lines)
 
 
 def test_full_disk_while_writing_logs_is_explained(smallest_config, pool, tmp_path, monkeypatch):

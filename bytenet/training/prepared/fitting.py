@@ -16,6 +16,7 @@ from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import latest_checkpoint, restore_run
 from bytenet.training.compilation import compile_model
+from bytenet.training.end_message import end_message
 from bytenet.training.environment import add_fitting, device_names, num_trainable
 from bytenet.training.metrics import CharacterCrossEntropy
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
@@ -109,6 +110,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         shuffle=False,
         verbose=0,
     )
+    say(end_message(run, state, config.training))
 
 
 def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: int) -> TranslationModel:
