@@ -89,7 +89,7 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
         model = source.config.model.with_added_sets(config.training.added_sets)
     else:
         source = begun
-        _check_direction(source, start, config.data)
+        _check_direction(source, start._replace(languages=config.data.languages), config.data)
         model = source.config.model
     unknown = source.vocabulary.unknown
     for name, value, of_start in (
