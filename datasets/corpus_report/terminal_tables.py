@@ -73,20 +73,14 @@ def _print_head(report: CorpusReport, console: Console) -> None:
         _say(console, f"synthetic   {report.num_synthetic:,} pairs")
     for split, count in report.num_held_out.items():
         _say(console, f"{split:<11} {'none' if count is None else f'{count:,} pairs'}")
-    for split, count in report.train_held_out.items():
-        if count:
-            _say(
-                console,
-                f"warning: {count:,} pairs of {split} are also training pairs, so their scores will be too good. Take "
-                "them out of one of the two.",
-            )
-    for split, count in report.synthetic_held_out.items():
-        if count:
-            _say(
-                console,
-                f"warning: {count:,} pairs of {split} share a sentence with the synthetic pairs, so its scores will be "
-                "too good",
-            )
+    overlaps = {
+        "are also training pairs": report.train_held_out,
+        "share a sentence with the synthetic pairs": report.synthetic_held_out,
+    }
+    for what, counts in overlaps.items():
+        for split, count in counts.items():
+            if count:
+                _say(console, f"warning: {count:,} pairs of {split} {what}, so its scores will be too good")
     console.print()
 
 
