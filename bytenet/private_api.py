@@ -33,7 +33,7 @@ def averages_of(optimizer: keras.optimizers.Optimizer) -> list[keras.Variable]:
 
 
 def weight_copies_of(optimizer: keras.optimizers.Optimizer) -> list[keras.Variable]:
-    """The copies of the weights with which an optimiser begins, in the order of the weights; none for most optimisers.
+    """The copies of the weights that an optimiser keeps, in the order of the weights; none for most optimisers.
 
     Public Keras copies the weights only when it builds the optimiser.
     """

@@ -24,8 +24,8 @@ class ModelConfig:
     Attributes:
         VARIANTS: by the name of a variant, the values that differ from the defaults.
         THESIS: the values of the thesis's code that differ from this project's.
-        READ_WITH: by the name of a setting that some models of the family do not read: another setting, and its values
-            with which the first one is read.
+        READ_WITH: for each setting that only some models of the family read: the name of another setting, and its
+            values for these models.
     """
 
     VARIANTS: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from bytenet.config.config import Config
 
-# Settings of the training: with which values of which other setting they are read.
+# For each setting that only some trainings read: another setting, and its values for these trainings.
 _TRAINING_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyType(
     {
         "final_learning_rate": ("schedule", ("cosine", "inverse_sqrt", "linear", "plateau", "step")),
@@ -21,8 +21,8 @@ _TRAINING_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyTyp
 def settings_without_effect(config: Config) -> Iterator[str]:
     """A sentence for each reason why changed settings have no effect.
 
-    Only settings that people often change in vain are checked: the size of the batches, the learning rate, and parts
-    of a model that it does not have.
+    Only settings that people often change in vain are checked: the size of the batches, the learning rate, and settings
+    of parts that the model does not have.
     """
     data, training, model = config.data, config.training, config.model
     if data.batch_chars is not None and data.batch_size != type(data).batch_size:
@@ -38,7 +38,7 @@ def settings_without_effect(config: Config) -> Iterator[str]:
 def _unread(
     section: str, values: object, usual: object, read_with: Mapping[str, tuple[str, Collection[str]]]
 ) -> Iterator[str]:
-    """A sentence for each setting whose value keeps others, which were changed, from being read."""
+    """A sentence for each setting with a value for which changed settings are not read."""
     unread: dict[str, list[str]] = {}
     for name, (other, needed) in read_with.items():
         value = getattr(values, name)

@@ -94,7 +94,8 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         options: by the names of settings. None changes nothing.
 
     Raises:
-        ConfigError: a value is not allowed, or has no effect, because it is of a beam or of samples.
+        ConfigError: a value is not allowed, or has no effect, because it is of a beam, of samples or of another
+            ranking.
         TypeError: there is no such setting.
     """
     given = {
@@ -108,10 +109,9 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         changed = replace(decoding, **given)
     except ValidationError as error:
         raise ConfigError(problems_of_search(error, given)) from None
-    if changed.mbr and given.get("coverage_penalty"):
-        raise ConfigError(
-            "mbr and coverage_penalty both rank the hypotheses. Leave out one of them, or set coverage_penalty to 0."
-        )
+    for name in ("rerank_with", "rerank_weight", "coverage_penalty") if changed.mbr else ():
+        if given.get(name):
+            raise ConfigError(f"mbr and {name} both rank the hypotheses. Leave out one of them.")
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "
@@ -129,12 +129,9 @@ def _opened_reranker(
     """The reranker that the options ask for, or else the configuration. Minimum Bayes risk takes its place.
 
     Raises:
-        ConfigError: the options ask for both, or as for `chosen_reranker`.
+        ConfigError: as for `chosen_reranker`.
     """
     if decoding.mbr:
-        for name in ("rerank_with", "rerank_weight"):
-            if options.get(name):
-                raise ConfigError(f"mbr and {name} both rank the hypotheses. Leave out one of them.")
         return None
     configured = folder.config.decoding
     choice = chosen_reranker(

@@ -44,9 +44,9 @@ def test_file_translates_with_either_engine_as_the_run_does(engine, model_path, 
 
 @pytest.mark.parametrize("engine", ["full", "lite"])
 def test_a_message_names_the_characters_that_the_model_cannot_translate(model_path, invoke, engine):
-    message = "The model cannot translate '☃' (U+2603), which its vocabulary does not have, in 1 line.\n"
+    message = "Characters that the model does not know, in 1 line: '☃' (U+2603).\n"
     assert invoke(translate, model_path, "--engine", engine, stdin="ein ☃\nein\n".encode()).stderr.endswith(message)
-    assert "cannot translate" not in invoke(translate, model_path, "--engine", engine, stdin=TEXT).stderr
+    assert "does not know" not in invoke(translate, model_path, "--engine", engine, stdin=TEXT).stderr
 
 
 def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, tmp_path):

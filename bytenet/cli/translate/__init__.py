@@ -100,8 +100,7 @@ def translate(
         message += f" {num_unended} reached the length limit without an end."
     click.echo(message, err=True)
     if unknown and unknown.num_lines:
-        found = f"{unknown}, which its vocabulary does not have, in {_lines(unknown.num_lines)}"
-        click.echo(f"The model cannot translate {found}.", err=True)
+        click.echo(f"Characters that the model does not know, in {_lines(unknown.num_lines)}: {unknown}.", err=True)
 
 
 def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:

@@ -39,7 +39,7 @@ class DecodingConfig:
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
     # Minimum Bayes risk: rank the hypotheses by how much the others are like them, see
-    # `bytenet.decoding.minimum_bayes_risk`. The model of rerank_with and coverage_penalty are then not used.
+    # `bytenet.decoding.minimum_bayes_risk`. Then rerank_with and coverage_penalty are not used.
     mbr: bool = False
 
     @property

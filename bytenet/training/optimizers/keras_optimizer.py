@@ -70,7 +70,7 @@ class KerasOptimizer(TrainingOptimizer):
         self.iterations.assign_add(1)
 
     def start_from(self, weights: Sequence[keras.Variable]) -> None:
-        """Give an optimiser that begins with copies of the weights those of the present weights."""
+        """Copy the weights again, if the optimiser keeps copies of them."""
         for copy, weight in zip(weight_copies_of(self._inner), weights, strict=False):  # most optimisers have no copies
             copy.assign(weight)
 
