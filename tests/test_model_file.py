@@ -51,7 +51,8 @@ def model_settings(model_path, **changes):
 
 def test_translator_of_the_file_has_the_exported_options(model_path):
     translator = Translator.from_run(model_path, beam_size=1)
-    assert (translator.beam_size, translator.max_length, translator.length_penalty) == (1, 9, 0.3)
+    decoding = translator.decoding
+    assert (decoding.beam_size, decoding.max_length, decoding.length_penalty) == (1, 9, 0.3)
     assert next(translator.translate(["", "abc"]))[0].text == ""
     assert ModelFile(model_path).card == "# Ünser model\n"
 

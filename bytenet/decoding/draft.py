@@ -26,8 +26,8 @@ class DraftSearch:
 
     def __init__(self, translator: Translator, part_symbols: int = 4):
         self._translator = translator
-        model, min_length = translator.model, translator.min_length
-        offsets = log_probability_offsets(model.vocab_size, translator.forbidden_ids)
+        model, min_length = translator.model, translator.decoding.min_length
+        offsets = log_probability_offsets(model.vocab_size, translator.batch_search.forbidden_ids)
 
         @tf.function(autograph=False)
         def go_on(memory, state, previous_ids, start, stop):
@@ -50,7 +50,7 @@ class DraftSearch:
             @tf.function(autograph=False)
             def begin(source_ids):
                 memory = model.encode(source_ids)
-                return memory, model.initial_state(memory, translator.limit(length))
+                return memory, model.initial_state(memory, translator.batch_search.limit(length))
 
             graph = begin.get_concrete_function(tf.TensorSpec([1, length], tf.int32))
             memory, state = graph(tf.fill([1, length], PAD_ID))
@@ -79,7 +79,7 @@ class DraftSearch:
         memory, state = self._begin(length)(tf.constant(pad_batch([source_ids], 1, length)))
         previous_ids: Any = tf.fill([1], PAD_ID)
         ids = np.zeros(0, np.int32)
-        limit = translator.limit(len(source_ids))
+        limit = translator.batch_search.limit(len(source_ids))
         for start in range(0, limit, self._part_symbols):
             stop = min(start + self._part_symbols, limit)
             bounds = tf.constant(start), tf.constant(stop)

@@ -12,6 +12,17 @@ from bytenet.lite.translation import Translation, best_first
 from bytenet.models.translation_model import TranslationModel
 
 
+def check_finishing(
+    model: TranslationModel, vocabulary: Vocabulary, coverage_penalty: float, replace_unknown: bool
+) -> None:
+    """Raise an InputError if the model or the vocabulary cannot do what these options of a `Finisher` ask for."""
+    for name, value in (("coverage_penalty", coverage_penalty), ("replace_unknown", replace_unknown)):
+        if value and not model.has_attention:
+            raise InputError(f"{name} needs a model with attention, but {model.config.kind} has no attention.")
+    if replace_unknown and vocabulary.unknown != "symbol":
+        raise InputError(f'replace_unknown needs a vocabulary with unknown="symbol", not "{vocabulary.unknown}".')
+
+
 class Finisher:
     """Makes translations of the hypotheses of a search.
 
@@ -39,11 +50,7 @@ class Finisher:
         trained_lengths: Sequence[int] | None = None,
         row_factor: int = 2,
     ):
-        for name, value in (("coverage_penalty", coverage_penalty), ("replace_unknown", replace_unknown)):
-            if value and not model.has_attention:
-                raise InputError(f"{name} needs a model with attention, but {model.config.kind} has no attention.")
-        if replace_unknown and vocabulary.unknown != "symbol":
-            raise InputError(f'replace_unknown needs a vocabulary with unknown="symbol", not "{vocabulary.unknown}".')
+        check_finishing(model, vocabulary, coverage_penalty, replace_unknown)
         self._vocabulary = vocabulary
         self._coverage_penalty = coverage_penalty
         self._replaces_unknown = replace_unknown

@@ -7,17 +7,13 @@ from functools import partial
 from itertools import islice
 from typing import Any, Literal, Self
 
-import numpy as np
 from pydantic import ValidationError
 
 from bytenet.config import DataConfig, DecodingConfig
-from bytenet.datasets import EOS_ID, Vocabulary
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
-from bytenet.decoding.compilation_choice import CompilationChoice
-from bytenet.decoding.compiled_search import CompiledSearch
+from bytenet.datasets import Vocabulary
+from bytenet.decoding.batch_search import BatchSearch
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.forbidden_symbols import forbidden_symbols
-from bytenet.decoding.hypotheses import hypotheses_of
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.opening import problems_of_search, translator_arguments
 from bytenet.decoding.sampling import Sampling
@@ -96,35 +92,33 @@ class Translator:
         sampling: Sampling | None = None,
         mbr: bool = False,
     ):
-        self.num_hypotheses = beam_size if sampling is None else sampling.samples
-        if reranker is not None and self.num_hypotheses == 1:
+        if reranker is not None and (beam_size if sampling is None else sampling.samples) == 1:
             raise InputError(ONE_HYPOTHESIS)
         if mbr and reranker is not None:
             raise ValueError("mbr and reranker both rank the hypotheses; expected one of them.")
+        options = {
+            "beam_size": beam_size,
+            "length_penalty": length_penalty,
+            "length_penalty_rule": length_penalty_rule,
+            "coverage_penalty": coverage_penalty,
+            "batch_size": batch_size,
+            "min_length": min_length,
+            "max_length": max_length,
+            "replace_unknown": replace_unknown,
+            **({} if sampling is None else asdict(sampling)),
+            "mbr": mbr,
+            "rerank_with": None if reranker is None else reranker.name or None,
+            "rerank_weight": DecodingConfig.rerank_weight if reranker is None else reranker.weight,
+        }
+        try:
+            self.decoding = DecodingConfig(**options)
+        except ValidationError as error:
+            raise ValueError(problems_of_search(error, options)) from None
         self.model = model
         self.vocabulary = vocabulary
-        self.beam_size = beam_size
-        self.length_penalty = length_penalty
-        self.length_penalty_rule: LengthPenaltyRule = length_penalty_rule
-        self.coverage_penalty = coverage_penalty
-        self.batch_size = batch_size
-        self.min_length = min_length
-        self.max_length = max_length
-        self.replace_unknown = replace_unknown
-        self.jit_compile = jit_compile
         self.trained_lengths = trained_lengths
-        self.row_factor = row_factor
         self.reranker = reranker
         self.data = data
-        self.sampling = sampling
-        self.mbr = mbr
-        try:
-            DecodingConfig(**self._options)
-        except ValidationError as error:
-            raise ValueError(problems_of_search(error, self._options)) from None
-        if forbidden_ids is None:
-            forbidden_ids = forbidden_symbols(model.config, vocabulary, replace_unknown)
-        self.forbidden_ids = tuple(forbidden_ids)
         self.finisher = Finisher(
             model,
             vocabulary,
@@ -135,8 +129,16 @@ class Translator:
             trained_lengths,
             row_factor,
         )
-        self._compilation = CompilationChoice(jit_compile)
-        self._searches: dict[tuple[int, bool], CompiledSearch] = {}
+        self.batch_search = BatchSearch(
+            model,
+            self.decoding,
+            self.finisher,
+            forbidden_symbols(model.config, vocabulary, replace_unknown) if forbidden_ids is None else forbidden_ids,
+            sampling,
+            trained_lengths,
+            row_factor,
+            jit_compile,
+        )
 
     @classmethod
     def from_run(
@@ -183,29 +185,6 @@ class Translator:
 
         export(self, path, **options)
 
-    @property
-    def decoding(self) -> DecodingConfig:
-        """The options of the search as settings."""
-        return DecodingConfig(**self._options)
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        reranker = self.reranker
-        return {
-            "beam_size": self.beam_size,
-            "length_penalty": self.length_penalty,
-            "length_penalty_rule": self.length_penalty_rule,
-            "coverage_penalty": self.coverage_penalty,
-            "batch_size": self.batch_size,
-            "min_length": self.min_length,
-            "max_length": self.max_length,
-            "replace_unknown": self.replace_unknown,
-            **({} if self.sampling is None else asdict(self.sampling)),
-            "mbr": self.mbr,
-            "rerank_with": None if reranker is None else reranker.name or None,
-            "rerank_weight": DecodingConfig.rerank_weight if reranker is None else reranker.weight,
-        }
-
     def translate(
         self,
         lines: Iterable[str],
@@ -240,9 +219,10 @@ class Translator:
             ModelError: the model gives no translation of a line a finite probability.
         """
         check_lines(lines)
-        if not 1 <= n_best <= self.num_hypotheses:
-            name = "beam_size" if self.sampling is None else "samples"
-            raise ValueError(f"n_best is {n_best}; expected a number from 1 to {name}, which is {self.num_hypotheses}.")
+        num_hypotheses = self.decoding.num_hypotheses
+        if not 1 <= n_best <= num_hypotheses:
+            name = "samples" if self.decoding.samples else "beam_size"
+            raise ValueError(f"n_best is {n_best}; expected a number from 1 to {name}, which is {num_hypotheses}.")
         if window is not None and window < 1:
             raise ValueError(f"window is {window}; expected 1 or more.")
         if split_sentences and pair_lengths is not None:
@@ -270,7 +250,7 @@ class Translator:
         self, lines: Iterable[str], n_best: int, window: int | None, pair_lengths: Sequence[int] | None
     ) -> Iterator[list[Translation]]:
         lines = iter(lines)
-        window = window or _BATCHES_IN_WINDOW * self.batch_size
+        window = window or _BATCHES_IN_WINDOW * self.decoding.batch_size
         start = 0
         while chunk := list(islice(lines, window)):
             least_lengths = None if pair_lengths is None else pair_lengths[start : start + len(chunk)]
@@ -286,34 +266,24 @@ class Translator:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]
         not_blank = [index for index, line in enumerate(lines) if not is_blank(line)]
-        limits = (self.batch_size, self.trained_lengths, self.model.length_policy.longest, self.row_factor)
-        batches = list(batches_by_length(not_blank, lengths, *limits))
-        for batch, rows, length in batches:
-            self._compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), rows * self.num_hypotheses)
-        for batch, rows, length in batches:
-            batch_ids, batch_lengths = [encoded[i] for i in batch], [lengths[i] for i in batch]
-            batch_lines = [lines[i] for i in batch]
-            batch_translations = self._translate_batch(batch_lines, batch_ids, batch_lengths, rows, length, n_best)
-            for index, hypotheses in zip(batch, batch_translations, strict=True):
-                translations[index] = hypotheses
+        ranked = self.batch_search(
+            [lines[i] for i in not_blank],
+            [encoded[i] for i in not_blank],
+            [lengths[i] for i in not_blank],
+            self._num_ranked(n_best),
+        )
         if self.reranker is not None:
-            reranked = self.reranker([lines[i] for i in not_blank], [translations[i] for i in not_blank])
-            for index, ranked in zip(not_blank, reranked, strict=True):
-                translations[index] = ranked
-        if self.mbr:
-            translations = [minimum_bayes_risk(ranked, self.sampling is not None) for ranked in translations]
+            ranked = self.reranker([lines[i] for i in not_blank], ranked)
+        for index, hypotheses in zip(not_blank, ranked, strict=True):
+            translations[index] = hypotheses
+        if self.decoding.mbr:
+            translations = [minimum_bayes_risk(ranked, self.decoding.samples > 0) for ranked in translations]
         return [ranked[:n_best] for ranked in translations]
 
-    def _translate_batch(
-        self, lines: list[str], encoded: list[np.ndarray], lengths: list[int], rows: int, length: int, n_best: int
-    ) -> list[list[Translation]]:
-        num_fillers = rows - len(encoded)
-        # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
-        source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
-        limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
-        search = self.search(self._num_ranked(n_best), self._compilation.compiles((rows, length, n_best)))
-        result = search(source_ids, self.limit(length), np.array(limits, np.int32))
-        return self.finisher(lines, encoded, list(islice(hypotheses_of(result), len(encoded))))
+    def _num_ranked(self, n_best: int) -> int:
+        """The number of hypotheses that the search returns. Coverage, reranker and minimum Bayes risk rank all."""
+        ranks_all = self.reranker is not None or self.decoding.coverage_penalty or self.decoding.mbr
+        return self.decoding.num_hypotheses if ranks_all else n_best
 
     def make_graphs(self, longest: int, n_best: int = 1) -> None:
         """Make the graphs of all batches in advance, so that no sentence waits for one. Each takes seconds.
@@ -324,39 +294,8 @@ class Translator:
             longest: largest number of symbols of a sentence, with the end symbol.
             n_best: as for `translate`. Each number has graphs of its own.
         """
-        for length in padded_lengths(longest, self.trained_lengths, self.model.length_policy.longest):
-            for rows in padded_sizes(self.batch_size, self.row_factor):
-                self._translate_batch([], [], [], rows, length, n_best)
-        longest_pair = max(longest, self.limit(longest))
+        self.batch_search.make_graphs(longest, self._num_ranked(n_best))
+        longest_pair = max(longest, self.batch_search.limit(longest))
         self.finisher.make_graphs(longest_pair)
         if self.reranker is not None:
             self.reranker.scorer.make_graphs(longest_pair)
-
-    def _num_ranked(self, n_best: int) -> int:
-        """The number of hypotheses that the search returns. Coverage, reranker and minimum Bayes risk rank all."""
-        ranks_all = self.reranker is not None or self.coverage_penalty or self.mbr
-        return self.num_hypotheses if ranks_all else n_best
-
-    def limit(self, source_length: int) -> int:
-        """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""
-        limit = self.model.max_target_length(source_length)
-        return limit if self.max_length is None else min(limit, self.max_length)
-
-    def search(self, n_best: int = 1, jit_compile: bool = False) -> CompiledSearch:
-        """The search with these settings, which returns `n_best` hypotheses for each sentence."""
-        search = self._searches.get((n_best, jit_compile))
-        if search is not None:
-            return search
-        made = CompiledSearch(
-            self.model,
-            self.beam_size,
-            self.length_penalty,
-            n_best,
-            self.forbidden_ids,
-            jit_compile=jit_compile,
-            length_penalty_rule=self.length_penalty_rule,
-            min_length=self.min_length,
-            sampling=self.sampling,
-        )
-        # Another thread may have made the same one. All use one, so that each graph is traced once.
-        return self._searches.setdefault((n_best, jit_compile), made)

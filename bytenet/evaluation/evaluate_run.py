@@ -121,7 +121,7 @@ def evaluate_run(
     uses_reference_lengths = translator.model.length_policy.pads_to_pair
     # It takes much less time than the search, and fails if a reference cannot be scored.
     likelihoods = log_probabilities(
-        translator.model, translator.vocabulary, pairs.source, pairs.target, translator.batch_size,
+        translator.model, translator.vocabulary, pairs.source, pairs.target, translator.decoding.batch_size,
         translator.trained_lengths,
     )  # fmt: skip
     began = time.perf_counter()
@@ -141,7 +141,7 @@ def evaluate_run(
         settings={
             **ensemble,
             **translator.decoding.in_use,
-            "jit_compile": translator.jit_compile,
+            "jit_compile": translator.batch_search.compilation.jit_compile,
             "reference_lengths_known": uses_reference_lengths,
         },
         seconds=seconds,

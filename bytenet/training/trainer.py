@@ -9,6 +9,7 @@ from pathlib import Path
 import keras
 
 from bytenet.config import Config
+from bytenet.decoding.finishing import check_finishing
 from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
@@ -131,6 +132,7 @@ def fit(
         InputError, KeyboardInterrupt: as for `train`.
     """
     folder, workers = RunFolder(run_dir), task.workers
+    _check_decoding(task, model)
     goes_on = resume and workers.from_chief(b"yes" if checkpoints(folder.checkpoints) else b"")
     if not goes_on:
         # Before the folder is made: if a start does not fit, the corrected command needs a free folder.
@@ -138,6 +140,18 @@ def fit(
     with ExitStack() as held:
         workers.together(lambda: held.enter_context(_locked(folder)))
         return _fit_alone(task, model, run_dir, resume, more_callbacks, pool)
+
+
+def _check_decoding(task: Task, model: keras.Model) -> None:
+    """Raise an InputError if a trained model could not be searched with its settings."""
+    decoding = {direction.name: direction.config.decoding for direction in task.directions}
+    for name, translator in task.translators(model).items():
+        options = decoding[name]
+        coverage_penalty = 0.0 if options.mbr else options.coverage_penalty
+        try:
+            check_finishing(translator, task.vocabulary, coverage_penalty, options.replace_unknown)
+        except InputError as error:
+            raise InputError(f"decoding.{error}") from None
 
 
 @contextmanager

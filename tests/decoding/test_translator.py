@@ -173,10 +173,10 @@ def test_threads_that_need_a_search_at_the_same_time_share_it(model, monkeypatch
             super().__init__(*arguments, **others)
             if not of_other_thread:
                 of_other_thread.append(None)
-                of_other_thread[0] = translator.search()
+                of_other_thread[0] = translator.batch_search.compiled()
 
-    monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", SlowSearch)
-    assert translator.search() is of_other_thread[0]
+    monkeypatch.setattr("bytenet.decoding.batch_search.CompiledSearch", SlowSearch)
+    assert translator.batch_search.compiled() is of_other_thread[0]
 
 
 def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
@@ -193,7 +193,7 @@ def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):
             compiled.append((source_ids.shape[1], self.was_asked_to_compile))
             return super().__call__(source_ids, *arguments)
 
-    monkeypatch.setattr("bytenet.decoding.translator.CompiledSearch", RecordingSearch)
+    monkeypatch.setattr("bytenet.decoding.batch_search.CompiledSearch", RecordingSearch)
     # One row of one beam. Lines have 21 and 51 symbols and 4 more to write. A step counts 26: 650 and 1430 per line.
     monkeypatch.setattr("bytenet.decoding.compilation_choice._WORK_THAT_PAYS", 1900)
     lines = ["ab" * 10, "ab" * 25] * 4
@@ -225,7 +225,7 @@ def test_no_line_needs_another_graph_than_those_that_were_made_in_advance(recurr
     monkeypatch.setattr(CompiledSearch, "_trace", trace)
     translator = Translator(recurrent_model(VOCABULARY.size), VOCABULARY, beam_size=2, batch_size=4, row_factor=4)
     translator.make_graphs(longest=40)
-    limits = {length: translator.limit(length) for length in (32, 64)}
+    limits = {length: translator.batch_search.limit(length) for length in (32, 64)}
     assert sorted(traced) == [(rows, length, limits[length]) for rows in (1, 4) for length in (32, 64)]
     for num_lines in (1, 2, 3, 4):
         for length in (1, 31, 32, 39):

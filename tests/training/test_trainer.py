@@ -198,6 +198,8 @@ def test_reused_model_is_measured_with_the_settings_of_its_run(smallest_config, 
             InputError,
             r"jit_compile.*auto or false",
         ),
+        (["decoding.replace_unknown=true"], InputError, r"decoding\.replace_unknown needs a model with attention"),
+        (["decoding.coverage_penalty=0.2"], InputError, r"decoding\.coverage_penalty needs a model with attention"),
     ],
 )
 def test_impossible_settings_are_refused_before_the_run_folder_is_made(

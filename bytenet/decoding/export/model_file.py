@@ -56,7 +56,7 @@ def export_model_file(
     config = Config(model=model.config, data=data, decoding=translator.decoding)
     lite_model, can_score = (b"", False) if engines == "full" else litert_model_with_score(translator, precision)
     lite = {
-        "beam_size": translator.beam_size,
+        "beam_size": translator.decoding.beam_size,
         "longest": model.length_policy.longest,
         "precision": precision,
         "symbols": translator.vocabulary.size,

@@ -39,5 +39,5 @@ def check_no_reranker(translator: Translator) -> None:
 def target_limits(translator: Translator, source_lengths):
     """The largest numbers of symbols of translations in a graph: int32 of any shape → the same shape."""
     limits = translator.model.max_target_lengths(source_lengths)
-    longest = translator.max_length
+    longest = translator.decoding.max_length
     return limits if longest is None else tf.minimum(limits, longest)

@@ -48,7 +48,7 @@ class TextGraph(tf.Module):
         `translation` is tf.string, `score` and `log_probability` are float32, `ended` is bool, as in `Translation`. If
         a line has fewer hypotheses, the others are empty with log-probability −∞.
         """
-        beam_size = self._translator.beam_size
+        beam_size = self._translator.decoding.beam_size
         message = f"n must be from 1 to {beam_size}, the beam size; found"
         with tf.control_dependencies([tf.debugging.Assert((n >= 1) & (n <= beam_size), [message, n])]):
             n = tf.identity(n)
@@ -78,7 +78,7 @@ class TextGraph(tf.Module):
 
     def _searched(self, source_ids, limits, n_best):
         max_length = target_limits(self._translator, tf.shape(source_ids)[1])
-        return self._translator.search().in_graph(source_ids, max_length, limits, n_best)
+        return self._translator.batch_search.compiled().in_graph(source_ids, max_length, limits, n_best)
 
     def _check(self, length) -> list:
         longest = self._translator.model.length_policy.longest

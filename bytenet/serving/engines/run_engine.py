@@ -40,8 +40,8 @@ class RunEngine(TranslatorEngine):
         options["batch_size"] = options.get("batch_size") or _BATCH_SIZE
         translator = Translator.from_run(folder, row_factor=_ROW_FACTOR, **options)
         model = translator.model
-        super().__init__(folder, translator, translator.num_hypotheses, model.length_policy.longest)
-        self.batch_sizes = padded_sizes(translator.batch_size, _ROW_FACTOR)
+        super().__init__(folder, translator, translator.decoding.num_hypotheses, model.length_policy.longest)
+        self.batch_sizes = padded_sizes(translator.decoding.batch_size, _ROW_FACTOR)
         self.has_attention = model.has_attention
         self._translator = translator
         self._draft = DraftSearch(translator)
