@@ -186,3 +186,12 @@ def test_factors_are_drawn_and_judged_before_a_change_is_finished(tmp_path):
 
 def test_ablations_have_enough_trainings_for_a_claim():
     assert find_experiment("convs2s-ablations").num_seeds("cpu") >= FEWEST_TO_COMPARE
+
+
+def test_ablations_change_the_model_of_the_contest_and_nothing_else():
+    whole, *changed = find_experiment("convs2s-ablations").runs("cpu")
+    assert whole in find_experiment("family-contest").runs("cpu")
+    for run in changed:
+        differences = whole.config(1).differences(run.config(1))
+        assert differences
+        assert all(key.startswith("model.") for key, _, _ in differences), run.name

@@ -16,7 +16,7 @@ from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import CHOSEN, training_of, validation_of
+from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
@@ -26,8 +26,6 @@ from bytenet.reproduction.jobs.training_run import TrainingRun
 if TYPE_CHECKING:
     from bytenet.evaluation import Evaluation
 
-#: Time of a training on two cores, by scale: what a session on an ordinary machine allows, and the whole contest.
-_MINUTES: dict[Scale, int] = {"smoke": 10, "cpu": 10, "thesis": 120}
 _COMPETITORS = ("ByteNet", "ByteNet, window", "ConvS2S", "Transformer", "Bahdanau", "Luong", "Sutskever")
 _BEAM_SIZE = 5
 _LENGTH_GROUPS = 4
@@ -157,9 +155,9 @@ EXPERIMENTS = (
                 "thesis": "15 h for a seed with --jobs 1",
             },
         ),
-        basis=Basis("trained, beyond the thesis", f"d = 128 to 256, steps of {_MINUTES['cpu']} minutes on two cores"),
-        runs=lambda scale: [run_of(system, scale, _MINUTES[scale]) for system in _COMPETITORS],
-        measure=lambda work: measure(work, _COMPETITORS, _MINUTES[work.scale]),
+        basis=Basis("trained, beyond the thesis", f"d = 128 to 256, steps of {MINUTES['cpu']} minutes on two cores"),
+        runs=lambda scale: [run_of(system, scale, MINUTES[scale]) for system in _COMPETITORS],
+        measure=lambda work: measure(work, _COMPETITORS, MINUTES[work.scale]),
         verdicts=verdicts,
         plot=plot,
         labels=lambda scale: [label(system) for system in _COMPETITORS],

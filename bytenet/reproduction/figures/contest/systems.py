@@ -81,6 +81,8 @@ TRIES = (Choice(0.15, 1e-3), Choice(0.3, 1e-3), Choice(0.15, 2e-3))
 #: Settings of the contest. `family-contest-tuning` shows whether they were the best.
 CHOSEN = dict.fromkeys(SYSTEMS | ATTENTIONS, TRIES[0])
 
+#: Time of a training on two cores, by scale: what a session on an ordinary machine allows, and the whole contest.
+MINUTES: dict[Scale, int] = {"smoke": 10, "cpu": 10, "thesis": 120}
 TUNING_MINUTES = 25
 _STEPS_AN_EPOCH = 919
 _SMOKE_STEPS = 4
