@@ -13,9 +13,8 @@ from bytenet.decoding.search import (
     check_ranking,
     empty_symbols,
     length_limits_or_default,
-    log_probability_offsets,
-    no_early_end,
     score_divisor,
+    symbol_offsets,
 )
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
@@ -85,7 +84,7 @@ def beam_search(
     batch, vocab_size = tf.shape(source_ids)[0], model.vocab_size
     memory = model.encode(source_ids)
     model_step = model.make_step()
-    offsets = log_probability_offsets(vocab_size, forbidden_ids)
+    offsets = symbol_offsets(vocab_size, forbidden_ids, min_length)
     stay = np.full(vocab_size, -np.inf, np.float32)
     stay[PAD_ID] = 0.0
 
@@ -99,8 +98,7 @@ def beam_search(
         beams = _Beams(*loop_variables)
         frozen = beams.ended | tf.logical_not(searching(beams))[:, None]
         logits, state = model_step(tf.reshape(beams.ids, [-1]), beams.state, memory, beams.position)
-        candidates = tf.nn.log_softmax(tf.cast(logits, tf.float32)) + offsets
-        candidates += no_early_end(vocab_size, beams.position, min_length)
+        candidates = tf.nn.log_softmax(tf.cast(logits, tf.float32)) + offsets(beams.position)
         candidates = tf.reshape(candidates, [batch, beam_size, vocab_size])
         candidates = tf.where(frozen[..., None], stay, candidates) + beams.log_probabilities[..., None]
         log_probabilities, chosen = tf.math.top_k(tf.reshape(candidates, [batch, beam_size * vocab_size]), beam_size)

@@ -9,7 +9,7 @@ import tensorflow as tf
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.decoding.batching import batches_by_length, pad_batch
 from bytenet.decoding.graph_cache import GraphCache
-from bytenet.decoding.search import empty_symbols, log_probability_offsets, no_early_end
+from bytenet.decoding.search import empty_symbols, symbol_offsets
 from bytenet.decoding.translator import Translator
 
 
@@ -27,7 +27,7 @@ class DraftSearch:
     def __init__(self, translator: Translator, part_symbols: int = 4):
         self._translator = translator
         model, min_length = translator.model, translator.decoding.min_length
-        offsets = log_probability_offsets(model.vocab_size, translator.batch_search.forbidden_ids)
+        offsets = symbol_offsets(model.vocab_size, translator.batch_search.forbidden_ids, min_length)
 
         @tf.function(autograph=False)
         def go_on(memory, state, previous_ids, start, stop):
@@ -35,7 +35,7 @@ class DraftSearch:
 
             def step(position, previous_ids, state, symbols):
                 logits, state = model_step(previous_ids, state, memory, position)
-                allowed = tf.cast(logits, tf.float32) + offsets + no_early_end(model.vocab_size, position, min_length)
+                allowed = tf.cast(logits, tf.float32) + offsets(position)
                 ids = tf.argmax(allowed, axis=-1, output_type=tf.int32)  # (1,)
                 return position + 1, ids, state, symbols.write(position - start, ids)
 

@@ -1,6 +1,6 @@
 """The result of every search, and the operations that searches share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,34 +64,31 @@ def length_limits_or_default(
     return max_length, tf.minimum(tf.cast(length_limits, tf.int32), max_length)
 
 
-def log_probability_offsets(vocab_size: int, forbidden_ids: Sequence[int]) -> np.ndarray:
-    """float32 `(vocab_size,)` to add to log-probabilities or logits: −inf for forbidden symbols, 0 for the others.
+def symbol_offsets(
+    vocab_size: int, forbidden_ids: Sequence[int], min_length: int = 0
+) -> Callable[[tf.Tensor], tf.Tensor | np.ndarray]:
+    """What a search adds to the log-probabilities or logits of a step, so that it cannot choose some symbols.
 
     Searches add it after the softmax. The forbidden symbols keep their share of the probability, so the probabilities
     of the other symbols are the model's.
-    """
-    offsets = np.zeros(vocab_size, np.float32)
-    offsets[list(forbidden_ids)] = -np.inf
-    return offsets
-
-
-def no_early_end(vocab_size: int, position: tf.Tensor, min_length: int) -> tf.Tensor | float:
-    """What to add to the logits of a step, so that no hypothesis is shorter than `min_length`.
 
     Args:
         vocab_size: number of symbols.
-        position: int32 scalar, 0 for the first symbol.
+        forbidden_ids: symbols that no hypothesis contains.
         min_length: least number of symbols of a hypothesis. The end symbol counts. If it is above the length limit of a
             sentence, no hypothesis of the sentence has an end symbol.
 
     Returns:
-        float32 `(vocab_size,)`, −inf for the end symbol while it is too early, and 0; or 0.0 for any step.
+        A function of the position, an int32 scalar that is 0 for the first symbol. Its result is float32
+        `(vocab_size,)`: −inf for forbidden symbols, and for the end symbol while it is too early; 0 for the others.
     """
+    always = np.zeros(vocab_size, np.float32)
+    always[list(forbidden_ids)] = -np.inf
     if min_length <= 1:
-        return 0.0
-    end = np.zeros(vocab_size, np.float32)
-    end[EOS_ID] = -np.inf
-    return tf.where(position < min_length - 1, end, np.zeros(vocab_size, np.float32))
+        return lambda position: always
+    early = always.copy()
+    early[EOS_ID] = -np.inf
+    return lambda position: tf.where(position < min_length - 1, early, always)
 
 
 def empty_symbols(max_length: int | tf.Tensor, row_shape: Sequence) -> tf.TensorArray:

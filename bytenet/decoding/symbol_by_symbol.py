@@ -9,8 +9,7 @@ from bytenet.decoding.search import (
     SearchResult,
     empty_symbols,
     length_limits_or_default,
-    log_probability_offsets,
-    no_early_end,
+    symbol_offsets,
 )
 from bytenet.models.translation_model import TranslationModel
 
@@ -56,7 +55,7 @@ def symbol_by_symbol(
     rows, known_batch = tf.size(limits), source_ids.shape[0]
     memory = model.encode(source_ids)
     model_step = model.make_step()
-    offsets = log_probability_offsets(model.vocab_size, forbidden_ids)
+    offsets = symbol_offsets(model.vocab_size, forbidden_ids, min_length)
 
     def is_live(position, ended):
         return tf.logical_not(ended) & (position < limits)  # (rows,)
@@ -70,9 +69,7 @@ def symbol_by_symbol(
         logits = tf.cast(logits, tf.float32)
         # A model may lose a batch size that is known.
         logits.set_shape([None if known_batch is None else known_batch * num_hypotheses, model.vocab_size])
-        chosen, logits_of_chosen = choose(
-            logits + offsets + no_early_end(model.vocab_size, position, min_length), position
-        )
+        chosen, logits_of_chosen = choose(logits + offsets(position), position)
         ids = tf.where(live, chosen, PAD_ID)
         # The log-softmax of the chosen symbols alone.
         log_probabilities += tf.where(live, logits_of_chosen - tf.reduce_logsumexp(logits, axis=-1), 0.0)

@@ -7,7 +7,7 @@ import pytest
 
 from bytenet.config import DecodingConfig, load_config
 from bytenet.datasets import Vocabulary
-from bytenet.decoding import Sampling, Translator
+from bytenet.decoding import Translator
 from bytenet.decoding.opening import decoding_with
 from bytenet.errors import ConfigError, InputError
 from bytenet.model_file import ModelFile
@@ -108,9 +108,13 @@ def test_a_translator_says_what_its_search_is(make_run):
 
 def test_samples_of_the_configuration_are_turned_off_by_0(make_run):
     path = make_run("decoding.samples=3", "decoding.seed=7")
-    assert Translator.from_run(path).sampling == Sampling(3, seed=7)
-    assert Translator.from_run(path, samples=1, seed=8).sampling == Sampling(1, seed=8)
-    assert Translator.from_run(path, samples=0, beam_size=2).sampling is None
+    for options, expected in (
+        ({}, (3, 7)),
+        ({"samples": 1, "seed": 8}, (1, 8)),
+        ({"samples": 0, "beam_size": 2}, (0, 1)),
+    ):
+        decoding = Translator.from_run(path, **options).decoding
+        assert (decoding.samples, decoding.seed) == expected
 
 
 def test_settings_that_are_not_in_use_are_those_of_the_other_search():
