@@ -27,8 +27,13 @@ def padded_rows(
     return tf.where(inside, tf.cast(rows, tf.int32), 0)
 
 
-def unoptimised(batches: tf.data.Dataset) -> tf.data.Dataset:
-    """The dataset without TensorFlow's optimisations: none applies, but TensorFlow copies the ids to try them."""
+def untuned(batches: tf.data.Dataset) -> tf.data.Dataset:
+    """The dataset as it is, without TensorFlow's rewriting of the graph and without its tuning while it runs.
+
+    No rewriting applies to these datasets, but TensorFlow copies the ids to try them. The thread that tunes the
+    parallelism has nothing to gain with batches this cheap. Deleting an iterator can wait for it for up to a minute.
+    """
     options = tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False
+    options.autotune.enabled = False
     return batches.with_options(options)

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets.batches.encoded_pairs import encode_pairs, encoded_pair_lengths
-from bytenet.datasets.batches.gathering import padded_rows, unoptimised
+from bytenet.datasets.batches.gathering import padded_rows, untuned
 from bytenet.datasets.batches.plan import BatchPlan, PlannedBatch, fill_rows, length_groups
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.encoding import EncodedTexts, encode_texts
@@ -202,7 +202,7 @@ def _gathered_batches(
         ids = padded_rows(all_ids, starts, texts, is_real, length)
         return dict(zip(sides, tf.split(ids, len(sides)), strict=True)), indices
 
-    return unoptimised(_planned_batches(epochs).map(gather, tf.data.AUTOTUNE, deterministic=True))
+    return untuned(_planned_batches(epochs).map(gather, tf.data.AUTOTUNE, deterministic=True))
 
 
 def _planned_batches(epochs: Callable[[], Iterator[list[PlannedBatch]]]) -> tf.data.Dataset:

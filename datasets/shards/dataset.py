@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import tensorflow as tf
 
-from bytenet.datasets.batches.gathering import padded_rows, unoptimised
+from bytenet.datasets.batches.gathering import padded_rows, untuned
 from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES, Loss, check_loss
 from bytenet.datasets.batches.plan import FILLER
 from bytenet.datasets.shards.plan import ShardPlan
@@ -121,7 +121,7 @@ def shard_dataset(
         return numbers.map(batch, tf.data.AUTOTUNE, deterministic=True)
 
     shards = tf.data.Dataset.from_generator(visited, output_signature=signature).map(read).prefetch(1)
-    return unoptimised(shards.flat_map(batches_of).prefetch(PREFETCHED_BATCHES))
+    return untuned(shards.flat_map(batches_of).prefetch(PREFETCHED_BATCHES))
 
 
 def reason_of_failure(error: tf.errors.OpError) -> str | None:

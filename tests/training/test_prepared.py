@@ -11,7 +11,7 @@ from bytenet.datasets import Vocabulary, load_corpus, plan_from_config, training
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.run_folder import RunFolder
 from bytenet.training import train
-from bytenet.training.prepared.fitting import fit_prepared
+from bytenet.training.prepared.fitting import fit_prepared, validation_batches
 from bytenet.training.prepared.preparation import prepare
 
 # The same optimiser on both ways, and nothing random in a step.
@@ -61,6 +61,9 @@ def test_validation_has_each_pair_once(smallest_config, tmp_path):
     assert rows.shape == (8, 100)
     encoded = folder.run.vocabulary.encode_batch(load_corpus(folder.run.config.data).validation.target)
     assert sorted(row[row > 0].tolist() for row in rows if row.any()) == sorted(ids.tolist() for ids in encoded)
+    arguments = validation_batches(folder.validation(), [100], batch_size=4)
+    assert arguments["steps"] == 2
+    assert arguments["x"].options().autotune.enabled is False
 
 
 def test_fit_learns_what_train_learns(smallest_config, prepared, tmp_path, model_weights):

@@ -155,6 +155,8 @@ def _for_keras(batches: Callable[[], Iterator[Batch] | Iterator[UnweightedBatch]
     # Of a generator, Keras guesses which axes of the batches differ from the first two of them.
     import tensorflow as tf
 
+    from bytenet.datasets.batches.gathering import untuned
+
     ids, weights = tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((None,), tf.float32)
     signature = ({"source_ids": ids, "target_ids": ids}, ids, weights)[: len(next(batches()))]
-    return tf.data.Dataset.from_generator(batches, output_signature=signature)
+    return untuned(tf.data.Dataset.from_generator(batches, output_signature=signature))

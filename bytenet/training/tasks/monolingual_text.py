@@ -18,7 +18,7 @@ from bytenet.datasets import (
     select_monolingual,
     text_lengths,
 )
-from bytenet.datasets.batches.pipeline import Loss
+from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES, Loss
 from bytenet.errors import InputError
 from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.starts import starts_of
@@ -160,4 +160,4 @@ def semi_supervised_dataset(
         text.side: monolingual_dataset(text.selected.texts, vocabulary, text.plan, text.seed, step).map(weighted)
         for text in texts
     }
-    return tf.data.Dataset.zip({"pairs": pairs_dataset.map(both_directions), **streams}).prefetch(tf.data.AUTOTUNE)
+    return tf.data.Dataset.zip({"pairs": pairs_dataset.map(both_directions), **streams}).prefetch(PREFETCHED_BATCHES)

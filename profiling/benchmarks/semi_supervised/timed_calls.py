@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import tensorflow as tf
 
+from bytenet.datasets.batches.gathering import untuned
+from bytenet.datasets.batches.pipeline import PREFETCHED_BATCHES
 from bytenet.profiling.benchmarks.measurement import calls_a_turn
 from bytenet.profiling.benchmarks.semi_supervised.batch_shapes import BatchShape
 from bytenet.profiling.benchmarks.step_times import StepTimes
@@ -55,7 +57,7 @@ class WholeSteps:
             tf.data.Dataset.from_tensors({name: shape.batch for name, shape in shapes.items()})
             for shapes in combinations
         ]
-        self._dataset = reduce(tf.data.Dataset.concatenate, batches).repeat().prefetch(tf.data.AUTOTUNE)
+        self._dataset = untuned(reduce(tf.data.Dataset.concatenate, batches).repeat().prefetch(PREFETCHED_BATCHES))
 
     @property
     def steps_a_turn(self) -> int:

@@ -163,6 +163,16 @@ def test_monolingual_batches_hold_the_planned_texts():
     assert with_filler > 0
 
 
+def test_no_dataset_is_tuned_while_it_runs():
+    """Deleting an iterator of a dataset with autotuning can take a minute."""
+    datasets = (
+        training_dataset(PAIRS, VOCABULARY, plan(), seed=1),
+        evaluation_dataset(PAIRS, VOCABULARY, batch_size=8),
+        monolingual_dataset(TEXTS, VOCABULARY, TEXT_PLAN, seed=1),
+    )
+    assert [dataset.options().autotune.enabled for dataset in datasets] == [False, False, False]
+
+
 @pytest.mark.parametrize("start", [1, TEXT_PLAN.num_batches, 2 * TEXT_PLAN.num_batches + 3])
 def test_monolingual_batches_resume_at_any_batch(start):
     count = 2 * TEXT_PLAN.num_batches

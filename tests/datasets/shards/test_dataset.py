@@ -54,6 +54,10 @@ def test_an_epoch_has_the_text_of_every_pair_once(pairs, plan, vocabulary):
     assert sorted(texts) == sorted(pair for pair in pairs if len(pair[0]) >= 4)
 
 
+def test_dataset_is_not_tuned_while_it_runs(plan, vocabulary):
+    assert shard_dataset(plan, vocabulary, seed=1).options().autotune.enabled is False
+
+
 @pytest.mark.parametrize("loss", ["character", "sentence"])
 def test_weights_are_those_of_pairs_in_memory(plan, vocabulary, loss):
     for _, target_ids, _, weights in taken(shard_dataset(plan, vocabulary, 1, loss=loss), plan.num_batches):

@@ -167,6 +167,7 @@ def batches(of_corpus=None, count=8, step=0, loss="sentence", seed=3, **weights)
     pairs = training_dataset(PAIRS, VOCABULARY, plan, seed, epoch, batch, loss)
     found = prepared(of_corpus, settings)
     dataset = semi_supervised_dataset(pairs, found, VOCABULARY, loss, step)
+    assert dataset.options().autotune.enabled is False
     return list(itertools.islice(dataset.as_numpy_iterator(), count))
 
 
