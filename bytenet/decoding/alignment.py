@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
-from bytenet.decoding.graph_cache import GraphCache
+from bytenet.decoding.pair_graphs import PairGraphs
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel, previous_symbols
 
@@ -34,19 +33,12 @@ class Aligner:
     ):
         if not model.has_attention:
             raise InputError(f"{model.config.kind} has no attention, so it cannot align symbols.")
-        self._batch_size, self._row_factor = batch_size, row_factor
-        self._lengths = (trained_lengths, model.length_policy.longest)
 
-        @tf.function(autograph=False)
-        def align(source_ids, target_ids):
+        def align(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
             # In half precision, sums over a sentence would be wrong.
             return tf.cast(model.alignment(model.encode(source_ids), previous_symbols(target_ids)), tf.float32)
 
-        def trace(rows: int, length: int):
-            ids = tf.TensorSpec([rows, length], tf.int32)
-            return align.get_concrete_function(ids, ids)
-
-        self._graph = GraphCache(trace)
+        self._graphs = PairGraphs(align, model.length_policy.longest, batch_size, trained_lengths, row_factor)
 
     def __call__(self, source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
         """Align pairs.
@@ -58,23 +50,15 @@ class Aligner:
         Yields:
             For each pair, in order, float32 `(T, S)`. Rows sum to 1, or to less if the model attends to padding, too.
         """
-        lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
-        alignments: list[np.ndarray | None] = [None] * len(lengths)
-        batches = batches_by_length(
-            range(len(lengths)), lengths, self._batch_size, *self._lengths, self._row_factor
-        )  # fmt: skip
-        for batch, rows, length in batches:
-            sides = [pad_batch([side[i] for i in batch], rows, length) for side in (source_ids, target_ids)]
-            weights = self._graph(rows, length)(*map(tf.constant, sides)).numpy()
-            for index, matrix in zip(batch, weights, strict=False):
+        alignments: list[np.ndarray | None] = [None] * len(source_ids)
+        for batch, weights in self._graphs(source_ids, target_ids):
+            for index, matrix in zip(batch, weights, strict=True):
                 alignments[index] = matrix[: len(target_ids[index]), : len(source_ids[index])]
         yield from (alignment for alignment in alignments if alignment is not None)
 
     def make_graphs(self, longest: int) -> None:
         """Make the graphs of all batches of pairs of up to `longest` symbols in advance."""
-        for length in padded_lengths(longest, *self._lengths):
-            for rows in padded_sizes(self._batch_size, self._row_factor):
-                self._graph(rows, length)
+        self._graphs.make_graphs(longest)
 
 
 def coverage(alignment: np.ndarray) -> float:

@@ -1,17 +1,16 @@
 """Log-probabilities of given translations."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID, Vocabulary
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
-from bytenet.decoding.graph_cache import GraphCache
+from bytenet.decoding.pair_graphs import PairGraphs
 from bytenet.errors import InputError
 from bytenet.lite.characters import empty_if_blank, fits
+from bytenet.lite.scoring import check_numbers
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -74,17 +73,12 @@ class PairScorer:
         row_factor: int = 2,
     ):
         self._vocabulary = vocabulary
-        self._batch_size = batch_size
-        self._row_factor = row_factor
         self._longest = model.length_policy.longest
-        self._lengths = (trained_lengths, self._longest)
-        score = tf.function(partial(teacher_forced_log_probabilities, model), autograph=False)
 
-        def trace(rows: int, length: int) -> Callable[..., tf.Tensor]:
-            ids = tf.TensorSpec([rows, length], tf.int32)
-            return score.get_concrete_function({"source_ids": ids, "target_ids": ids})
+        def score(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
+            return teacher_forced_log_probabilities(model, {"source_ids": source_ids, "target_ids": target_ids})
 
-        self._graph = GraphCache(trace)
+        self._graphs = PairGraphs(score, self._longest, batch_size, trained_lengths, row_factor)
 
     def fits(self, text: str) -> bool:
         """Whether the model can read and write a text: it is not too long, and no character is refused."""
@@ -103,23 +97,16 @@ class PairScorer:
         Raises:
             InputError: the numbers of sources and targets differ, or a text has an unknown character under the rule
                 "error"; or a text is too long for the model. It names the line.
+            ModelError: a log-probability is not a number.
         """
         if len(sources) != len(targets):
             raise InputError(f"{len(sources)} sources but {len(targets)} targets; expected one target for each source.")
         source_ids = self._encode([empty_if_blank(source) for source in sources], "source")
         target_ids = self._encode(targets, "target")
-        pair_lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
         scores = np.zeros(len(sources), np.float64)
-        batches = batches_by_length(
-            range(len(sources)), pair_lengths, self._batch_size, *self._lengths, self._row_factor
-        )
-        for batch, rows, length in batches:
-            inputs = {
-                name: tf.constant(pad_batch([ids[index] for index in batch], rows, length))
-                for name, ids in (("source_ids", source_ids), ("target_ids", target_ids))
-            }
-            scores[batch] = self._graph(rows, length)(inputs).numpy()[: len(batch)]
-        return PairScores(scores, np.array([len(ids) for ids in target_ids], np.int64))
+        for batch, scores_of_batch in self._graphs(source_ids, target_ids):
+            scores[batch] = scores_of_batch
+        return PairScores(check_numbers(scores), np.array([len(ids) for ids in target_ids], np.int64))
 
     def _encode(self, texts: Sequence[str], side: str) -> list[np.ndarray]:
         """The ids of texts. Errors name the line of a text, counted from 1."""
@@ -138,13 +125,8 @@ class PairScorer:
         return ids
 
     def make_graphs(self, longest: int) -> None:
-        """Make the graphs of all batches of pairs of up to `longest` symbols, with the end symbol, in advance.
-
-        Longer pairs than the model can read have none.
-        """
-        for length in padded_lengths(min(longest, self._longest or longest), *self._lengths):
-            for rows in padded_sizes(self._batch_size, self._row_factor):
-                self._graph(rows, length)
+        """Make the graphs of all batches of pairs of up to `longest` symbols, with the end symbol, in advance."""
+        self._graphs.make_graphs(longest)
 
 
 def log_probabilities(

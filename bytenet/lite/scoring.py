@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bytenet.errors import ModelError
 from bytenet.lite.characters import PAD_ID, empty_if_blank, fits
 from bytenet.lite.model import LiteModel
 
@@ -31,7 +32,7 @@ class LitePairScorer:
 
         Raises:
             InputError: a text has an unknown character, and the vocabulary's rule refuses it.
-            ModelError: LiteRT fails; the file is damaged.
+            ModelError: LiteRT fails, or a log-probability is not a number; the file is damaged.
         """
         scores = np.zeros(len(sources), np.float64)
         lengths = np.zeros(len(sources), np.int64)
@@ -42,7 +43,21 @@ class LitePairScorer:
             length = max(len(source_ids), len(target_ids))
             result = self.model(source_ids=_padded(source_ids, length), target_ids=_padded(target_ids, length))
             scores[row], lengths[row] = float(result["log_probabilities"][0]), len(target_ids)
-        return scores, lengths
+        return check_numbers(scores), lengths
+
+
+def check_numbers(log_probabilities: np.ndarray) -> np.ndarray:
+    """Log-probabilities themselves.
+
+    Raises:
+        ModelError: one of them is not a number.
+    """
+    if np.isnan(log_probabilities).any():
+        raise ModelError(
+            "The model gives a text a probability that is not a number: its weights are damaged, or its training "
+            "diverged. Export or train it again."
+        )
+    return log_probabilities
 
 
 def _padded(ids: np.ndarray, length: int) -> np.ndarray:

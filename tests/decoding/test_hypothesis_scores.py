@@ -64,6 +64,12 @@ def test_no_translation_is_shorter_than_the_least_length(table_model, beam_size,
     assert float(result.log_probabilities[0, 0]) == pytest.approx(expected, abs=1e-4)
 
 
+def test_forbidden_symbols_are_forbidden_before_and_after_the_least_length(table_model):
+    model = table_model([[[0.01, 0.5, 0.2, 0.29]] * 4] * 5)  # padding, end, and symbols 2 and 3
+    result = CompiledSearch(model, beam_size=2, n_best=1, forbidden_ids=(0, 3), min_length=3)(np.array([[2, 1]]))
+    assert result.ids[0, 0].numpy().tolist() == [2, 2, EOS_ID, 0, 0]
+
+
 def test_a_hypothesis_has_no_padding_with_or_without_an_end_symbol():
     """Otherwise its coverage would depend on the length of the other sentences of the batch."""
     result = SearchResult(
@@ -159,12 +165,12 @@ def test_graphs_of_alignments_are_made_in_advance_and_only_for_hypotheses_that_n
     first[:, x], first[:, unknown], last[:, end] = 0.6, 0.397, 0.995
     translator = Translator(attentive_model([first, last]), VOCABULARY, 2, replace_unknown=True, batch_size=2)
     translator.make_graphs(longest=10)
-    graphs = dict(translator.finisher._aligner._graph._graphs)
+    graphs = dict(translator.finisher._aligner._graphs.graphs._graphs)
     assert sorted(graphs) == [(1, 32), (2, 32)]
     [[likely, other]] = translator.translate(["☃"], n_best=2)
     assert (likely.text, other.text) == ("x", "☃")
     assert aligned == [(unknown, end)]
-    assert translator.finisher._aligner._graph._graphs == graphs
+    assert translator.finisher._aligner._graphs.graphs._graphs == graphs
 
 
 def test_model_or_vocabulary_that_does_not_fit_is_refused(table_model, attentive_model):

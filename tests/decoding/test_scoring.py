@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import log_probabilities
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
 from bytenet.models import build_model
 
 VOCABULARY = Vocabulary("abcd e")
@@ -39,6 +40,13 @@ def test_text_that_cannot_be_scored_is_named_by_its_line(recurrent_model):
     config = TransformerConfig(dim=4, heads=1, encoder_layers=1, decoder_layers=1, positions="learned", max_positions=8)
     with pytest.raises(InputError, match=r"Line 3 of the source texts has 9 symbols, .* at most 8"):
         log_probabilities(build_model(config, VOCABULARY.size), VOCABULARY, ["", "a", "a bad ca"], ["a", "a", "a"])
+
+
+def test_a_model_that_is_damaged_gives_no_score():
+    model = build_model(ByteNetConfig(dim=4, num_sets=1, dilations=(1,)), VOCABULARY.size)
+    model.trainable_variables[0].assign(np.full(model.trainable_variables[0].shape, np.nan))
+    with pytest.raises(ModelError, match="a probability that is not a number: its weights are damaged"):
+        log_probabilities(model, VOCABULARY, SOURCES, TARGETS)
 
 
 def test_blank_source_is_an_empty_one(recurrent_model):
