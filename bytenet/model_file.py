@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bytenet.config import Config, DataConfig, DecodingConfig, ModelConfig
 from bytenet.config.families import family_configs
 from bytenet.errors import InputError
-from bytenet.lite.archive import CARD, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
+from bytenet.lite.archive import CARD, LARGEST_NUMBER, LITE_MODEL, SETTINGS, VOCABULARY, WEIGHTS, Archive, is_model_file
 from bytenet.lite.pretrained import model_path, named_path
 from bytenet.lite.reranking import chosen_reranker, explaining_missing_reranker
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from bytenet.datasets import Vocabulary
 
-_LARGEST_SETTING = 2**16
 _FACT = re.compile(r"^- ([^:\n]+): (.+)$", re.MULTILINE)
 
 
@@ -152,9 +151,9 @@ class ModelFile:
 
         weights, config, vocab_size = self._weights(), self.config.model, self.vocabulary.size
         shapes = {name: values.shape for name, values in weights.items()}
-        if not _has_sizes_of(config, len(weights)) or weight_shapes(config, vocab_size) != shapes:
+        if not has_readable_sizes(config, len(weights)) or weight_shapes(config, vocab_size) != shapes:
             raise self._error(WEIGHTS, f"its weights are not those of a {config.kind} of these settings")
-        model = build_model(config, vocab_size)
+        model = build_model(config, vocab_size, "float32")
         for variable in model.weights:
             variable.assign(weights[variable.path])
         return model
@@ -205,13 +204,16 @@ def settings_of_file(config: Config, trained_lengths: list[int] | None, lite: Ma
     }
 
 
-def _has_sizes_of(config: ModelConfig, num_weights: int) -> bool:
-    """Whether a model of a configuration could have so few weights. It keeps huge models from being described."""
+def has_readable_sizes(config: ModelConfig, num_weights: int) -> bool:
+    """Whether a file with so many weights may have a model of a configuration.
+
+    A damaged file could ask for a model that is too large to be described. Its settings are checked first.
+    """
     for field in fields(config):
         value = getattr(config, field.name)
-        most = num_weights if field.name.endswith(("layers", "sets")) else _LARGEST_SETTING
+        most = num_weights if field.name.endswith(("layers", "sets")) else LARGEST_NUMBER
         if isinstance(value, int) and value > most:
             return False
-        if isinstance(value, tuple) and (len(value) > num_weights or max(value) > _LARGEST_SETTING):
+        if isinstance(value, tuple) and (len(value) > num_weights or max(value, default=0) > LARGEST_NUMBER):
             return False
     return True

@@ -2,11 +2,14 @@
 
 import json
 
+import keras
 import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
 from bytenet.errors import InputError, MissingFileError
@@ -142,6 +145,54 @@ def test_vocabulary_of_another_size_is_refused(changed):
     for wrong in (b"{}", b'{"format": "bytenet-vocabulary-1", "characters": [1], "unknown": "symbol"}'):
         with pytest.raises(InputError, match="is damaged"):
             _ = ModelFile(changed(vocabulary_json=wrong)).vocabulary
+
+
+def test_a_setting_may_have_no_numbers(tmp_path):
+    config = ConvS2SConfig(
+        dim=4, output_dim=4, encoder_widths=(4,), encoder_kernel_sizes=(3,), decoder_widths=(4,),
+        decoder_kernel_sizes=(3,), attention_layers=(),
+    )  # fmt: skip
+    vocabulary = Vocabulary("abc ")
+    model = build_model(config, vocabulary.size)
+    Translator(model, vocabulary).export(tmp_path / "model.bytenet", engines="full")
+    loaded = ModelFile(tmp_path / "model.bytenet").load_model()
+    for one, other in zip(loaded.weights, model.weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_model_is_loaded_in_float32_whatever_the_process_trained(model_path):
+    policy = keras.config.dtype_policy()
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        assert ModelFile(model_path).load_model().compute_dtype == "float32"
+    finally:
+        keras.config.set_dtype_policy(policy)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"forbidden_ids": (0,)}, "has no forbidden_ids"),
+        ({"replace_unknown": True, "dictionary": {"a": "b"}}, "has no dictionary"),
+    ],
+)
+def test_what_a_file_does_not_have_is_refused(arguments, message, tmp_path):
+    vocabulary = Vocabulary("abc ")
+    config = ByteNetConfig(dim=4, num_sets=1, dilations=(1,), source_attention="full")
+    translator = Translator(build_model(config, vocabulary.size), vocabulary, **arguments)
+    with pytest.raises(InputError, match=message):
+        translator.export(tmp_path / "model.bytenet", engines="full")
+    assert not (tmp_path / "model.bytenet").exists()
+
+
+def test_settings_that_readers_refuse_are_not_exported(tmp_path):
+    vocabulary = Vocabulary("abc ")
+    config = TransformerConfig(
+        dim=4, heads=1, encoder_layers=1, decoder_layers=1, positions="learned", max_positions=70_000
+    )
+    translator = Translator(build_model(config, vocabulary.size), vocabulary)
+    with pytest.raises(InputError, match=r"above 65,536, .* such as model\.max_positions"):
+        translator.export(tmp_path / "model.bytenet", engines="full")
 
 
 def test_ensemble_has_no_file_of_its_own(model_path, tmp_path):

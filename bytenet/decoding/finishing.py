@@ -54,7 +54,7 @@ class Finisher:
         self._vocabulary = vocabulary
         self._coverage_penalty = coverage_penalty
         self._replaces_unknown = replace_unknown
-        self._dictionary = dictionary
+        self.dictionary = dictionary
         is_aligned = coverage_penalty or replace_unknown
         self._aligner = Aligner(model, batch_size, trained_lengths, row_factor) if is_aligned else None
 
@@ -110,7 +110,7 @@ class Finisher:
             return self._vocabulary.decode(latest)
         assert self._aligner is not None
         (alignment,) = self._aligner([source_ids], [ids])
-        return replaced_unknown(latest, self._vocabulary, normalise([line])[0], alignment[start:], self._dictionary)
+        return replaced_unknown(latest, self._vocabulary, normalise([line])[0], alignment[start:], self.dictionary)
 
     def _plain(self, hypothesis: Hypothesis) -> Translation:
         ids, score, log_probability, ended = hypothesis
@@ -122,7 +122,7 @@ class Finisher:
         if self._coverage_penalty:
             score += self._coverage_penalty * coverage(alignment)
         text = (
-            replaced_unknown(ids, self._vocabulary, line, alignment, self._dictionary)
+            replaced_unknown(ids, self._vocabulary, line, alignment, self.dictionary)
             if self._replaces_unknown
             else self._vocabulary.decode(ids)
         )

@@ -26,6 +26,9 @@ WEIGHTS, LITE_MODEL, COPIES = "weights.safetensors", "model.tflite", "copies.jso
 MOST_BYTES = 2**30
 """Of a file, and of the whole LiteRT model that it holds."""
 
+LARGEST_NUMBER = 2**16
+"""Of a setting of the model. With a larger one, a damaged file could ask for too much memory."""
+
 _FORMAT, _FORMAT_WITH_COPIES = "bytenet-model-1", "bytenet-model-2"
 _FORMATS = (_FORMAT, _FORMAT_WITH_COPIES)
 _MANIFEST = "manifest.json"

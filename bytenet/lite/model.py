@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from bytenet.errors import InputError, ModelError, shown
-from bytenet.lite.archive import LITE_MODEL, SETTINGS, VOCABULARY, Archive
+from bytenet.lite.archive import LARGEST_NUMBER, LITE_MODEL, SETTINGS, VOCABULARY, Archive
 from bytenet.lite.characters import Characters
 from bytenet.lite.shared_weights import read_lite_model
-
-_LARGEST_NUMBER = 2**16
 
 
 class LiteModel:
@@ -50,7 +48,7 @@ class LiteModel:
         self.longest = None if lite.get("longest") is None else self._number(lite, "longest", least=2)
         self.languages = str(data.get("source_language")), str(data.get("target_language"))
         max_length = data.get("max_length")
-        self.max_length = max_length if type(max_length) is int and max_length > 0 else _LARGEST_NUMBER
+        self.max_length = max_length if type(max_length) is int and max_length > 0 else LARGEST_NUMBER
         self.characters = Characters.from_content(archive.read_json(VOCABULARY), f"{path}: {VOCABULARY}")
         symbols = len(self.characters.symbols)
         if lite.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
@@ -82,10 +80,10 @@ class LiteModel:
 
     def _number(self, lite: dict[str, Any], name: str, least: int = 1) -> int:
         value = lite.get(name)
-        if type(value) is not int or not least <= value <= _LARGEST_NUMBER:
+        if type(value) is not int or not least <= value <= LARGEST_NUMBER:
             raise InputError(
                 f"{self._path}: {SETTINGS} has lite.{name} = {shown(value)}; expected a number from {least} to "
-                f"{_LARGEST_NUMBER:,}. Export the model again."
+                f"{LARGEST_NUMBER:,}. Export the model again."
             )
         return value
 

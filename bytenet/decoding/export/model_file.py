@@ -10,13 +10,14 @@ from keras.ops import convert_to_numpy
 from bytenet.config import Config, DataConfig
 from bytenet.decoding.export.litert import Precision, litert_model_with_score
 from bytenet.decoding.export.preparation import check_no_reranker
+from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import atomic_path
-from bytenet.lite.archive import CARD, LITE_MODEL, MOST_BYTES, SETTINGS, VOCABULARY, WEIGHTS, packed
+from bytenet.lite.archive import CARD, LARGEST_NUMBER, LITE_MODEL, MOST_BYTES, SETTINGS, VOCABULARY, WEIGHTS, packed
 from bytenet.lite.pretrained import pretrained_name, pretrained_path
 from bytenet.lite.shared_weights import entries_with_shared_weights
-from bytenet.model_file import ModelFile, settings_of_file
+from bytenet.model_file import ModelFile, has_readable_sizes, settings_of_file
 from bytenet.models import Ensemble
 
 Engines = Literal["both", "full", "lite"]
@@ -44,14 +45,15 @@ def export_model_file(
         card: a text about the model, Markdown; None is a short one.
 
     Raises:
-        InputError: the translator cannot be exported, LiteRT cannot rank with its reranker, or the result is too large
-            to be read.
+        InputError: the translator cannot be exported; LiteRT cannot rank with its reranker; the translator has a
+            dictionary or forbidden symbols of its own; or the result is too large to be read.
     """
     model, reranker = translator.model, translator.reranker
     if reranker is not None:
         _check_reranker(translator, reranker.name, engines)
     if isinstance(model, Ensemble):
         raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
+    _check_can_be_read(translator)
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=translator.decoding)
     lite_model, can_score = (b"", False) if engines == "full" else litert_model_with_score(translator, precision)
@@ -97,6 +99,25 @@ def _check_reranker(translator: Translator, name: str, engines: Engines) -> None
         raise InputError(
             f"LiteRT cannot rank with {name}: it is recurrent, in int8, or an earlier version exported it. Export with "
             "--engine full or --rerank-weight 0."
+        )
+
+
+def _check_can_be_read(translator: Translator) -> None:
+    """Check that a reader of the file gets the same model and search.
+
+    Raises:
+        InputError: it does not, because of an argument that a file does not have, or because of a large setting.
+    """
+    model, vocabulary = translator.model, translator.vocabulary
+    usual = forbidden_symbols(model.config, vocabulary, translator.decoding.replace_unknown)
+    if translator.batch_search.forbidden_ids != usual:
+        raise InputError("A .bytenet file has no forbidden_ids. Export a translator with the default ones.")
+    if translator.finisher.dictionary:
+        raise InputError("A .bytenet file has no dictionary. Export without one, and give it when you translate.")
+    if not has_readable_sizes(model.config, len(model.weights)):
+        raise InputError(
+            f"A setting of the model is above {LARGEST_NUMBER:,}, which readers of .bytenet files refuse. Train with "
+            "a smaller one, such as model.max_positions."
         )
 
 
