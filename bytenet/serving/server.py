@@ -13,6 +13,7 @@ import uvicorn
 from bytenet.errors import InputError
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.engines.engine import Engine
+from bytenet.serving.engines.starting_engine import StartingEngine
 from bytenet.serving.http.app import make_app
 from bytenet.serving.http.observation import Metrics
 from bytenet.serving.http.settings import ServerSettings
@@ -52,11 +53,17 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
     try:
         for engine in engines:
             engine.warm_up()
+        # Python waits for these threads before it ends, so none begins before all engines work.
+        for engine in engines:
+            if isinstance(engine, StartingEngine):
+                engine.start_tensorflow()
         shown_host = f"[{host}]" if ":" in host else host
         _log.info("The server is at http://%s:%d.", shown_host, sockets[0].getsockname()[1])
         uvicorn.Server(config).run(sockets)
     finally:
         threads.close()
+        for opened in sockets:
+            opened.close()
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:

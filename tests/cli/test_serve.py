@@ -184,6 +184,8 @@ def test_a_file_for_both_engines_is_served_at_once_and_then_with_tensorflow(
     assert isinstance(engine, StartingEngine)
     assert (engine.languages, engine.max_candidates) == (full.languages, full.max_candidates)
     engine.warm_up()
+    assert not engine.is_starting
+    engine.start_tensorflow()
     wait_for(lambda: not engine.is_starting, "TensorFlow")
     assert len(made) == 1
     assert engine.batch_sizes == full.batch_sizes != lite.batch_sizes
@@ -199,7 +201,7 @@ def test_litert_goes_on_if_tensorflow_cannot_load_the_model(model_path, monkeypa
 
     monkeypatch.setattr("bytenet.serving.engines.starting_engine.RunEngine", fail)
     engine = StartingEngine(model_path)
-    engine.warm_up()
+    engine.start_tensorflow()
     wait_for(lambda: not engine.is_starting, "The failure")
     assert engine.batch_sizes == (1,)
     assert engine.translate(["ein Hund"], 1) == LiteEngine(model_path).translate(["ein Hund"], 1)

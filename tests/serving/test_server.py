@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, ModelError
+from bytenet.serving.engines.starting_engine import StartingEngine
 from bytenet.serving.http.settings import ServerSettings
 from bytenet.serving.server import _listen, serve
 
@@ -124,6 +125,31 @@ def test_no_socket_stays_open_if_another_address_is_in_use(resolve, monkeypatch)
         with pytest.raises(InputError, match="Address already in use"):
             _listen("name", other.getsockname()[1])
     assert [bound.fileno() for bound in opened] == [-1]
+
+
+def test_tensorflow_is_not_started_if_another_engine_fails(reversing_engine, monkeypatch):
+    class TestedEngine(StartingEngine):
+        """Has no model."""
+
+        def __init__(self):
+            self.languages = ("en", "de")
+
+        def warm_up(self):
+            pass
+
+        def start_tensorflow(self):
+            pytest.fail("TensorFlow was started.")
+
+    def fail():
+        raise ModelError("damaged")
+
+    broken, opened = reversing_engine(), []
+    broken.warm_up = fail
+    monkeypatch.setattr("bytenet.serving.server._listen", lambda *address: opened.extend(_listen(*address)) or opened)
+    with pytest.raises(ModelError, match="damaged"):
+        serve([TestedEngine(), broken], ServerSettings(), port=0)
+    assert opened
+    assert {bound.fileno() for bound in opened} == {-1}
 
 
 def test_two_engines_of_the_same_languages_are_refused_before_they_are_warm(reversing_engine):

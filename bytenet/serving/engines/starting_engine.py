@@ -62,12 +62,15 @@ class StartingEngine:
 
     @property
     def is_starting(self) -> bool:
-        """Whether TensorFlow is starting. False before `warm_up`, and after a failure."""
+        """Whether TensorFlow is starting. False before `start_tensorflow`, and after a failure."""
         return self._loading.is_alive()
 
     def warm_up(self) -> None:
-        """Translate a short sentence with LiteRT, and begin to start TensorFlow."""
+        """Translate a short sentence with LiteRT."""
         self._engine.warm_up()
+
+    def start_tensorflow(self) -> None:
+        """Begin to start TensorFlow in another thread. Called once."""
         self._loading.start()
 
     def translate(self, sentences: Sequence[str], num_candidates: int) -> list[list[Candidate]]:
