@@ -1,11 +1,14 @@
 """`bytenet data back-translate`: synthetic pairs of text without translations."""
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
 from bytenet.cli.data.back_translate import back_translate
 from bytenet.config import load_config
 from bytenet.datasets import read_corpus, read_lines
-from bytenet.decoding import Sampling, Translator
+from bytenet.decoding import Translator
 from bytenet.errors import InputError
 from bytenet.lite.translation import Translation
 
@@ -37,6 +40,18 @@ def translations(monkeypatch):
     return write
 
 
+def searches_in_use(monkeypatch):
+    """A list to which each translation appends its options of the search, and whether it splits lines."""
+    used = []
+
+    def translate(self, lines, *, split_sentences):
+        used.append((self.decoding.in_use, split_sentences))
+        return ([Translation(line, -1.0, -1.0, True)] for line in lines)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    return used
+
+
 def pairs_in(folder, source="en", target="de"):
     sides = f"source.{source}", f"target.{target}"
     return tuple(read_lines(folder / side) for side in sides)
@@ -52,7 +67,7 @@ def test_text_within_the_limits_is_translated_into_the_source_language(
     translate = Translator.translate
 
     def ended(self, lines, split_sentences):  # the model is not trained: without this, no translation has an end
-        assert (self.beam_size, split_sentences) == (1, False)
+        assert (self.decoding.beam_size, split_sentences) == (1, False)
         return ([best._replace(ended=True)] for [best] in translate(self, lines))
 
     monkeypatch.setattr(Translator, "translate", ended)
@@ -64,21 +79,27 @@ def test_text_within_the_limits_is_translated_into_the_source_language(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ((), (1, None)),
-        (("--beam-size", 2), (2, None)),
-        (("--samples", 1, "--top-p", 0.9, "--seed", 5), (3, Sampling(1, top_p=0.9, seed=5))),
+        ((), {"beam_size": 1}),
+        (("--beam-size", 2), {"beam_size": 2}),
+        (("--beam-size", 2, "--mbr"), {"beam_size": 2, "mbr": True}),
+        (("--samples", 1, "--top-p", 0.9, "--seed", 5), {"samples": 1, "top_p": 0.9, "seed": 5}),
     ],
 )
 def test_options_choose_the_search(run_folder, settings, invoke, tmp_path, monkeypatch, options, expected):
-    used = []
-
-    def translate(self, lines, *, split_sentences):
-        used.append((self.beam_size, self.sampling, split_sentences))
-        return ([Translation(line, -1.0, -1.0, True)] for line in lines)
-
-    monkeypatch.setattr(Translator, "translate", translate)
+    used = searches_in_use(monkeypatch)
     invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *options)
-    assert used == [(*expected, False)]
+    assert used == [(replace(run_folder.config.decoding, **expected).in_use, False)]
+
+
+def test_search_is_greedy_without_options_also_for_a_run_with_minimum_bayes_risk(
+    run_folder, settings, invoke, tmp_path, monkeypatch
+):
+    used = searches_in_use(monkeypatch)
+    run = shutil.copytree(run_folder.path, tmp_path / "run")
+    config = replace(run_folder.config, decoding=replace(run_folder.config.decoding, mbr=True))
+    (run / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
+    invoke(back_translate, run, settings, tmp_path / "pairs")
+    assert used == [(replace(run_folder.config.decoding, beam_size=1).in_use, False)]
 
 
 def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tmp_path, translations):

@@ -135,7 +135,7 @@ def test_several_trainings_give_means_and_their_difference(invoke, runs):
     assert "| B | b-2 | " in page
     assert "\n\nThis comparison is unreliable: with 3 trainings of A and 2 trainings of B" in page
     # The trainings of B may also come last, and stand one by one.
-    again = ("--reference", "reference", "--bootstrap", 10, *a, "--with", b[0], "--with", b[1])
+    again = ("--reference", "reference", "--bootstrap", 10, *a, f"--with={b[0]}", b[1])
     assert invoke(compare, *again).stdout == page
 
 

@@ -160,6 +160,10 @@ def test_output_works_for_a_pipe_and_is_refused_for_a_bad_path(run_folder, invok
         invoke(translate, run_folder.path, "--output", pipe, stdin=b"\n")
         assert reader.stdout.read() == b"\n"
     assert pipe.is_fifo()
+    compressed = pipe.rename(tmp_path / "pipe.gz")
+    with subprocess.Popen(["cat", compressed], stdout=subprocess.PIPE) as reader:
+        invoke(translate, run_folder.path, "--output", compressed, stdin=b"\n")
+        assert gzip.decompress(reader.stdout.read()) == b"\n"
 
 
 def test_output_to_a_link_writes_what_it_points_to(run_folder, invoke, tmp_path):

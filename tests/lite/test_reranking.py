@@ -135,8 +135,9 @@ def test_a_search_with_one_hypothesis_has_nothing_to_rank(backward_path, model_p
     translator.export(greedy, engines="lite", languages=("de", "en"))
     greedy.write_bytes(with_settings(greedy, "decoding", rerank_with="en-de"))
     assert Translator(greedy).reranker is None
-    with pytest.raises(InputError, match="rerank_with needs several hypotheses"):
-        Translator(greedy, rerank_with=backward_path)
+    for options in ({"rerank_with": backward_path}, {"rerank_weight": 2.0}):
+        with pytest.raises(InputError, match="rerank_with needs several hypotheses"):
+            Translator(greedy, **options)
 
 
 def test_the_command_takes_a_reranker(model_path, backward_path, tmp_path, capsysbinary, lines):

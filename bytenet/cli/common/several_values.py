@@ -29,7 +29,8 @@ def _repeated(arguments: Sequence[str], names: Collection[str]) -> list[str]:
         if argument.startswith("-"):
             if name is not None and result[-1] == name:
                 raise click.BadOptionUsage(name, f"Option '{name}' requires an argument.")
-            name = argument if argument in names else None
+            option = argument.partition("=")[0]
+            name = option if option in names else None
         elif name is not None and result[-1] != name:
             result.append(name)
         result.append(argument)

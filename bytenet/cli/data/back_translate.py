@@ -58,7 +58,8 @@ def back_translate(
     from bytenet.decoding.back_translation import back_translate as make_pairs
 
     if not options["samples"]:
-        options |= {"samples": 0, "beam_size": options["beam_size"] or 1}
+        greedy = {"beam_size": 1, "mbr": options["mbr"] or False} if options["beam_size"] is None else {}
+        options |= {"samples": 0} | greedy
     translator = Translator.from_run(backward.path, **options)
     with translation_progress(len(selected.texts)) as progress:
         result = make_pairs(translator, selected.texts, max_ratio, progress)

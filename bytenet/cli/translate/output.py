@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,18 +19,17 @@ def open_output(path: Path | None) -> Iterator[BinaryIO | gzip.GzipFile]:
     if path is None:
         yield sys.stdout.buffer
         return
-    if _is_descriptor(path) or (path.exists() and not path.is_file()):
-        with open(path, "ab") as file:  # /dev/stdout may be a file that already has some lines
-            yield file
-        return
-    from bytenet.files import atomic_path
+    with ExitStack() as opened:
+        if _is_descriptor(path) or (path.exists() and not path.is_file()):
+            file = opened.enter_context(open(path, "ab"))  # /dev/stdout may be a file that already has some lines
+        else:
+            from bytenet.files import atomic_path
 
-    with atomic_path(path) as partial, open(partial, "wb") as file:
-        if path.suffix != ".gz":
+            file = opened.enter_context(open(opened.enter_context(atomic_path(path)), "wb"))
+        if path.suffix == ".gz":
+            yield opened.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
+        else:
             yield file
-            return
-        with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
-            yield compressed
 
 
 def _is_descriptor(path: Path) -> bool:
