@@ -13,8 +13,8 @@ class LengthPolicy:
 
     Attributes:
         rule: "unfold": at most ⌈scale · n + offset⌉ target symbols for n source symbols. "pair": at most as many target
-            symbols as the padded source has. In training and evaluation, the source is then padded to the longer side
-            of its pair, as in the thesis's code.
+            symbols as the source has. In training and evaluation, the longer side of the pair counts instead, and
+            sources are padded to it, as in the thesis's code.
         scale: target symbols for each source symbol, rounded to hundredths, at least .01.
         offset: additional target symbols, at least 0.
         reads_padding: whether the network reads padding like text, as in the thesis's code. The result for a sentence

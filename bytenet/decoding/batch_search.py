@@ -32,7 +32,7 @@ class BatchSearch:
         trained_lengths, row_factor, jit_compile: as for `Translator`.
 
     Raises:
-        ValueError: `jit_compile` is not allowed.
+        ValueError: `jit_compile` is not allowed, or `row_factor` is below 2.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class BatchSearch:
         self._sampling = sampling
         self._trained_lengths = trained_lengths
         self._row_factor = row_factor
+        self._numbers_of_rows = padded_sizes(decoding.batch_size, row_factor)
         self._searches: dict[tuple[int, bool], CompiledSearch] = {}
 
     def __call__(
@@ -70,10 +71,15 @@ class BatchSearch:
 
         Returns:
             The hypotheses of each sentence, best first.
+
+        Raises:
+            InputError: a sentence is too long for the model.
+            ModelError: the model gives no translation of a sentence a finite probability.
         """
         translations: list[list[Translation]] = [[] for _ in sentences]
-        limits = (self._decoding.batch_size, self._trained_lengths, self._model.length_policy.longest, self._row_factor)
-        batches = list(batches_by_length(list(range(len(sentences))), lengths, *limits))
+        longest, batch_size = self._model.length_policy.longest, self._decoding.batch_size
+        shapes = (batch_size, self._trained_lengths, longest, self._row_factor)
+        batches = list(batches_by_length(range(len(sentences)), lengths, *shapes))
         for batch, rows, length in batches:
             num_hypotheses = rows * self._decoding.num_hypotheses
             self.compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), num_hypotheses)
@@ -92,14 +98,14 @@ class BatchSearch:
         # Rows that only fill the batch are empty sentences with a limit of 0. The search takes no step for them.
         source_ids = pad_batch([*encoded, *[np.array([EOS_ID])] * num_fillers], rows, length)
         limits = [self.limit(source_length) for source_length in lengths] + [0] * num_fillers
-        search = self.compiled(n_best, self.compilation.compiles((rows, length, n_best)))
+        search = self.search(n_best, self.compilation.compiles((rows, length, n_best)))
         result = search(source_ids, self.limit(length), np.array(limits, np.int32))
         return self._finisher(sentences, encoded, list(islice(hypotheses_of(result), len(encoded))))
 
     def make_graphs(self, longest: int, n_best: int) -> None:
         """Make the graphs of all batches of sentences with at most `longest` symbols, see `Translator.make_graphs`."""
         for length in padded_lengths(longest, self._trained_lengths, self._model.length_policy.longest):
-            for rows in padded_sizes(self._decoding.batch_size, self._row_factor):
+            for rows in self._numbers_of_rows:
                 self._search_batch([], [], [], rows, length, n_best)
 
     def limit(self, source_length: int) -> int:
@@ -107,7 +113,7 @@ class BatchSearch:
         limit, longest = self._model.max_target_length(source_length), self._decoding.max_length
         return limit if longest is None else min(limit, longest)
 
-    def compiled(self, n_best: int = 1, jit_compile: bool = False) -> CompiledSearch:
+    def search(self, n_best: int = 1, jit_compile: bool = False) -> CompiledSearch:
         """The search of one batch, which returns `n_best` hypotheses for each sentence."""
         search = self._searches.get((n_best, jit_compile))
         if search is not None:

@@ -16,9 +16,6 @@ def forbidden_symbols(model: ModelConfig, vocabulary: Vocabulary, replace_unknow
     """
     if model.settings == "thesis":
         return (PAD_ID,) if model.mask_padding else ()
-    return (PAD_ID,) if replace_unknown else not_text(vocabulary)
-
-
-def not_text(vocabulary: Vocabulary) -> tuple[int, ...]:
-    """The ids of padding and of unknown characters."""
-    return tuple(i for i in (PAD_ID, vocabulary.unknown_id) if i is not None)
+    if replace_unknown or vocabulary.unknown_id is None:
+        return (PAD_ID,)
+    return PAD_ID, vocabulary.unknown_id

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from bytenet.config import DecodingConfig
 from bytenet.config.checks import problem_of
-from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import ConfigError, shown
@@ -50,7 +49,6 @@ def translator_arguments(
         "sampling": Sampling(**sampling) if decoding.samples else None,
         "model": model,
         "vocabulary": folder.vocabulary,
-        "forbidden_ids": forbidden_symbols(folder.config.model, folder.vocabulary, decoding.replace_unknown),
         "trained_lengths": folder.trained_lengths,
         "row_factor": row_factor,
         "reranker": reranker,

@@ -69,8 +69,8 @@ def symbol_offsets(
 ) -> Callable[[tf.Tensor], tf.Tensor | np.ndarray]:
     """What a search adds to the log-probabilities or logits of a step, so that it cannot choose some symbols.
 
-    Searches add it after the softmax. The forbidden symbols keep their share of the probability, so the probabilities
-    of the other symbols are the model's.
+    The log-probabilities of a result are those of the model: they come from logits without it. Samples are drawn among
+    the other symbols alone.
 
     Args:
         vocab_size: number of symbols.

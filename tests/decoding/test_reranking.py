@@ -59,6 +59,7 @@ def test_blank_lines_stay_as_they_are(model, backward_model):
     reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
     for blank in (LINES.index(""), LINES.index("   ")):
         assert ranked(model, reranker)[blank] == ranked(model)[blank]
+    assert ranked(model, reranker, lines=["", "   "]) == ranked(model, lines=["", "   "])
 
 
 def test_all_hypotheses_of_the_beam_are_ranked_whatever_the_number_that_is_returned(model, backward_model):

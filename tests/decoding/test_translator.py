@@ -9,6 +9,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
+from bytenet.decoding.draft import DraftSearch
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
@@ -173,10 +174,19 @@ def test_threads_that_need_a_search_at_the_same_time_share_it(model, monkeypatch
             super().__init__(*arguments, **others)
             if not of_other_thread:
                 of_other_thread.append(None)
-                of_other_thread[0] = translator.batch_search.compiled()
+                of_other_thread[0] = translator.batch_search.search()
 
     monkeypatch.setattr("bytenet.decoding.batch_search.CompiledSearch", SlowSearch)
-    assert translator.batch_search.compiled() is of_other_thread[0]
+    assert translator.batch_search.search() is of_other_thread[0]
+
+
+def test_draft_has_the_least_length_of_the_search(recurrent_model):
+    """The end becomes possible inside a part of the draft that is not the first one."""
+    model = recurrent_model(VOCABULARY.size, seed=11, end_bias=3.0, extra_length=12)
+    shorter, longer = (Translator(model, VOCABULARY, beam_size=1, min_length=least) for least in (0, 8))
+    [[short], [expected]] = [*shorter.translate(["abba"]), *longer.translate(["abba"])]
+    assert len(short.text) < 7 <= len(expected.text)
+    assert "".join(DraftSearch(longer, part_symbols=3)("abba")) == expected.text
 
 
 def test_shape_is_compiled_when_it_has_enough_work(model, monkeypatch):

@@ -128,7 +128,7 @@ class _Graphs(tf.Module):
     )
     def translate(self, source_ids, n_best):
         limit = target_limits(self._translator, tf.shape(source_ids)[1])
-        result = self._translator.batch_search.compiled().in_graph(source_ids, limit, limit[None], n_best)
+        result = self._translator.batch_search.search().in_graph(source_ids, limit, limit[None], n_best)
         # With a beam of one there is one hypothesis, and `n_best` would not be an input of the graph.
         return SearchResult(*(values[:, :n_best] for values in result))._asdict()
 

@@ -78,7 +78,7 @@ class TextGraph(tf.Module):
 
     def _searched(self, source_ids, limits, n_best):
         max_length = target_limits(self._translator, tf.shape(source_ids)[1])
-        return self._translator.batch_search.compiled().in_graph(source_ids, max_length, limits, n_best)
+        return self._translator.batch_search.search().in_graph(source_ids, max_length, limits, n_best)
 
     def _check(self, length) -> list:
         longest = self._translator.model.length_policy.longest
