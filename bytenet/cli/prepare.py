@@ -19,7 +19,7 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
 
     With --set data.corpus=NAME, PRESET_OR_FILE can be left out.
 
-    Copy the folder to a machine with JAX or PyTorch, and train there: KERAS_BACKEND=jax bytenet fit RUN. Then copy it
+    Copy the folder to a machine with JAX or PyTorch, and train there: KERAS_BACKEND=jax python -m bytenet fit RUN. Then copy it
     back. It is a run folder like any other, for `translate`, `evaluate` and `export`.
     """
     check_is_named(preset_or_file, overrides, "bytenet prepare numbers --run runs/numbers")
@@ -28,4 +28,4 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
     from bytenet.training.prepared.preparation import prepare as prepare_run
 
     prepare_run(config, run_dir)
-    click.echo(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax bytenet fit {run_dir}", err=True)
+    click.echo(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m bytenet fit {run_dir}", err=True)

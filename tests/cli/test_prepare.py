@@ -25,7 +25,7 @@ def fitted(tmp_path_factory):
 
 def test_messages_say_how_to_train_and_what_was_measured(fitted):
     folder, (prepared, trained) = fitted
-    assert f"Prepared {folder}. Train with: KERAS_BACKEND=jax bytenet fit {folder}" in prepared
+    assert f"Prepared {folder}. Train with: KERAS_BACKEND=jax python -m bytenet fit {folder}" in prepared
     assert trained.startswith("32 pairs, 2 batches an epoch, 2 steps, ")
     assert "epoch 1, " in trained
     assert "val_loss" in trained
