@@ -19,8 +19,8 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
 
     With --set data.corpus=NAME, PRESET_OR_FILE can be left out.
 
-    Copy the folder to a machine with JAX or PyTorch, and train there: KERAS_BACKEND=jax python -m bytenet fit RUN. Then copy it
-    back. It is a run folder like any other, for `translate`, `evaluate` and `export`.
+    Copy the folder to a machine with JAX or PyTorch, and train there: KERAS_BACKEND=jax python -m bytenet fit RUN. Then
+    copy it back. It is a run folder like any other, for `translate`, `evaluate` and `export`.
     """
     check_is_named(preset_or_file, overrides, "bytenet prepare numbers --run runs/numbers")
     config = read_sized_config(preset_or_file, overrides)

@@ -69,17 +69,22 @@ class ConfigSources:
     @property
     def leaves_model_open(self) -> bool:
         """Whether the file lacks a preset and says nothing of the model's size."""
-        return self.lacks_preset and not self.named_sizes
+        return self.lacks_preset and not self.is_semi_supervised and not self.named_sizes
 
     @property
     def lacks_preset(self) -> bool:
-        """Whether a corpus is named, but no preset.
+        """Whether a corpus is named, but no preset."""
+        return self.preset is None and "data.corpus" in self._values
 
-        Training with text without translations does not count: it has presets of its own.
-        """
-        keys = self._values.keys()
-        is_semi_supervised = any(key.startswith("semi_supervised.") for key in keys)
-        return self.preset is None and "data.corpus" in keys and not is_semi_supervised
+    @property
+    def is_semi_supervised(self) -> bool:
+        """Whether a setting of training with text without translations is named. It has presets of its own."""
+        return any(key.startswith("semi_supervised.") for key in self._values)
+
+    @property
+    def names_length(self) -> bool:
+        """Whether the length of the training is named."""
+        return not self._values.keys().isdisjoint(("training.epochs", "training.max_steps"))
 
     @property
     def named_sizes(self) -> list[str]:

@@ -48,7 +48,8 @@ def load_sized_config(
             config, f"No corpus is named (data.corpus), so the demo corpus {config.data.corpus} is used."
         )
     if not sources.leaves_model_open:
-        says_why = sources.lacks_preset and run_config is None
+        is_complete = sources.is_semi_supervised and sources.names_length  # such as the settings of a run
+        says_why = sources.lacks_preset and run_config is None and not is_complete
         return SizedConfig(config, _why_no_preset(sources) if says_why else None)
     if run_config is not None:
         return SizedConfig(sources.config(run_config), None)
@@ -61,7 +62,12 @@ def load_sized_config(
 
 
 def _why_no_preset(sources: ConfigSources) -> str:
-    """Why no preset is chosen for a file that says how large the model is."""
+    """Why no preset is chosen for a file that says how large the model is, or for semi-supervised settings."""
+    if sources.is_semi_supervised:
+        return (
+            "No preset is chosen, because settings of semi_supervised are named; other settings have their defaults. "
+            "Set the number of epochs, the batches and the learning rate, too, or begin the file with a preset."
+        )
     sizes = sources.named_sizes
     return (
         f"No preset is chosen, because {sources.preset_or_file} sets {' and '.join(sizes)}; other settings have their "

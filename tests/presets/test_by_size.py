@@ -83,13 +83,21 @@ def test_overrides_alone_may_name_a_corpus():
 @pytest.mark.parametrize(
     ("text", "overrides"),
     [
-        (f"preset: numbers\n{CORPUS}model: {{dim: 64}}\n", []), (CORPUS, ["semi_supervised.enabled=true"]),
-        (f"{CORPUS}model: {{dim: 64}}\n", ["semi_supervised.enabled=true"]),
+        (CORPUS, ["semi_supervised.enabled=true"]), (f"{CORPUS}model: {{dim: 64}}\n", ["semi_supervised.enabled=true"]),
     ],
 )  # fmt: skip
-def test_other_files_keep_their_meaning(text, overrides):
+def test_semi_supervised_settings_say_why_no_preset_is_chosen(text, overrides):
     Path("my.yaml").write_text(text)
-    assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
+    config, choice = load_sized_config("my.yaml", overrides)
+    assert config == load_config("my.yaml", overrides)
+    assert choice.startswith("No preset is chosen, because settings of semi_supervised are named")
+    assert load_sized_config("my.yaml", [*overrides, "training.epochs=3"]).choice is None
+
+
+def test_a_file_with_a_preset_keeps_its_meaning():
+    Path("my.yaml").write_text(f"preset: numbers\n{CORPUS}model: {{dim: 64}}\n")
+    for overrides in ([], ["semi_supervised.enabled=true"]):
+        assert load_sized_config("my.yaml", overrides) == (load_config("my.yaml", overrides), None)
 
 
 @pytest.mark.parametrize(
