@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pydantic
 
-from bytenet.config import Config
+from bytenet.config import Config, EvaluationConfig
 from bytenet.errors import InputError
 
 
@@ -137,14 +137,20 @@ def check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, nu
         )
 
 
+def is_evaluation_due(state: TrainingState, evaluation: EvaluationConfig) -> bool:
+    """Whether `evaluation.every_epochs` asks for an evaluation now. Runs are also evaluated at their last step."""
+    return state.batch == 0 and state.epoch % evaluation.every_epochs == 0
+
+
 def is_out_of_patience(state: TrainingState, config: Config) -> bool:
     """Whether the validation score has not improved for `training.early_stopping_patience` epochs.
 
-    Only epochs with an evaluation can be the last.
+    Only an epoch with an evaluation on schedule can be the last.
     """
     patience = config.training.early_stopping_patience
-    evaluated = state.epoch % config.evaluation.every_epochs == 0
-    return patience is not None and evaluated and bool(state.best_scores) and state.epoch - state.best_epoch >= patience
+    if patience is None or not state.best_scores or not is_evaluation_due(state, config.evaluation):
+        return False
+    return state.epoch - state.best_epoch >= patience
 
 
 def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:

@@ -6,21 +6,21 @@ import keras
 
 from bytenet.config import Config, TrainingConfig
 from bytenet.training.callbacks.progress_line import ProgressLine
-from bytenet.training.state import Plateau, TrainingState, is_better
+from bytenet.training.state import Plateau, TrainingState, is_better, is_evaluation_due
 
 
 class PlateauCuts(keras.callbacks.Callback):
     """Cuts the learning rate of each translator by its own scores, and ends a run whose rates are too low.
 
-    It needs the schedule "plateau". It comes after `EpochEvaluation`, which adds the scores to the logs. An evaluation
-    in the middle of an epoch, at the end of a run, changes no rate. So a run that is resumed with more steps goes on
-    like one that had them from the beginning.
+    It needs the schedule "plateau". It comes after `EpochEvaluation`, which adds the scores to the logs. A run is also
+    evaluated at its last step. If `evaluation.every_epochs` asks for no evaluation there, it changes no rate. So a run
+    that is resumed with more steps goes on like one that had them from the beginning.
 
     Args:
         translators: by direction, the first one of the run first.
         learning: directions of the translators that learn.
         state: keeps the number of cuts.
-        config: reads the schedule and the metric from `training`.
+        config: reads the schedule and the metric from `training`, and how often to measure from `evaluation`.
         progress: shows messages.
 
     Reference:
@@ -39,7 +39,7 @@ class PlateauCuts(keras.callbacks.Callback):
         self._translators = translators
         self._learning = learning
         self._state = state
-        self._config = config.training
+        self._config = config
         self._progress = progress
         for name in learning:
             state.plateaus.setdefault(name, Plateau())
@@ -51,24 +51,25 @@ class PlateauCuts(keras.callbacks.Callback):
             self._read_scores(logs or {}, 0)
 
     def on_epoch_end(self, epoch, logs=None):
-        if self._state.batch:
+        if not is_evaluation_due(self._state, self._config.evaluation):
             return
         self._read_scores(logs or {}, self._state.epoch)
-        if is_below_least_rate(self._state, self._config):
+        if is_below_least_rate(self._state, self._config.training):
             self._progress.say("The learning rate is below training.min_learning_rate, so training stops.")
             self.model.stop_training = True
 
     def _read_scores(self, logs: Mapping[str, float], epoch: int) -> None:
+        training = self._config.training
         for name in self._learning:
-            metric = self._config.early_stopping_metric
+            metric = training.early_stopping_metric
             key = metric if name == next(iter(self._translators)) else metric.replace("val_", f"val_{name}_")
-            if key in logs and cut_after(logs[key], epoch, self._state.plateaus[name], self._config):
+            if key in logs and cut_after(logs[key], epoch, self._state.plateaus[name], training):
                 self._set_rate(name)
-                rate = plateau_rate(self._config, self._state.plateaus[name].cuts)
+                rate = plateau_rate(training, self._state.plateaus[name].cuts)
                 self._progress.say(f"{key} made no progress: the learning rate is now {rate:.3g}")
 
     def _set_rate(self, name: str) -> None:
-        rate = plateau_rate(self._config, self._state.plateaus[name].cuts)
+        rate = plateau_rate(self._config.training, self._state.plateaus[name].cuts)
         self._translators[name].optimizer.schedule.set_rate(rate)
 
 

@@ -107,12 +107,15 @@ def test_run_stopped_after_a_cut_resumes_bit_identical(
     assert rates == pytest.approx([factor * config.training.learning_rate for factor in expected], rel=1e-5)
 
 
-def test_evaluation_in_the_middle_of_an_epoch_cuts_nothing(smallest_config, scores, eagerly, tmp_path):
-    config = smallest_config(*FAST, "training.max_steps=4")
+@pytest.mark.parametrize(
+    "end", [("training.max_steps=3",), ("training.epochs=3", "evaluation.every_epochs=2")], ids=["in an epoch", "epoch"]
+)
+def test_evaluation_that_only_the_end_of_a_run_asks_for_cuts_nothing(smallest_config, scores, eagerly, tmp_path, end):
+    config = smallest_config(*FAST, "data.num_train=32", *end)  # two steps an epoch
     scores(2.0, 3.0)
-    folder = train(config, tmp_path / "run")
-    assert read_csv_log(folder.metrics_path)["val_loss"] == [2.0, 3.0]
-    assert read_csv_log(folder.metrics_path)["learning_rate"] == pytest.approx([config.training.learning_rate] * 2)
+    log = read_csv_log(train(config, tmp_path / "run").metrics_path)
+    assert log["val_loss"][-2:] == [2.0, 3.0]
+    assert log["learning_rate"][-2:] == pytest.approx([config.training.learning_rate] * 2)
 
 
 def test_each_translator_has_its_own_cuts(smallest_config):
