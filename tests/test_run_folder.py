@@ -127,6 +127,15 @@ def test_a_resumed_run_keeps_the_search_if_its_best_score_depends_on_it(metric, 
     assert {key for key, _, _ in forbidden_changes(saved, requested)} == fixed
 
 
+@pytest.mark.parametrize(("statistics", "fixed"), [("moving", []), ("batch", ["evaluation.continuous_batch_size"])])
+def test_a_resumed_run_keeps_the_size_of_measured_batches_if_they_give_the_statistics(statistics, fixed):
+    saved, requested = (
+        load_config("digits", [f"evaluation.batch_norm_statistics={statistics}", *more])
+        for more in ((), ("evaluation.continuous_batch_size=3",))
+    )
+    assert [key for key, _, _ in forbidden_changes(saved, requested)] == fixed
+
+
 SEMI = load_config("digits-semi", ["model.dim=4", "semi_supervised.target_weight=0"])
 
 

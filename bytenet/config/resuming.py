@@ -10,6 +10,7 @@ from bytenet.config.config import Config
 _FIXED_SECTIONS = ("model", "data")
 # The checkpoints have the best score so far. Later scores are compared with it, so all must be measured alike.
 _OF_SCORES = ("evaluation.max_sentences", "evaluation.batch_norm_statistics")
+_OF_BATCH_STATISTICS = ("evaluation.continuous_batch_size",)
 _OF_TRANSLATIONS = ("evaluation.beam_size", "decoding.min_length", "decoding.max_length")
 _OF_BEAMS = ("decoding.length_penalty", "decoding.length_penalty_rule")
 
@@ -45,6 +46,11 @@ def _fixed_aspects(config: Config) -> dict[str, Callable[[Any], Any]]:
 
 def _settings_of_scores(config: Config) -> tuple[str, ...]:
     """The settings that decide the value of `training.early_stopping_metric` for the same model."""
-    if config.training.early_stopping_metric == "val_loss":
-        return _OF_SCORES
-    return _OF_SCORES + _OF_TRANSLATIONS + (_OF_BEAMS if config.evaluation.beam_size > 1 else ())
+    keys: tuple[str, ...] = _OF_SCORES
+    if config.evaluation.batch_norm_statistics == "batch":
+        keys += _OF_BATCH_STATISTICS
+    if config.training.early_stopping_metric != "val_loss":
+        keys += _OF_TRANSLATIONS
+        if config.evaluation.beam_size > 1:
+            keys += _OF_BEAMS
+    return keys
