@@ -1,5 +1,6 @@
 """The state of a run, apart from its tensors."""
 
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from bytenet.errors import InputError
 
 
 def is_better(metric: str, score: float, earlier: float | None) -> bool:
-    """Whether a score is better than an earlier one. Every score is better than None.
+    """Whether a score is better than an earlier one. Every score is better than None, and every number than NaN.
 
     Args:
         metric: "val_loss", where less is better, or another score, where more is better.
@@ -19,6 +20,8 @@ def is_better(metric: str, score: float, earlier: float | None) -> bool:
     """
     if earlier is None:
         return True
+    if math.isnan(earlier):
+        return not math.isnan(score)
     return score < earlier if metric == "val_loss" else score > earlier
 
 

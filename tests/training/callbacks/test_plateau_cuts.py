@@ -51,6 +51,7 @@ def scores(monkeypatch):
         ({"early_stopping_metric": "val_bleu"}, [1, 2, 1.5, 2.1, 2.1], [3, 5]),
         ({"early_stopping_metric": "val_chrf", "plateau_rule": "fast"}, [1, 2, 1.5, 2.1], [3, 4]),
         ({}, [3, float("nan"), 2], [2]),
+        ({}, [float("nan"), 2, 1], []),
     ],
 )
 def test_epochs_with_a_cut(settings, scores, expected):
