@@ -265,8 +265,12 @@ def test_learning_rates_are_those_of_train(smallest_config, prepared, tmp_path, 
 
 
 def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
-    run = prepared("run", "training.epochs=9", "training.max_steps=4")
     lines: list[str] = []
+    run = prepared("run", "training.epochs=9", "training.max_steps=4", say=lines.append)
+    losses = read_csv_log(run.metrics_path)["val_loss"]
+    assert losses[1] < losses[0]
+    assert f"the one after epoch 2, with the best val_loss ({losses[1]:.4g})" in lines[-1]
+    lines.clear()
     fit_prepared(run, lines.append)
     assert [line.partition(",")[0] for line in lines] == ["This run ended at batch 1 of epoch 2"]
     change(run, "max_steps: 4", "max_steps: 8")

@@ -85,7 +85,7 @@ class MeasuredEpochs(keras.callbacks.Callback):
         if self._validation:
             self.set_model(model)
             val_loss = self._val_loss()
-            if self._is_kept(val_loss):
+            if self._is_kept(val_loss, 0):
                 save_model(model, self._run.model_path)
             self._write(0, {"val_loss": val_loss})
 
@@ -98,7 +98,7 @@ class MeasuredEpochs(keras.callbacks.Callback):
             with averaged_weights(self.model):
                 if self._validation:
                     logs["val_loss"] = self._val_loss()
-                if self._is_kept(logs.get("val_loss")):
+                if self._is_kept(logs.get("val_loss"), epoch + 1):
                     save_model(self.model, self._run.model_path)
         self._write(epoch + 1, logs)
         if is_due:
@@ -111,12 +111,12 @@ class MeasuredEpochs(keras.callbacks.Callback):
         scores = self.model.evaluate(**self._validation, verbose=0, return_dict=True)
         return scores["character_cross_entropy"]
 
-    def _is_kept(self, val_loss: float | None) -> bool:
-        """Whether the model of this epoch is the model of the run."""
+    def _is_kept(self, val_loss: float | None, epoch: int) -> bool:
+        """Whether the model after `epoch` epochs, of which the last may be incomplete, is the model of the run."""
         state, training = self._state, self._run.config.training
         if training.early_stopping_metric != "val_loss" or val_loss is None:
             return True
-        return state.improve("val_loss", "forward", val_loss, state.epoch) or training.keep_model == "last"
+        return state.improve("val_loss", "forward", val_loss, epoch) or training.keep_model == "last"
 
     def _write(self, epoch: int, logs: dict[str, float]) -> None:
         state = self._state
