@@ -77,6 +77,9 @@ def check_fit(config: Config) -> None:
         f"training.devices is {training.devices}": training.devices is not None,
         f"training.checkpoint_every_steps is {training.checkpoint_every_steps}": training.checkpoint_every_steps,
         "evaluation.batch_norm_statistics is batch": evaluation.batch_norm_statistics == "batch",
+        f"evaluation.beam_size is {evaluation.beam_size}": evaluation.beam_size > 1,
+        f"evaluation.continuous_every_steps is {evaluation.continuous_every_steps}": evaluation.continuous_every_steps,
+        "evaluation.continuous_train is true": evaluation.continuous_train,
         f"training.early_stopping_patience is {training.early_stopping_patience}, but "
         f"training.early_stopping_metric is {training.early_stopping_metric}": training.early_stopping_patience
         and training.early_stopping_metric != "val_loss",
