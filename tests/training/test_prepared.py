@@ -66,8 +66,8 @@ def test_validation_has_each_pair_once(smallest_config, tmp_path):
     assert arguments["x"].options().autotune.enabled is False
 
 
-def test_fit_learns_what_train_learns(smallest_config, prepared, tmp_path, model_weights):
-    start = train(smallest_config("training.max_steps=1"), tmp_path / "start").path
+def test_fit_learns_what_train_learns(smallest_config, prepared, pool, tmp_path, model_weights):
+    start = train(smallest_config("training.max_steps=1"), tmp_path / "start", models=pool).path
     overrides = (*COMPARABLE, f"training.start={start}")
     expected = train(smallest_config(*overrides), tmp_path / "trained")
     fitted = prepared("fitted", *overrides)
@@ -210,9 +210,9 @@ def test_run_without_validation_pairs_is_fitted(prepared, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["start.keras", "validation.npz"])
-def test_incomplete_copy_is_refused(smallest_config, tmp_path, name):
-    start = train(smallest_config("training.max_steps=1"), tmp_path / "start").path
-    folder = prepare(smallest_config(f"training.start={start}"), tmp_path / "run")
+def test_incomplete_copy_is_refused(smallest_config, supervised_run, tmp_path, name):
+    start = [f"training.start={supervised_run('start').path}"] if name == "start.keras" else []
+    folder = prepare(smallest_config(*start), tmp_path / "run")
     (folder.run.prepared / name).unlink()
     with pytest.raises(MissingFileError, match=rf"{name} is missing\. Copy the whole folder again"):
         fit_prepared(folder.run)
@@ -235,9 +235,9 @@ def test_failed_or_killed_preparation_can_be_repeated(smallest_config, tmp_path,
     assert len(prepare(smallest_config(), tmp_path / "run").run.environment()["commands"]) == 1
 
 
-def test_train_after_a_killed_preparation_is_a_run_of_its_own(smallest_config, tmp_path, monkeypatch):
+def test_train_after_a_killed_preparation_is_a_run_of_its_own(smallest_config, pool, tmp_path, monkeypatch):
     kill_a_preparation(smallest_config(), tmp_path / "run", monkeypatch)
-    run = train(smallest_config("training.max_steps=1", "data.num_train=32"), tmp_path / "run")
+    run = train(smallest_config("training.max_steps=1", "data.num_train=32"), tmp_path / "run", models=pool)
     assert not run.is_prepared
     assert len(run.environment()["commands"]) == 1
 
@@ -257,14 +257,14 @@ def test_folder_that_was_not_prepared_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("schedule", ["step", "cosine"])
-def test_learning_rates_are_those_of_train(smallest_config, prepared, tmp_path, schedule):
+def test_learning_rates_are_those_of_train(smallest_config, prepared, unmeasured, eagerly, tmp_path, schedule):
     overrides = (
         f"training.schedule={schedule}", "training.decay_start_epoch=1", "training.warmup_steps=2", "training.epochs=3",
     )  # fmt: skip
-    expected = read_csv_log(train(smallest_config(*overrides), tmp_path / "trained").metrics_path)["learning_rate"]
-    rates = read_csv_log(prepared("fitted", *overrides).metrics_path)["learning_rate"]
-    assert len(set(expected)) == 3
-    np.testing.assert_allclose(rates, expected, rtol=1e-5)
+    expected = read_csv_log(train(smallest_config(*overrides), tmp_path / "trained").metrics_path)
+    fitted = read_csv_log(prepared("fitted", *overrides).metrics_path)
+    assert len(set(expected["learning_rate"])) == 3
+    np.testing.assert_allclose(fitted["learning_rate"], expected["learning_rate"], rtol=1e-5)
 
 
 def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
@@ -310,8 +310,8 @@ def test_messages_name_the_command_that_trains_a_prepared_run(smallest_config, t
         train(smallest_config(), run.path, resume=True)
 
 
-def test_start_is_measured_and_kept_if_no_epoch_is_better(smallest_config, prepared, tmp_path, model_weights):
-    start = train(smallest_config("training.epochs=2"), tmp_path / "start").path
+def test_start_is_measured_and_kept_if_no_epoch_is_better(smallest_config, prepared, pool, tmp_path, model_weights):
+    start = train(smallest_config("training.epochs=2"), tmp_path / "start", models=pool).path
     too_high = ("training.learning_rate=30", "training.clip_norm=null", "training.keep_model=best")
     run = prepared("run", f"training.start={start}", *too_high, "training.epochs=2")
     rows = read_csv_log(run.metrics_path)
