@@ -16,11 +16,18 @@ def check_finishing(
     model: TranslationModel, vocabulary: Vocabulary, coverage_penalty: float, replace_unknown: bool
 ) -> None:
     """Raise an InputError if the model or the vocabulary cannot do what these options of a `Finisher` ask for."""
-    for name, value in (("coverage_penalty", coverage_penalty), ("replace_unknown", replace_unknown)):
+    for name, value, off in (
+        ("coverage_penalty", coverage_penalty, "0"),
+        ("replace_unknown", replace_unknown, "false"),
+    ):
         if value and not model.has_attention:
-            raise InputError(f"{name} needs a model with attention, but {model.config.kind} has no attention.")
+            raise InputError(
+                f"{name} needs a model with attention, but {model.config.kind} has no attention. Set it to {off}."
+            )
     if replace_unknown and vocabulary.unknown != "symbol":
-        raise InputError(f'replace_unknown needs a vocabulary with unknown="symbol", not "{vocabulary.unknown}".')
+        raise InputError(
+            f'replace_unknown needs a vocabulary with unknown="symbol", not "{vocabulary.unknown}". Set it to false.'
+        )
 
 
 class Finisher:

@@ -123,7 +123,7 @@ class Translator:
             model,
             vocabulary,
             batch_size,
-            0.0 if mbr else coverage_penalty,
+            self.decoding.effective_coverage_penalty,
             replace_unknown,
             dictionary,
             trained_lengths,

@@ -10,6 +10,7 @@ import tensorflow as tf
 from bytenet.config import Config
 from bytenet.datasets import Pairs, Vocabulary, pair_lengths
 from bytenet.datasets.batches.epoch_shapes import EpochShapes
+from bytenet.decoding.finishing import check_finishing
 from bytenet.errors import ConfigError, InputError
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
@@ -113,3 +114,18 @@ def check_longest(
                 f"most {longest:,}. Set model.max_positions to {length}"
                 + (", or data.max_length lower." if what.startswith("batch") else ", or leave out the pair.")
             )
+
+
+def check_decoding(config: Config, model: TranslationModel, vocabulary: Vocabulary) -> None:
+    """Raise an InputError if the trained model could not translate with the settings of `decoding`.
+
+    Args:
+        config: of the run.
+        model: to be trained.
+        vocabulary: of the run.
+    """
+    decoding = config.decoding
+    try:
+        check_finishing(model, vocabulary, decoding.effective_coverage_penalty, decoding.replace_unknown)
+    except InputError as error:
+        raise InputError(f"decoding.{error}") from None

@@ -9,7 +9,6 @@ from pathlib import Path
 import keras
 
 from bytenet.config import Config
-from bytenet.decoding.finishing import check_finishing
 from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
@@ -30,6 +29,7 @@ from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
 from bytenet.training.tasks.starts import take_over_start
+from bytenet.training.trainable_model import check_decoding
 
 
 def train(
@@ -132,7 +132,8 @@ def fit(
         InputError, KeyboardInterrupt: as for `train`.
     """
     folder, workers = RunFolder(run_dir), task.workers
-    _check_decoding(task, model)
+    translator, *_ = task.translators(model).values()  # the others have the same shape and settings
+    check_decoding(task.config, translator, task.vocabulary)
     goes_on = resume and workers.from_chief(b"yes" if checkpoints(folder.checkpoints) else b"")
     if not goes_on:
         # Before the folder is made: if a start does not fit, the corrected command needs a free folder.
@@ -140,18 +141,6 @@ def fit(
     with ExitStack() as held:
         workers.together(lambda: held.enter_context(_locked(folder)))
         return _fit_alone(task, model, run_dir, resume, more_callbacks, pool)
-
-
-def _check_decoding(task: Task, model: keras.Model) -> None:
-    """Raise an InputError if a trained model could not be searched with its settings."""
-    decoding = {direction.name: direction.config.decoding for direction in task.directions}
-    for name, translator in task.translators(model).items():
-        options = decoding[name]
-        coverage_penalty = 0.0 if options.mbr else options.coverage_penalty
-        try:
-            check_finishing(translator, task.vocabulary, coverage_penalty, options.replace_unknown)
-        except InputError as error:
-            raise InputError(f"decoding.{error}") from None
 
 
 @contextmanager

@@ -155,6 +155,12 @@ def test_what_fit_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_
     assert not (tmp_path / "run").exists()
 
 
+def test_decoding_that_the_model_cannot_do_is_refused_when_it_is_prepared(smallest_config, tmp_path):
+    with pytest.raises(InputError, match=r"decoding\.coverage_penalty needs a model with attention"):
+        prepare(smallest_config("decoding.coverage_penalty=0.2"), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
 def test_patience_needs_a_score_that_fit_measures(smallest_config, tmp_path):
     config = smallest_config("training.early_stopping_patience=2", "training.early_stopping_metric=val_bleu")
     with pytest.raises(ConfigError, match=r"early_stopping_patience is 2, but .*metric is val_bleu"):

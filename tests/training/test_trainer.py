@@ -200,8 +200,13 @@ def test_reused_model_is_measured_with_the_settings_of_its_run(smallest_config, 
             InputError,
             r"jit_compile.*auto or false",
         ),
-        (["decoding.replace_unknown=true"], InputError, r"decoding\.replace_unknown needs a model with attention"),
-        (["decoding.coverage_penalty=0.2"], InputError, r"decoding\.coverage_penalty needs a model with attention"),
+        (["decoding.replace_unknown=true"], InputError, r"decoding\.replace_unknown needs .* attention.*it to false\."),
+        (["decoding.coverage_penalty=0.2"], InputError, r"decoding\.coverage_penalty needs .* attention.*it to 0\."),
+        (
+            ["semi_supervised.enabled=true", "data.num_monolingual=32", "decoding.coverage_penalty=0.2"],
+            InputError,
+            r"decoding\.coverage_penalty needs a model with attention",
+        ),
     ],
 )
 def test_impossible_settings_are_refused_before_the_run_folder_is_made(
@@ -211,6 +216,14 @@ def test_impossible_settings_are_refused_before_the_run_folder_is_made(
     with pytest.raises(error, match=message):
         train(smallest_config(*settings), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_resumed_run_may_turn_off_what_its_model_cannot_do(semi_config, supervised_run, beginnings):
+    folder = supervised_run("run", "decoding.replace_unknown=true")
+    with pytest.raises(InputError, match=r"decoding\.replace_unknown needs .* Set it to false\."):
+        train(folder.config, folder.path, resume=True)
+    train(semi_config("semi_supervised.enabled=false"), folder.path, resume=True)
+    assert len(beginnings) == 1
 
 
 @pytest.mark.parametrize(

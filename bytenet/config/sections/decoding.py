@@ -48,6 +48,11 @@ class DecodingConfig:
         return self.samples or self.beam_size
 
     @property
+    def effective_coverage_penalty(self) -> float:
+        """The coverage penalty that ranks the hypotheses: none with minimum Bayes risk, which ranks them alone."""
+        return 0.0 if self.mbr else self.coverage_penalty
+
+    @property
     def in_use(self) -> dict[str, Any]:
         """The settings that change translations: without those of a beam, samples or a ranking that is not."""
         unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}

@@ -17,7 +17,7 @@ from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.starts import load_starts, take_over_start
-from bytenet.training.trainable_model import check_longest, set_seed
+from bytenet.training.trainable_model import check_decoding, check_longest, set_seed
 
 
 def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
@@ -35,7 +35,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
 
     Raises:
         ConfigError: `fit_prepared` cannot train with a setting.
-        InputError: the corpus or the folder cannot be used.
+        InputError: the corpus or the folder cannot be used, or the model cannot do what `decoding` asks for.
     """
     check_fit(config)
     run = RunFolder(run_dir)
@@ -52,6 +52,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
     )
     set_seed(config.training.seed)
     model = build_model(config.model, vocabulary.size)
+    check_decoding(config, model, vocabulary)
     load_starts({"forward": model}, config, vocabulary)
     run.make()
     with alone_in(run, "uses the run"):
