@@ -28,6 +28,7 @@ from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
+from bytenet.training.tasks.resumption import messages_of_resuming, resumed_config
 from bytenet.training.tasks.starts import take_over_start
 from bytenet.training.trainable_model import check_decoding
 
@@ -180,8 +181,9 @@ def _fit_alone(
         return folder
     if resume:
         for direction in task.directions:
-            folders[direction.name].go_on_with(task.resumed_config(direction.config, begun))
-    for message in task.messages_of_starting() if checkpoint is None else task.messages_of_resuming(folder, begun):
+            folders[direction.name].go_on_with(resumed_config(direction.config, begun))
+    messages = task.messages_of_starting() if checkpoint is None else messages_of_resuming(folder, config, begun)
+    for message in messages:
         progress.say(message)
     for name, translator in translators.items():
         parameters = num_trainable(translator)

@@ -4,13 +4,12 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import keras
 import tensorflow as tf
 
-from bytenet.config import PATH_KEYS, Config
+from bytenet.config import Config
 from bytenet.config.settings_without_effect import settings_without_effect
 from bytenet.datasets import Vocabulary, pair_lengths
 from bytenet.datasets.batches.share import Share
@@ -180,23 +179,6 @@ class Task(ABC):
             folders[other.name] = RunFolder.create(path, other.config, self.vocabulary, resume=True)
         return folders
 
-    def resumed_config(self, config: Config, begun: Config) -> Config:
-        """The configuration that a resumed run saves for a translator.
-
-        Args:
-            config: of the translator, as it was asked for.
-            begun: of the run, as it began.
-        """
-        # The weights of the checkpoint come from the models that the run started from, not from those asked for.
-        semi = begun.semi_supervised
-        return replace(
-            config,
-            training=replace(config.training, start=begun.training.start),
-            semi_supervised=replace(
-                config.semi_supervised, start_forward=semi.start_forward, start_backward=semi.start_backward
-            ),
-        )
-
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
         yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
@@ -205,26 +187,6 @@ class Task(ABC):
         """Messages for a run that does not go on from a checkpoint."""
         if starts_of(self.config):
             yield describe_starts(self.config, self.vocabulary, self.pairs.character_counts())
-
-    def messages_of_resuming(self, folder: RunFolder, begun: Config) -> Iterator[str]:
-        """Messages for a run that is resumed from a checkpoint.
-
-        Args:
-            folder: of the run.
-            begun: configuration with which it began.
-        """
-        changes = [
-            f"{key} from {before!r} to {after!r}"
-            for key, before, after in begun.differences(self.resumed_config(self.config, begun))
-            if key not in PATH_KEYS
-        ]
-        if changes:
-            yield f"changed settings: {', '.join(changes)}"
-        if starts_of(begun) != starts_of(self.config):
-            yield (
-                "the weights come from the checkpoint, not from the models that the settings name as starts now; "
-                f"{folder.config_path} keeps the earlier names"
-            )
 
     def data_fingerprint(self) -> str:
         """A digest of everything but the seed that decides which batch comes when."""
