@@ -6,74 +6,12 @@ from dataclasses import replace
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.reproduction.engine import runner
-from bytenet.reproduction.engine.experiment import SCALES, Basis, Experiment, Needs
-from bytenet.reproduction.engine.results import ResultFiles, read_table
-from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.jobs.training_run import Start, Training, TrainingRun, marker_in
+from bytenet.reproduction.engine.experiment import SCALES
+from bytenet.reproduction.engine.results import ResultFiles
+from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 from bytenet.reproduction.registry import all_experiments
 
-ONE, TWO = TrainingRun("one", "digits", ("model.dim=4",)), TrainingRun("two", "digits", ("model.dim=6",))
-RUNS = {"small": ONE, "large": TWO}
-
-
-def measure(work):
-    """One row for each finished training, with the place noted in its folder."""
-    rows = []
-    for label, run in RUNS.items():
-        for seed in work.seeds:
-            training = Training.make(run, seed, work.runs)
-            if training.is_finished():
-                rows.append({"size": label, "trial": seed, "place": (training.folder / "place").read_text()})
-    return rows
-
-
-EXPERIMENT = Experiment(
-    name="sizes", title="Sizes", thesis="Nothing.", needs=Needs(), basis=Basis("computed"), is_thesis=False,
-    seeds={"cpu": 2}, measure=measure,
-    runs=lambda scale: list(RUNS.values()), labels=lambda scale: [{"size": label} for label in RUNS],
-    verdicts=lambda table, scale: [Verdict(quantity="rows", printed="", measured=len(table))],
-)  # fmt: skip
-
-
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A function that reproduces in a place with its own folder of trainings, and returns what was trained."""
-    trained = []
-
-    def go(name, *, only=(), meanwhile=lambda: None, **options):
-        def train_all(trainings, seeds, runs, jobs, say, selected):
-            for run in trainings:
-                for seed in seeds:
-                    training = Training.make(run, seed, runs)
-                    asked = (run.name, seed) in selected and (not only or (run.name, seed) in only)
-                    if not asked or training.is_finished():
-                        continue
-                    training.folder.mkdir(parents=True)
-                    (training.folder / "config.yaml").write_text(training.config.to_yaml())
-                    (training.folder / "place").write_text(name)
-                    marker_in(training.folder).write_text("")
-                    trained.append((name, run.name, seed))
-            meanwhile()
-            return {}
-
-        monkeypatch.setattr(runner, "train_all", train_all)
-        found, failed = runner.reproduce(
-            [EXPERIMENT], "cpu", tmp_path / "results", tmp_path / name, say=lambda line: None, **options
-        )
-        assert not failed, failed
-        assert found["sizes"][0].measured == len(rows(tmp_path))
-        return trained
-
-    return go
-
-
-def rows(tmp_path):
-    return [tuple(row.values()) for row in read_table(tmp_path / "results" / "sizes-cpu.csv")]
-
-
-def record(tmp_path):
-    return json.loads(ResultFiles(tmp_path / "results", "sizes", "cpu").record.read_text())
+from .sizes import RUNS, TWO, record, rows
 
 
 def test_trainings_from_elsewhere_are_not_repeated_and_keep_their_place(place, tmp_path):
