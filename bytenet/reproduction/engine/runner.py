@@ -64,29 +64,30 @@ def reproduce(
         files = ResultFiles(results, experiment.name, scale)
         return read_earlier(experiment, files) if join_earlier else EarlierResults()
 
-    earlier_rows = {experiment.name: earlier(experiment).rows for experiment in experiments}
+    counts = {experiment.name: experiment.num_seeds(scale, seeds) for experiment in experiments}
+    selected = {
+        experiment.name: {
+            (run.name, seed) for run in experiment.runs(scale) for seed in range(1, 1 + counts[experiment.name])
+        }
+        - earlier(experiment).rows.keys()
+        for experiment in experiments
+    }
     runs = (runs / scale).absolute()
     results.mkdir(parents=True, exist_ok=True)
     if jobs is None:
         jobs = 1 if scale == "thesis" else num_cores()
-    counts = {experiment.name: experiment.num_seeds(scale, seeds) for experiment in experiments}
     failed: dict[int, dict[str, str]] = {}
     for count in sorted(set(counts.values())) if not partial else ():
         same_count = [experiment for experiment in experiments if counts[experiment.name] == count]
         trainings = [run for experiment in same_count for run in experiment.runs(scale)]
-        selected = {
-            (run.name, seed)
-            for experiment in same_count
-            for run in experiment.runs(scale)
-            for seed in range(1, 1 + count)
-            if (run.name, seed) not in earlier_rows[experiment.name]
-        }
-        failed[count] = train_all(trainings, range(1, 1 + count), runs, jobs, say, selected)
+        to_do = set().union(*(selected[experiment.name] for experiment in same_count))
+        failed[count] = train_all(trainings, range(1, 1 + count), runs, jobs, say, to_do)
     verdicts: dict[str, list[Verdict]] = {}
     failures: dict[str, str] = {}
     for experiment in experiments:
         failed_runs = failed.get(counts[experiment.name], {})
-        reasons = [failed_runs[run.name] for run in experiment.runs(scale) if run.name in failed_runs]
+        needed = {name for name, _ in selected[experiment.name]} & failed_runs.keys()
+        reasons = [failed_runs[run.name] for run in experiment.runs(scale) if run.name in needed]
         try:
             if reasons:
                 option = "--partial --join" if join_earlier else "--partial"

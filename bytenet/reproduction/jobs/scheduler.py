@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,14 +44,15 @@ def train_all(
         selected: names and seeds of the trainings to do, besides those that they start from. None: all.
 
     Returns:
-        The reason of each failure, by the name of the run. A run also fails if its folder has a training with other
-        settings, other text or other start models, or if its text cannot be found.
+        The reason of each failure, by the name of the run. A run also fails if the folder of a training to do has one
+        with other settings, other text or other start models, or if its text cannot be found.
 
     Raises:
         KeyboardInterrupt: for Ctrl-C or SIGTERM. All running trainings have saved a checkpoint and ended.
     """
     all_runs = unique_runs(runs)
-    waiting, failed = _unfinished(all_runs, seeds, folder)
+    needed = _needed(all_runs, seeds, selected)
+    waiting, failed = _unfinished(all_runs, needed, folder)
     if selected is not None:
         waiting = _with_starts(waiting, selected)
     waiting = _with_same_settings(waiting, failed)
@@ -135,18 +136,32 @@ def num_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def _needed(
+    runs: Sequence[TrainingRun], seeds: Sequence[int], selected: Collection[tuple[str, int]] | None
+) -> dict[str, list[int]]:
+    """The seeds of the selected trainings and of those that they start from, by the name of the run."""
+    needed = {run.name: [seed for seed in seeds if selected is None or (run.name, seed) in selected] for run in runs}
+    for run in reversed(runs):  # each stands behind those that it starts from
+        for start in run.starts:
+            needed[start.run.name] = sorted({*needed[start.run.name], *needed[run.name]})
+    return needed
+
+
 def _unfinished(
-    runs: Sequence[TrainingRun], seeds: Sequence[int], folder: Path
+    runs: Sequence[TrainingRun], needed: Mapping[str, Sequence[int]], folder: Path
 ) -> tuple[list[Training], dict[str, str]]:
-    """The trainings that are not finished, and, by name, why some runs cannot be trained."""
+    """The needed trainings that are not finished, and, by name, why some runs cannot be trained."""
     waiting: list[Training] = []
     failed: dict[str, str] = {}
     for run in runs:
+        if not needed[run.name]:
+            continue
         try:
             for start in run.starts:
                 if start.run.name in failed:
                     raise InputError(f"{run.name} starts from {start.run.name}: {failed[start.run.name]}")
-            waiting += [training for training in trainings_of(run, seeds, folder) if not training.is_finished()]
+            trainings = trainings_of(run, needed[run.name], folder)
+            waiting += [training for training in trainings if not training.is_finished()]
         except InputError as error:
             failed[run.name] = str(error)
     return waiting, failed

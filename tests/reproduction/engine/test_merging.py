@@ -6,12 +6,13 @@ from dataclasses import replace
 import pytest
 
 from bytenet.errors import InputError
+from bytenet.reproduction.engine import runner
 from bytenet.reproduction.engine.experiment import SCALES
 from bytenet.reproduction.engine.results import ResultFiles
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 from bytenet.reproduction.registry import all_experiments
 
-from .sizes import RUNS, TWO, record, rows
+from .sizes import EXPERIMENT, RUNS, TWO, record, rows
 
 
 def test_trainings_from_elsewhere_are_not_repeated_and_keep_their_place(place, tmp_path):
@@ -52,6 +53,22 @@ def test_own_trainings_replace_earlier_rows(place, tmp_path):
 def test_joining_without_earlier_results_works(place, tmp_path):
     place("here", join_earlier=True)
     assert len(rows(tmp_path)) == 4
+
+
+def test_failure_of_a_training_that_is_not_needed_is_no_reason_not_to_measure(place, tmp_path, monkeypatch):
+    place("here", only={("one", 1), ("one", 2)})
+    other = replace(EXPERIMENT, name="others")  # has no earlier results, so it needs all trainings
+
+    def train_all(trainings, seeds, runs, jobs, say, selected):
+        assert selected == {(name, seed) for name in ("one", "two") for seed in (1, 2)}
+        return {"one": "the text is missing"}
+
+    monkeypatch.setattr(runner, "train_all", train_all)
+    found, failed = runner.reproduce(
+        [EXPERIMENT, other], "cpu", tmp_path / "results", tmp_path / "there", join_earlier=True
+    )
+    assert list(found) == ["sizes"]
+    assert failed == {"others": "the text is missing `--partial --join` measures the other trainings."}
 
 
 def test_rows_of_further_seeds_are_kept_and_counted(place, tmp_path):

@@ -136,6 +136,20 @@ def test_only_selected_runs_and_their_start_runs_are_trained(trainer, tmp_path):
     }  # fmt: skip
 
 
+def test_trainings_that_are_not_selected_are_not_checked(train, trainer, tmp_path):
+    def prepare(folder):
+        raise InputError("no such corpus")
+
+    train(TrainingRun("old", "digits"))
+    start = TrainingRun("start", "digits", prepare=prepare)
+    of_start = TrainingRun("of start", "digits", starts=(Start("semi_supervised.start_forward", start),))
+    runs = [RUN, TrainingRun("old", "digits", ("model.dim=8",)), of_start]
+    assert train_all(runs, (1,), tmp_path, 1, lambda line: None, selected={("one", 1)}) == {}
+    failed = train_all(runs, (1,), tmp_path, 1, lambda line: None, selected={("old", 1), ("of start", 1)})
+    assert list(failed) == ["old", "start", "of start"]
+    assert [folder.parent.name for folder in trainer.folders] == ["old", "one"]
+
+
 @pytest.fixture
 def default_sigterm():
     """The default handler of SIGTERM. A notebook's test that runs into its time limit leaves one of asyncio."""
