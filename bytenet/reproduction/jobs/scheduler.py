@@ -84,8 +84,8 @@ def train_all(
         try:
             with training_lock(training, children, say) as lock:
                 return training, _train(training, of_thread.process, lock, conditions)
-        except InputError as error:
-            return training, error
+        except (InputError, OSError) as error:  # such as a log that may not be written
+            return training, InputError(str(error))
         finally:
             queue.done(training)
 

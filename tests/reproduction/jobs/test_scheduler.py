@@ -75,6 +75,15 @@ def test_failure_shows_its_last_line_and_other_runs_continue(train, trainer):
     assert (names.count("one"), names.count("two")) == (1, 2)
 
 
+@pytest.mark.parametrize("suffix", [".lock", ".log"])
+def test_lock_or_log_that_cannot_be_written_fails_only_its_own_run(train, trainer, suffix, tmp_path):
+    (tmp_path / "one" / f"seed-1{suffix}").mkdir(parents=True)
+    failed = train(RUN, TrainingRun("two", "digits"))
+    assert list(failed) == ["one"]
+    assert f"Is a directory: '{tmp_path}/one/seed-1{suffix}'" in failed["one"]
+    assert [folder.parent.name for folder in trainer.folders] == ["two"]
+
+
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_requested_number_of_jobs_runs_in_parallel(train, trainer, jobs, tmp_path):
     trainer.barrier = threading.Barrier(jobs)
