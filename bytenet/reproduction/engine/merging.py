@@ -105,10 +105,8 @@ def join(experiment: Experiment, scale: Scale, table: Table, earlier: EarlierRes
     Raises:
         InputError: new and earlier rows have different columns.
     """
-    run_name = _run_namer(experiment, scale)
-    positions: dict[str | None, int] = {run.name: position for position, run in enumerate(experiment.runs(scale))}
-    rows: dict[tuple[str | None, int], Row] = dict(earlier.rows.items())
-    rows |= {(run_name(row), row["trial"]): row for row in table}
+    positions = {run.name: position for position, run in enumerate(experiment.runs(scale))}
+    rows = dict(earlier.rows) | rows_by_training(experiment, scale, table)
     columns = {tuple(row) for row in rows.values()}
     if len(columns) > 1:
         raise InputError(
@@ -116,6 +114,27 @@ def join(experiment: Experiment, scale: Scale, table: Table, earlier: EarlierRes
             f"{' and '.join(', '.join(names) for names in sorted(columns))}. Give another --out."
         )
     return [rows[name, trial] for name, trial in sorted(rows, key=lambda key: (positions[key[0]], key[1]))]
+
+
+def rows_by_training(experiment: Experiment, scale: Scale, table: Table) -> dict[tuple[str, int], Row]:
+    """The rows that `measure` made, by the name and the seed of the training.
+
+    Args:
+        experiment: the experiment. It can be measured in part.
+        scale: its scale.
+        table: the rows.
+
+    Raises:
+        ValueError: a row has other labels than the experiment's.
+    """
+    run_name = _run_namer(experiment, scale)
+    rows: dict[tuple[str, int], Row] = {}
+    for row in table:
+        name = run_name(row)
+        if name is None:
+            raise ValueError(f"{experiment.name} measured a row that belongs to none of its runs: {row}")
+        rows[name, row["trial"]] = row
+    return rows
 
 
 def settings_of(runs: Sequence[TrainingRun]) -> dict[str, Any]:

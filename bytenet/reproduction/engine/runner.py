@@ -2,18 +2,18 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.merging import EarlierResults, join, read_earlier, settings_of
+from bytenet.reproduction.engine.merging import EarlierResults, join, read_earlier, rows_by_training, settings_of
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.jobs.scheduler import num_cores, train_all
-from bytenet.reproduction.jobs.training_run import marker_in, run_folder_of
+from bytenet.reproduction.jobs.training_run import run_folder_of
 
 
 def reproduce(
@@ -120,7 +120,9 @@ def _measure(
     table = experiment.measure(work)
     seeds = len(work.seeds)
     facts = dict(environment)
+    shown = {(run.name, seed) for run in experiment.runs(work.scale) for seed in work.seeds}
     if experiment.in_part:
+        shown = set(rows_by_training(experiment, work.scale, table))
         earlier = earlier_results(experiment)  # read it now: results may have arrived during the training
         measured, table = table, join(experiment, work.scale, table, earlier)
         if not table:
@@ -133,7 +135,7 @@ def _measure(
         if len(table) > len(measured):
             facts["training_commits"] = earlier.facts.get("training_commits", [])
     facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
-    if commits := _training_commits(experiment, work):
+    if commits := _training_commits(experiment, work, shown):
         facts["training_commits"] = sorted({*commits, *facts.get("training_commits", ())})
     write_table(files.data, table)
     write_record(files, [], facts)  # so that no old verdicts stand beside the new data if drawing or judging fails
@@ -168,11 +170,20 @@ def _facts_of_part(experiment: Experiment, work: Work, seeds: int, num_measured:
     return facts
 
 
-def _training_commits(experiment: Experiment, work: Work) -> set[str]:
-    """The commits of the finished trainings, as far as their folders name them."""
-    folders = [run_folder_of(run, seed, work.runs) for run in experiment.runs(work.scale) for seed in work.seeds]
-    files = [folder / "environment.json" for folder in folders if marker_in(folder).exists()]
-    commits = [json.loads(path.read_text(encoding="utf-8")).get("git_commit") for path in files if path.is_file()]
+def _training_commits(experiment: Experiment, work: Work, shown: Container[tuple[str, int]]) -> set[str]:
+    """The commits of the trainings that the data show, as far as their folders name them.
+
+    Args:
+        experiment: the experiment.
+        work: has the folder of the trainings.
+        shown: names and seeds of the trainings.
+    """
+    commits = set()
+    for run in experiment.runs(work.scale):
+        for seed in work.seeds:
+            path = run_folder_of(run, seed, work.runs) / "environment.json"
+            if (run.name, seed) in shown and path.is_file():
+                commits.add(json.loads(path.read_text(encoding="utf-8")).get("git_commit"))
     return set(filter(None, commits))
 
 

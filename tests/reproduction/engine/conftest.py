@@ -1,5 +1,7 @@
 """Places that reproduce the stand-in experiment. No training is real."""
 
+import json
+
 import pytest
 
 from bytenet.reproduction.engine import runner
@@ -25,6 +27,8 @@ def place(tmp_path, monkeypatch):
                     (training.folder / "config.yaml").write_text(training.config.to_yaml())
                     (training.folder / "place").write_text(name)
                     (training.folder / "vocabulary.json").touch()
+                    environment = {"git_commit": f"{run.name} {name}"}
+                    (training.folder / "environment.json").write_text(json.dumps(environment))
                     marker_in(training.folder).write_text("")
                     trained.append((name, run.name, seed))
             meanwhile()
