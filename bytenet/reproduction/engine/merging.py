@@ -25,29 +25,6 @@ class EarlierResults:
     rows: Mapping[tuple[str, int], Row] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def provenance(self, environment: Mapping[str, Any], measured: Table, joined: Table) -> dict[str, Any]:
-        """Where joined results were made.
-
-        Args:
-            environment: `versions`, `git_commit` and `machine` of this call.
-            measured: the rows that this call measured.
-            joined: all rows.
-
-        Returns:
-            The environment of the newest rows. `joined_with` lists commit and machine of the other rows, oldest first.
-        """
-        if len(joined) == len(measured):
-            return dict(environment)
-        newest = dict(environment) if measured else {key: self.facts[key] for key in environment}
-        earlier = [*self.facts.get("joined_with", ()), _origin(self.facts)]
-        others = [origin for number, origin in enumerate(earlier) if origin not in earlier[:number]]
-        others = [origin for origin in others if origin != _origin(newest)]
-        return newest | ({"joined_with": others} if others else {})
-
-
-def _origin(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: facts[key] for key in ("git_commit", "machine")}
-
 
 def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
     """Read the saved results of an experiment.
@@ -90,13 +67,15 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
     return EarlierResults(rows, facts)
 
 
-def join(experiment: Experiment, scale: Scale, table: Table, earlier: EarlierResults) -> Table:
+def join(
+    experiment: Experiment, scale: Scale, measured: Mapping[tuple[str, int], Row], earlier: EarlierResults
+) -> Table:
     """Join new rows with the earlier rows of other trainings.
 
     Args:
         experiment: the experiment.
         scale: its scale.
-        table: the new rows.
+        measured: the new rows, by the name and the seed of the training.
         earlier: the earlier results.
 
     Returns:
@@ -106,7 +85,7 @@ def join(experiment: Experiment, scale: Scale, table: Table, earlier: EarlierRes
         InputError: new and earlier rows have different columns.
     """
     positions = {run.name: position for position, run in enumerate(experiment.runs(scale))}
-    rows = dict(earlier.rows) | rows_by_training(experiment, scale, table)
+    rows = {**earlier.rows, **measured}
     columns = {tuple(row) for row in rows.values()}
     if len(columns) > 1:
         raise InputError(

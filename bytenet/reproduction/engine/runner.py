@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bytenet.errors import InputError
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.merging import EarlierResults, join, read_earlier, rows_by_training, settings_of
+from bytenet.reproduction.engine.origins import provenance
 from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table, write_record, write_table
 from bytenet.reproduction.engine.settings_differences import settings_that_differ
 from bytenet.reproduction.engine.verdict import Verdict
@@ -120,23 +121,21 @@ def _measure(
     table = experiment.measure(work)
     seeds = len(work.seeds)
     facts = dict(environment)
-    shown = {(run.name, seed) for run in experiment.runs(work.scale) for seed in work.seeds}
+    commits = _training_commits(experiment, work)
     if experiment.in_part:
-        shown = set(rows_by_training(experiment, work.scale, table))
+        measured = rows_by_training(experiment, work.scale, table)
         earlier = earlier_results(experiment)  # read it now: results may have arrived during the training
-        measured, table = table, join(experiment, work.scale, table, earlier)
+        table = join(experiment, work.scale, measured, earlier)
         if not table:
             raise InputError(
                 f"None of the trainings of {experiment.name} in {work.runs} is finished with these settings."
             )
         seeds = max(seeds, *(row["trial"] for row in table))
-        facts = earlier.provenance(environment, measured, table)
+        facts = provenance(environment, {training: commits.get(training) for training in measured}, earlier)
         facts |= _facts_of_part(experiment, work, seeds, len(measured), len(table))
-        if len(table) > len(measured):
-            facts["training_commits"] = earlier.facts.get("training_commits", [])
+    elif commits:
+        facts["training_commits"] = sorted(set(commits.values()))
     facts = _facts(experiment, work.scale, seeds, time.monotonic() - began) | facts
-    if commits := _training_commits(experiment, work, shown):
-        facts["training_commits"] = sorted({*commits, *facts.get("training_commits", ())})
     write_table(files.data, table)
     write_record(files, [], facts)  # so that no old verdicts stand beside the new data if drawing or judging fails
     table = read_table(files.data)  # rounded, as `redraw` will read it
@@ -170,21 +169,15 @@ def _facts_of_part(experiment: Experiment, work: Work, seeds: int, num_measured:
     return facts
 
 
-def _training_commits(experiment: Experiment, work: Work, shown: Container[tuple[str, int]]) -> set[str]:
-    """The commits of the trainings that the data show, as far as their folders name them.
-
-    Args:
-        experiment: the experiment.
-        work: has the folder of the trainings.
-        shown: names and seeds of the trainings.
-    """
-    commits = set()
+def _training_commits(experiment: Experiment, work: Work) -> dict[tuple[str, int], str]:
+    """The commits of the trainings, by name and seed, as far as their folders name them."""
+    commits = {}
     for run in experiment.runs(work.scale):
         for seed in work.seeds:
             path = run_folder_of(run, seed, work.runs) / "environment.json"
-            if (run.name, seed) in shown and path.is_file():
-                commits.add(json.loads(path.read_text(encoding="utf-8")).get("git_commit"))
-    return set(filter(None, commits))
+            if path.is_file() and (commit := json.loads(path.read_text(encoding="utf-8")).get("git_commit")):
+                commits[run.name, seed] = commit
+    return commits
 
 
 def redraw(experiment: Experiment, scale: Scale, results: Path) -> list[Verdict]:

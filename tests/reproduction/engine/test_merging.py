@@ -79,29 +79,6 @@ def test_rows_of_further_seeds_are_kept_and_counted(place, tmp_path):
     assert (record(tmp_path)["seeds"], record(tmp_path)["command"].split()[-2:]) == (2, ["--seeds", "2"])
 
 
-def test_record_names_the_commits_that_made_the_rows(place, tmp_path, monkeypatch):
-    def at(commit):
-        here = {"versions": {}, "git_commit": commit, "machine": {"processor": "x"}}
-        monkeypatch.setattr("bytenet.training.environment.describe_environment", lambda: here)
-
-    def told():
-        return record(tmp_path)["git_commit"], [one["git_commit"] for one in record(tmp_path).get("joined_with", [])]
-
-    at("first")
-    place("here", only={("one", 1)})
-    assert told() == ("first", [])
-    at("second")
-    place("nothing", partial=True, join_earlier=True)
-    assert told() == ("first", []), "nothing was added"
-    place("there", only={("one", 2)}, join_earlier=True)
-    assert told() == ("second", ["first"])
-    place("there", only={("two", 1)}, join_earlier=True)
-    assert told() == ("second", ["first"])
-    at("third")
-    place("elsewhere", join_earlier=True)
-    assert told() == ("third", ["first", "second"])
-
-
 def test_earlier_results_of_other_settings_are_refused_and_named(place, tmp_path, monkeypatch):
     place("here")
     before = rows(tmp_path)
