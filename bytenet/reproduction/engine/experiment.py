@@ -56,12 +56,14 @@ class Work:
         seeds: the seeds of every training, 1 to n.
         runs: folder of all run folders.
         say: prints a line of progress.
+        environment: `versions`, `git_commit` and `machine` of this call, which the record will name.
     """
 
     scale: Scale
     seeds: Sequence[int]
     runs: Path
     say: Callable[[str], None] = lambda line: None
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
     def folders(self, run: TrainingRun) -> "list[RunFolder]":
         """The run folders of a finished training, one for each seed."""

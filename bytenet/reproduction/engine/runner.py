@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +94,8 @@ def reproduce(
                 option = "--partial --join" if join_earlier else "--partial"
                 hint = f" `{option}` measures the other trainings." if experiment.in_part else ""
                 raise InputError(f"{reasons[0]}{hint}")
-            work = Work(scale, range(1, 1 + counts[experiment.name]), runs, say)
-            verdicts[experiment.name] = _measure(experiment, work, results, environment, earlier)
+            work = Work(scale, range(1, 1 + counts[experiment.name]), runs, say, environment)
+            verdicts[experiment.name] = _measure(experiment, work, results, earlier)
         except (InputError, OSError) as error:
             failures[experiment.name] = str(error)
             say(f"{experiment.name}: {error}")
@@ -110,17 +110,13 @@ def reproduce(
 
 
 def _measure(
-    experiment: Experiment,
-    work: Work,
-    results: Path,
-    environment: Mapping[str, Any],
-    earlier_results: Callable[[Experiment], EarlierResults],
+    experiment: Experiment, work: Work, results: Path, earlier_results: Callable[[Experiment], EarlierResults]
 ) -> list[Verdict]:
     files = ResultFiles(results, experiment.name, work.scale)
     began = time.monotonic()
     table = experiment.measure(work)
     seeds = len(work.seeds)
-    facts = dict(environment)
+    facts = dict(work.environment)
     commits = _training_commits(experiment, work)
     if experiment.in_part:
         measured = rows_by_training(experiment, work.scale, table)
@@ -131,7 +127,7 @@ def _measure(
                 f"None of the trainings of {experiment.name} in {work.runs} is finished with these settings."
             )
         seeds = max(seeds, *(row["trial"] for row in table))
-        facts = provenance(environment, {training: commits.get(training) for training in measured}, earlier)
+        facts = provenance(work.environment, {training: commits.get(training) for training in measured}, earlier)
         facts |= _facts_of_part(experiment, work, seeds, len(measured), len(table))
     elif commits:
         facts["training_commits"] = sorted(set(commits.values()))

@@ -1,12 +1,15 @@
 """Profiles of training steps: their settings, their folders, and the thesis's steps beside them."""
 
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from bytenet.config import Config, load_config
 from bytenet.errors import InputError
@@ -19,6 +22,7 @@ BATCH_SIZE = 16
 """Sentences per device."""
 THESIS_DEVICES = 4
 _LOGICAL_CPUS = 2
+_ENVIRONMENT = "environment.json"
 # The settings of the thesis's code that differ from the defaults. XLA came later.
 _THESIS = (
     "model.settings=thesis", "training.loss=sentence", "training.clip_norm=null", "training.jit_compile=false",
@@ -107,14 +111,15 @@ class Captured:
         """The folder of the profile; the profile is made if it does not exist.
 
         Raises:
-            InputError: profiling fails, or the existing profile was made with other settings.
+            InputError: profiling fails; or the existing profile was made with other settings, from another commit or on
+                another machine.
         """
         config = self.config(work.scale)
         folder = work.runs / f"trace-{self.variant}-{self.devices}"
         settings = folder / "config.yaml"
         if settings.is_file():
-            if load_config(settings).differences(config):
-                raise InputError(f"{folder} was captured with other settings. Remove it, or give another --runs.")
+            if difference := _difference(folder, config, work.environment):
+                raise InputError(f"{folder} was captured {difference}. Remove it, or give another --runs.")
             return folder
         work.say(f"capturing steps of {self.variant} on {', '.join(config.training.devices or ())} in {folder} ...")
         # A temporary folder beside it: a rename moves the whole profile or nothing.
@@ -122,6 +127,7 @@ class Captured:
         new = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder.parent))
         config_path = new / settings.name
         write_text_atomic(config_path, config.to_yaml())
+        write_text_atomic(new / _ENVIRONMENT, json.dumps(work.environment, indent=2) + "\n")
         command = [sys.executable, "-m", "bytenet", "profile", str(config_path), "--out", str(new), *_STEPS[work.scale]]
         process = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if process.returncode:
@@ -130,3 +136,17 @@ class Captured:
             raise InputError(f"Profiling {self.variant} failed with exit code {process.returncode}: {last_line}")
         new.rename(folder)
         return folder
+
+
+def _difference(folder: Path, config: Config, environment: Mapping[str, Any]) -> str:
+    """How the capture of an existing profile differs from one that would be made now, in words; "" if it does not."""
+    if load_config(folder / "config.yaml").differences(config):
+        return "with other settings"
+    path = folder / _ENVIRONMENT
+    if not path.is_file():
+        return "from an unknown commit"
+    captured = json.loads(path.read_text(encoding="utf-8"))
+    commit, now = captured.get("git_commit"), environment.get("git_commit")
+    if commit != now:
+        return f"from the commit {commit}, not {now}"
+    return "on another machine" if captured.get("machine") != environment.get("machine") else ""

@@ -1,6 +1,7 @@
 """Profiles are written to CSV and read back. Verdicts are on handmade profiles."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -152,32 +153,55 @@ def test_profile_has_the_devices_and_batch_size_of_its_scale(scale, devices, nam
     assert (list(config.training.devices), config.data.batch_size, config.model.variant) == (names, batch_size, "selu")
 
 
-def test_profile_is_captured_once_and_failure_gives_its_reason(tmp_path, monkeypatch):
-    calls = []
+@pytest.fixture
+def profiling(monkeypatch):
+    """The commands that profile, without their work. While `failing` is set, they fail."""
 
-    class _Done:
-        def __init__(self, returncode):
-            self.returncode, self.stderr = returncode, "warning\nError: there is no GPU\n"
+    class Profiling(list):
+        failing = False
 
-    def run(command, **_):
-        calls.append(command)
-        return _Done(returncode=0 if len(calls) > 1 else 1)
+        def run(self, command, **_):
+            self.append(command)
+            return SimpleNamespace(returncode=int(self.failing), stderr="warning\nError: there is no GPU\n")
 
-    monkeypatch.setattr(captures.subprocess, "run", run)
+    commands = Profiling()
+    monkeypatch.setattr(captures.subprocess, "run", commands.run)
+    return commands
 
-    def work(scale="smoke"):
-        return Work(scale, [1], tmp_path / "runs")
 
-    captured = captures.Captured("bytenet", 1)
+CAPTURED = captures.Captured("bytenet", 1)
+
+
+def test_profile_is_captured_once_and_failure_gives_its_reason(profiling, tmp_path):
+    work = Work("smoke", [1], tmp_path / "runs")
+    profiling.failing = True
     with pytest.raises(InputError, match=r"failed with exit code 1: Error: there is no GPU$"):
-        captured.trace_folder(work())
-    folder = captured.trace_folder(work())
+        CAPTURED.trace_folder(work)
+    profiling.failing = False
+    folder = CAPTURED.trace_folder(work)
     assert (folder / "config.yaml").is_file()
-    assert captured.trace_folder(work()) == folder
-    assert len(calls) == 2
+    assert CAPTURED.trace_folder(work) == folder
+    assert len(profiling) == 2
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [folder.name]
     with pytest.raises(InputError, match="captured with other settings"):
-        captured.trace_folder(work("cpu"))
+        CAPTURED.trace_folder(replace(work, scale="cpu"))
+
+
+def test_profile_of_another_commit_or_machine_is_refused(profiling, tmp_path):
+    here = {"versions": {"numpy": "2"}, "git_commit": "first", "machine": {"cores": 2}}
+    work = Work("smoke", [1], tmp_path, environment=here)
+    folder = CAPTURED.trace_folder(work)
+    assert CAPTURED.trace_folder(replace(work, environment=here | {"versions": {}})) == folder
+    for change, words in (
+        ({"git_commit": "second"}, "from the commit first, not second"),
+        ({"machine": {"cores": 4}}, "on another machine"),
+    ):
+        with pytest.raises(InputError, match=rf"{folder} was captured {words}\. Remove it, or give another --runs"):
+            CAPTURED.trace_folder(replace(work, environment=here | change))
+    (folder / "environment.json").unlink()
+    with pytest.raises(InputError, match="was captured from an unknown commit"):
+        CAPTURED.trace_folder(work)
+    assert len(profiling) == 1
 
 
 def test_profiles_of_the_thesis_are_consistent():
