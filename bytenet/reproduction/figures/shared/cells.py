@@ -1,6 +1,8 @@
 """Cells of result tables with a type: what a CSV file holds is a number or a text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
 
 from bytenet.errors import InputError
 
@@ -46,3 +48,17 @@ def text_in(row: Mapping[str, Cell], column: str) -> str:
 def texts_in(rows: Iterable[Mapping[str, Cell]], column: str) -> list[str]:
     """The different texts of a column, in the order in which they first appear."""
     return list(dict.fromkeys(text_in(row, column) for row in rows))
+
+
+def columns_of(rows: Sequence[Mapping[str, Cell]], **where: Cell) -> dict[str, np.ndarray]:
+    """The columns of the rows that have the given values.
+
+    Args:
+        rows: the rows. At least one must have the values.
+        where: values by column.
+
+    Returns:
+        By column, an array of shape `(rows,)`.
+    """
+    chosen = [row for row in rows if all(row[column] == value for column, value in where.items())]
+    return {column: np.array([row[column] for row in chosen]) for column in chosen[0]}

@@ -7,8 +7,8 @@ import numpy as np
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.figures.shared.cells import columns_of
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.theory.densities import _columns
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
 _ALPHA, _LAMBDA = (thesis_numbers("selu")[name] for name in ("alpha", "lambda"))
@@ -33,7 +33,7 @@ def _measure_activations(work: Work) -> Table:
 def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     from scipy.stats import norm
 
-    x, relu, selu = _columns(table).values()
+    x, relu, selu = columns_of(table).values()
     slope = float(selu[-1] / x[-1])
     limit = float(selu[0] / (np.exp(x[0]) - 1))  # minus the value that SELU approaches
     weights = norm.pdf(x)
@@ -65,7 +65,7 @@ def _activation_verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _plot_activations(table: Table, path: Path) -> None:
-    columns = _columns(table)
+    columns = columns_of(table)
     figure = new_figure(4)
     axes = figure.subplots()
     axes.plot(columns["x"], columns["relu"], label="ReLU")

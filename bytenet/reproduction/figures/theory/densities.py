@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
-from bytenet.reproduction.figures.shared.cells import text_in
+from bytenet.reproduction.figures.shared.cells import columns_of, text_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.theory.invariances import _VARIABLES
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
 _SAMPLES = 200_000
+_VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
 
 
 def _normal_label(mean: float, deviation: float) -> str:
@@ -65,15 +64,9 @@ def _densities(parameters: Sequence[tuple[float, float]], standardise: bool) -> 
     return rows
 
 
-def _columns(table: Table, **where: Any) -> dict[str, np.ndarray]:
-    """The columns of the rows that have the given values."""
-    rows = [row for row in table if all(row[key] == value for key, value in where.items())]
-    return {key: np.array([row[key] for row in rows]) for key in rows[0]}
-
-
 def _groups(table: Table, *keys: str) -> Iterator[tuple[tuple, dict[str, np.ndarray]]]:
     for values in dict.fromkeys(tuple(row[key] for key in keys) for row in table):
-        yield values, _columns(table, **dict(zip(keys, values, strict=True)))
+        yield values, columns_of(table, **dict(zip(keys, values, strict=True)))
 
 
 def _largest_gap(columns: Mapping[str, np.ndarray]) -> float:
@@ -94,7 +87,7 @@ def _measure_normalised(work: Work) -> Table:
 def _shift(table: Table, variable: str) -> float:
     """Kolmogorov distance between the transformed random numbers of N(1, 1) and N(0, 2)."""
     labels = _normal_label(1, 1), _normal_label(0, 2)
-    first, second = (_columns(table, input=label, variable=variable)["sampled_below"] for label in labels)
+    first, second = (columns_of(table, input=label, variable=variable)["sampled_below"] for label in labels)
     return float(np.abs(first - second).max())
 
 
@@ -138,7 +131,7 @@ def _plot_densities(table: Table, path: Path) -> None:
     for axes, label in zip(grid, inputs, strict=True):
         shown = dict.fromkeys(text_in(row, "variable") for row in table if row["input"] == label)
         for colour, variable in enumerate(shown):
-            columns = _columns(table, input=label, variable=variable)
+            columns = columns_of(table, input=label, variable=variable)
             superseded = variable == "sigmoid" and "normalised sigmoid" in shown
             style = {"color": "grey", "linestyle": ":"} if superseded else {"color": f"C{min(colour, 1)}"}
             axes.plot(columns["x"], columns["density"], label=_VARIABLES[variable], **style)

@@ -8,7 +8,6 @@ from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
-_VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}
 _TABLE = "improving-convergence-speed.tex:132"
 _INVARIANT: dict[str, dict[str, bool]] = thesis_numbers("invariances")
 # Rounding to float32 changes the output by a relative 1e-6.

@@ -15,8 +15,10 @@ from bytenet.reproduction.figures.shared.cells import integer_in, number_in, tex
 
 MOST_ROWS = 3000
 """Most rectangles in a raw picture; nobody could tell more of them apart."""
-_COMMUNICATION = "communication"
-_SHARED_STATISTICS = "Devices exchange the statistics of a batch here; the thesis's did not"
+COMMUNICATION = "communication"
+"""The kind of the operations in which devices exchange values, or wait for each other to do so."""
+SHARED_STATISTICS = "Devices exchange the statistics of a batch here; the thesis's did not"
+"""A note to verdicts on parts of the time, to which normalisation on several devices adds."""
 
 
 def timeline_table(shown: Timeline) -> Table:
@@ -26,7 +28,7 @@ def timeline_table(shown: Timeline) -> Table:
     """
     working: dict[str, list[Span]] = {span.device: [] for span in shown.spans}
     for span in shown.spans:
-        if span.kind != _COMMUNICATION:
+        if span.kind != COMMUNICATION:
             working[span.device].append(span)
     busy = {device: busy_ms(spans) for device, spans in working.items()}
     return [

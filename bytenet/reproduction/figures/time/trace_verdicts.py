@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from bytenet.profiling.traces.breakdown import DeviceTime
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
-from bytenet.reproduction.figures.time.trace_tables import _COMMUNICATION, _SHARED_STATISTICS
+from bytenet.reproduction.figures.time.trace_tables import COMMUNICATION, SHARED_STATISTICS
 
 
 def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
@@ -16,7 +16,7 @@ def backward_share(printed: float) -> Callable[[list[DeviceTime]], Verdict]:
         share = seconds.get("backward", 0.0) / (seconds.get("forward", 0.0) + seconds.get("backward", 0.0))
         return compare_exact(
             "backward's share of both passes", printed, share, tolerance=0.05,
-            note=f"without communication. {_SHARED_STATISTICS}" if len(devices) > 1 else "",
+            note=f"without communication. {SHARED_STATISTICS}" if len(devices) > 1 else "",
         )  # fmt: skip
 
     return judge
@@ -33,7 +33,7 @@ def largest_part(part: str, printed: str) -> Callable[[list[DeviceTime]], Verdic
         shares = ", ".join(f"{name} {seconds[name] / busy:.2f}" for name in sorted(seconds, key=lambda n: -seconds[n]))
         return statement(
             "the part of the blocks that takes longest", printed, largest == part, largest,
-            note=f"shares of the busy time without communication: {shares}. {_SHARED_STATISTICS}",
+            note=f"shares of the busy time without communication: {shares}. {SHARED_STATISTICS}",
         )  # fmt: skip
 
     return judge
@@ -57,6 +57,6 @@ def _seconds(devices: list[DeviceTime], level: str) -> dict[str, float]:
     sums: dict[str, float] = defaultdict(float)
     for device in devices:
         for group in device.level(level, "kind"):
-            if group.group[1] != _COMMUNICATION:
+            if group.group[1] != COMMUNICATION:
                 sums[group.group[0]] += group.seconds
     return dict(sums)
