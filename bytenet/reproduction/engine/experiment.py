@@ -116,6 +116,8 @@ class Experiment:
         labels: for each of `runs`, in order, the columns of the data that identify it. The column `trial` is the seed.
             With labels, `measure` makes one row for each training that `Work.finished` returns. So it can also measure
             a part of the trainings.
+        measured_with: what `measure` uses that is no setting of a training, by name, at a scale, ready for JSON. Only
+            rows that were measured with the same are joined.
         one_seed: whether it shows a single training, even if the user asks for more seeds.
         is_thesis: whether the thesis has this experiment. Otherwise there are no differences from the thesis.
         judges_settings: whether `verdicts` also gets, as `settings`, the settings that differ from the thesis's. They
@@ -135,6 +137,7 @@ class Experiment:
     runs: Callable[[Scale], list[TrainingRun]] = _no_runs
     seeds: Mapping[Scale, int] = field(default_factory=dict)
     labels: Callable[[Scale], list[Row]] | None = None
+    measured_with: Callable[[Scale], dict[str, Any]] = lambda scale: {}
     one_seed: bool = False
     is_thesis: bool = True
     judges_settings: bool = False

@@ -33,8 +33,8 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
         The results; empty if there are none.
 
     Raises:
-        InputError: some rows belong to other trainings than the experiment's; the record is missing; or a file is
-            damaged.
+        InputError: some rows belong to other trainings than the experiment's, or were measured with other values; the
+            record is missing; or a file is damaged.
     """
     if not files.data.is_file():
         return EarlierResults()
@@ -47,6 +47,14 @@ def read_earlier(experiment: Experiment, files: ResultFiles) -> EarlierResults:
     if record is None:
         raise InputError(f"{files.record} is missing. It has the settings that {files.data} was made with.")
     _, facts = record
+    recorded = facts.get("measured_with", {})  # earlier versions did not record it
+    differing = [
+        f"{name} was {recorded[name]!r} and is {value!r}"
+        for name, value in experiment.measured_with(files.scale).items()
+        if recorded.get(name, value) != value
+    ]
+    if differing:
+        raise InputError(f"{files.data} was measured in another way: {'; '.join(differing)}. Give another --out.")
     changed = _changes(experiment.runs(files.scale), facts.get("settings"))
     run_name = _run_namer(experiment, files.scale)
     rows: dict[tuple[str, int], Row] = {}

@@ -157,6 +157,8 @@ def _facts_of_part(experiment: Experiment, work: Work, seeds: int, num_measured:
     """More facts of an experiment that can be measured in part. Reports the part."""
     runs = experiment.runs(work.scale)
     facts: dict[str, Any] = {"settings": settings_of(runs)}
+    if measured_with := experiment.measured_with(work.scale):
+        facts["measured_with"] = measured_with
     if num_rows < len(runs) * seeds:
         facts["trainings"] = f"{num_rows:,} of {len(runs) * seeds:,}"
         work.say(f"{experiment.name}: {facts['trainings']} trainings are finished")

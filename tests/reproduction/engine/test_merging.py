@@ -12,6 +12,7 @@ from bytenet.reproduction.engine.results import ResultFiles
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 from bytenet.reproduction.registry import all_experiments
 
+from . import conftest
 from .sizes import EXPERIMENT, RUNS, TWO, record, rows
 
 
@@ -90,6 +91,21 @@ def test_earlier_results_of_other_settings_are_refused_and_named(place, tmp_path
     with pytest.raises(InputError, match="now: small 1 here; small 2 here"):
         place("there", join_earlier=True)
     assert rows(tmp_path) == before
+
+
+def test_rows_that_were_measured_otherwise_are_refused(place, tmp_path, monkeypatch):
+    def measured_with(**values):
+        monkeypatch.setattr(conftest, "EXPERIMENT", replace(EXPERIMENT, measured_with=lambda scale: values))
+
+    place("here")
+    measured_with(beam_size=5)
+    place("there", join_earlier=True)
+    assert record(tmp_path)["measured_with"] == {"beam_size": 5}
+    measured_with(beam_size=5, pairs=200)
+    place("there", join_earlier=True)
+    measured_with(beam_size=4, pairs=200)
+    with pytest.raises(InputError, match=r"another way: beam_size was 5 and is 4\. Give another --out"):
+        place("there", join_earlier=True)
 
 
 def test_changed_start_run_is_refused(place, tmp_path, monkeypatch):

@@ -120,5 +120,6 @@ EXPERIMENTS = (
         plot=_plot,
         seeds={"cpu": SEEDS, "thesis": SEEDS},
         labels=lambda scale: [label(system) for system in _SYSTEMS],
+        measured_with=lambda scale: {"pairs": _PAIRS[scale], "farthest_offset": _FARTHEST},
     ),
 )  # fmt: skip

@@ -141,6 +141,11 @@ def label(system: str) -> Row:
     return {"system": system}
 
 
+def measured_with(scale: Scale) -> dict[str, int]:
+    """What `measure` uses beside the trainings."""
+    return {"beam_size": _BEAM_SIZE, "length_groups": _LENGTH_GROUPS}
+
+
 EXPERIMENTS = (
     Experiment(
         name="family-contest",
@@ -161,5 +166,6 @@ EXPERIMENTS = (
         verdicts=verdicts,
         plot=plot,
         labels=lambda scale: [label(system) for system in _COMPETITORS],
+        measured_with=measured_with,
     ),
 )

@@ -66,6 +66,7 @@ EXPERIMENTS = (
         plot=quality.plot,
         seeds={"cpu": SEEDS, "thesis": SEEDS},
         labels=lambda scale: [quality.label(system) for system in ATTENTIONS],
+        measured_with=quality.measured_with,
     ),
     Experiment(
         name="source-attention-training",

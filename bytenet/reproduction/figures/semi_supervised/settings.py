@@ -239,5 +239,6 @@ EXPERIMENTS = (
         plot=_plot,
         seeds={"cpu": TRIALS, "thesis": TRIALS},
         labels=lambda scale: [{"run": label} for label in _labels(scale)],
+        measured_with=lambda scale: {"validation_seed": _VALIDATION_SEED},
     ),
 )
