@@ -75,7 +75,7 @@ def _grouped(origins: Mapping[tuple[str, int], Origin]) -> list[dict[str, Any]]:
     """The different origins, each with the seeds of its `trainings` by their name."""
     groups: list[tuple[Origin, dict[str, list[int]]]] = []
     for (name, seed), origin in origins.items():
-        trainings = next((found for other, found in groups if other == origin), None)
+        trainings = next((seeds for other, seeds in groups if other == origin), None)
         if trainings is None:
             groups.append((origin, trainings := {}))
         trainings.setdefault(name, []).append(seed)
