@@ -1,7 +1,8 @@
 """How long it takes from the command to the end of the first training step, and for what.
 
 As a program, `python -m bytenet.profiling.benchmarks.startup MARKS PRESET [SETTING ...]`, this module trains like
-`bytenet train`, writes the time of each part of the start to the file MARKS, and ends after the first step.
+`bytenet train` in the folder `run` beside the file MARKS, writes the time of each part of the start to MARKS, and ends
+after the first step.
 """
 
 import json
@@ -112,7 +113,8 @@ def _start(preset_or_file: str, overrides: Sequence[str], way: Way, cache: Path,
         began = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-m", __name__, str(marks_path), *arguments],
-            env=_environment(way, cache), capture_output=True, text=True,
+            # The run ends without removing its temporary files, such as those of AutoGraph.
+            env=_environment(way, cache) | {"TMPDIR": run_folder}, capture_output=True, text=True,
         )  # fmt: skip
         if not marks_path.exists():
             raise InputError(
@@ -177,8 +179,7 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     mark("read")
     model = task.make_model(ModelPool())
     mark("made")
-    with tempfile.TemporaryDirectory() as folder:
-        trainer.fit(task, model, folder, more_callbacks=[Marks()])
+    trainer.fit(task, model, Path(marks_path).parent / "run", more_callbacks=[Marks()])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 
 import pytest
 from click.testing import CliRunner
@@ -18,15 +17,16 @@ SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.d
 
 
 @pytest.mark.thorough
-def test_parts_of_a_start_sum_to_its_whole_time():
-    began = time.monotonic()
+def test_parts_of_a_start_sum_to_its_whole_time_and_nothing_is_left_of_its_run(monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(startup.tempfile, "tempdir", None)  # the folder for temporary files is looked up again
     (cost,) = measure_startup("digits", SMALL, ways=["no XLA"])
-    assert cost.seconds.median < time.monotonic() - began  # the whole process takes longer than its start
+    assert not [*tmp_path.iterdir()]
     assert cost.way == "no XLA"
     assert list(cost.parts) == [
         "imports", "corpus and plan", "model", "before the first step", "tracing", "compiling and first step",
     ]  # fmt: skip
-    assert all(part.least > 0 for part in cost.parts.values())
+    assert all(part.least >= 0 for part in cost.parts.values()), "the marks are in the order of time"
     assert cost.seconds.median == pytest.approx(sum(part.median for part in cost.parts.values()))
 
 
