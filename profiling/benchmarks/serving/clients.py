@@ -48,12 +48,21 @@ def ask(
         port: of a server on this machine.
         expected: the right translation of each text.
         languages: that the server reads and writes.
-        clients: number of clients. They share the texts: each asks for every n-th one.
-        seconds: length of the measurement; None asks for each text once.
+        clients: number of clients.
+        seconds: length of the measurement. Each client asks for all texts again and again. The clients start at
+            different texts. None asks for each text once: the clients share the texts, and at most as many clients ask
+            as there are texts.
     """
+    texts = list(expected)
+    if seconds is None:
+        clients = min(clients, len(texts))
+        shares = [texts[number::clients] for number in range(clients)]
+    else:
+        starts = [number * len(texts) // clients for number in range(clients)]
+        shares = [texts[start:] + texts[:start] for start in starts]
     began = time.perf_counter()
-    texts, end = list(expected), None if seconds is None else began + seconds
-    asking = [_Client(port, expected, languages, texts[number::clients], end) for number in range(clients)]
+    end = None if seconds is None else began + seconds
+    asking = [_Client(port, expected, languages, share, end) for share in shares]
     for client in asking:
         client.start()
     for client in asking:
