@@ -1,6 +1,8 @@
 """Timing of decoding: these tests check the counts, not the times."""
 
+import itertools
 import json
+from types import SimpleNamespace
 
 import keras
 import pytest
@@ -23,8 +25,21 @@ def model():
     return model
 
 
+@pytest.fixture
+def fixed_times(monkeypatch):
+    """First calls take 5 s and half a second in turns, later ones 1, 2 and 3 s."""
+    readings = itertools.accumulate(itertools.cycle([0, 5, 0, 0.5]))
+    monkeypatch.setattr(decoding, "time", SimpleNamespace(perf_counter=readings.__next__))
+
+    def seconds_in_turns(runs, repeats, warmup):
+        assert warmup == 0, "the first calls are the warm-up"
+        return {name: [run() or 1.0 + turn for turn in range(repeats)] for name, run in runs.items()}
+
+    monkeypatch.setattr(decoding, "seconds_in_turns", seconds_in_turns)
+
+
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_every_search_runs_to_the_requested_length(model, monkeypatch, beam_size):
+def test_every_search_runs_to_the_requested_length(model, monkeypatch, fixed_times, beam_size):
     traces = []
     make_step = model.make_step
     monkeypatch.setattr(model, "make_step", lambda: traces.append(1) or make_step())
@@ -33,13 +48,15 @@ def test_every_search_runs_to_the_requested_length(model, monkeypatch, beam_size
     assert [cost.case for cost in costs] == cases
     assert len(traces) == 2, "each length is traced once, and never again while it is timed"
     for cost in costs:
-        assert 0 < cost.milliseconds.least <= cost.milliseconds.median <= cost.milliseconds.most
+        assert cost.milliseconds.median == pytest.approx(2000 / cost.case.length)
         assert cost.milliseconds.repeats == 3
-        assert cost.characters_per_second == pytest.approx(2000 / cost.milliseconds.median)
-        assert cost.compile_seconds > 0
+        assert cost.characters_per_second == pytest.approx(2 * cost.case.length / 2)  # two sentences in two seconds
+    first_call_slower, first_call_faster = costs
+    assert first_call_slower.compile_seconds == 5 - 2
+    assert first_call_faster.compile_seconds == 0
 
 
-def test_uncached_methods_run_the_model_on_whole_prefixes(model, monkeypatch):
+def test_uncached_methods_run_the_model_on_whole_prefixes(model, monkeypatch, fixed_times):
     lengths = []
     call = model.call
 
@@ -49,9 +66,9 @@ def test_uncached_methods_run_the_model_on_whole_prefixes(model, monkeypatch):
 
     monkeypatch.setattr(model, "call", record)
     cases = [DecodingCase(16, 2, method="growing prefix"), DecodingCase(16, 2, method="fixed length")]
-    costs = measure_decoding(model, cases, repeats=2)
+    costs = measure_decoding(model, cases, repeats=3)
     assert lengths == [None, 16], "one graph for every prefix, one for the final length"
-    assert all(cost.milliseconds.median > 0 for cost in costs)
+    assert [cost.milliseconds.median for cost in costs] == [2000 / 8, 2000 / 1], "eight prefixes and one are timed"
 
 
 def test_sampled_prefixes_have_the_mean_length_of_all_prefixes():
@@ -90,11 +107,11 @@ def test_command_prints_json_with_and_without_xla():
 
 @pytest.mark.parametrize(("mixed_precision", "dtype"), [("true", "bfloat16"), ("false", "float32")])
 def test_command_uses_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
-    found = []
-    monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: found.append(model) or [])
+    models = []
+    monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: models.append(model) or [])
     arguments = ["decoding", "numbers", *SMALL, "--set", f"training.mixed_precision={mixed_precision}"]
     try:
         CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
     finally:
         keras.mixed_precision.set_global_policy("float32")
-    assert [model.compute_dtype for model in found] == [dtype]
+    assert [model.compute_dtype for model in models] == [dtype]
