@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.shards.dealing.filters import MAX_RATIO, too_uneven
+from bytenet.datasets.shards.dealing.filters import EMPTY_SIDE, EQUAL_SIDES, too_uneven, uneven_sides
 from bytenet.datasets.text.characters import is_blank
 
 _SHOWN_PAIRS = 5
@@ -33,16 +33,15 @@ def find_suspicious(pairs: Pairs) -> tuple[SuspiciousPairs, ...]:
     Returns:
         One entry for each reason, also if its count is 0.
     """
-    ratio_reason = f"one side more than {MAX_RATIO:g} times as long as the other"
-    by_reason: dict[str, list[int]] = {"a side is empty": [], "both sides are equal": [], ratio_reason: []}
+    by_reason: dict[str, list[int]] = {EMPTY_SIDE: [], EQUAL_SIDES: [], uneven_sides(): []}
     for index, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True)):
         shorter, longer = sorted((len(source), len(target)))
         if is_blank(source) or is_blank(target):
-            by_reason["a side is empty"].append(index)
+            by_reason[EMPTY_SIDE].append(index)
         elif source == target:
-            by_reason["both sides are equal"].append(index)
+            by_reason[EQUAL_SIDES].append(index)
         elif too_uneven(shorter, longer):
-            by_reason[ratio_reason].append(index)
+            by_reason[uneven_sides()].append(index)
     return tuple(
         SuspiciousPairs(
             reason,

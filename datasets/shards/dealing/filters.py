@@ -10,8 +10,11 @@ from bytenet.datasets.shards.dealing.text_block import ODD, UNASSIGNED, VISIBLE,
 from bytenet.errors import InputError
 
 CAME_BEFORE = "the pair came before"
+EMPTY_SIDE = "a side is empty"
+EQUAL_SIDES = "both sides are equal"
+
 MAX_RATIO = 3.0
-"""Most characters of the longer side of a pair for one of the shorter side, unless told otherwise."""
+"""Most characters of the longer side of a pair for one of the shorter side, by default."""
 
 _SHOWN_PAIRS = 3
 _SHOWN_BYTES = 200
@@ -68,7 +71,7 @@ class FilterSettings:
         faults = {
             "not two columns": block.incomplete,
             "not UTF-8": ~(source.readable & target.readable),
-            "a side is empty": (source.kinds & target.kinds & VISIBLE) == 0,
+            EMPTY_SIDE: (source.kinds & target.kinds & VISIBLE) == 0,
             f"a side is not {self.min_length} to {self.max_length} characters long": (
                 (shorter < self.min_length) | (longer > self.max_length)
             ),
@@ -82,11 +85,16 @@ class FilterSettings:
             faults[f"fewer than {self.min_letters:.0%} letters on a side"] = too_few.any(axis=0)
         if self.identical:
             equal = (a == b for a, b in zip(source.lines, target.lines, strict=True))
-            faults["both sides are equal"] = np.fromiter(equal, bool, len(source.lines))
+            faults[EQUAL_SIDES] = np.fromiter(equal, bool, len(source.lines))
         if self.max_ratio is not None:
-            reason = f"one side more than {self.max_ratio:g} times as long as the other"
-            faults[reason] = too_uneven(shorter, longer, self.max_ratio, self.ratio_min_chars)
+            uneven = too_uneven(shorter, longer, self.max_ratio, self.ratio_min_chars)
+            faults[uneven_sides(self.max_ratio)] = uneven
         return faults
+
+
+def uneven_sides(max_ratio: float = MAX_RATIO) -> str:
+    """The reason why a pair is left out whose sides differ too much in length."""
+    return f"one side more than {max_ratio:g} times as long as the other"
 
 
 def too_uneven(

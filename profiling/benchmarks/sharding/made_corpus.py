@@ -5,7 +5,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.dealing.filters import CAME_BEFORE
+from bytenet.datasets.shards.dealing.filters import CAME_BEFORE, EMPTY_SIDE, EQUAL_SIDES, uneven_sides
 from bytenet.errors import InputError
 
 _WITH_FAULT = 100  # one pair in so many
@@ -44,7 +44,7 @@ def write_made_corpus(folder: Path, pairs: Pairs, number: int) -> tuple[list[str
             block = list(islice(made, min(_WRITTEN_AT_ONCE, number - begin)))
             for side, file in enumerate((sources, targets)):
                 file.write("".join(f"{pair[side]}\n" for pair in block))
-    kinds = [CAME_BEFORE, "a side is empty", "both sides are equal", "one side more than 3 times as long as the other"]
+    kinds = [CAME_BEFORE, EMPTY_SIDE, EQUAL_SIDES, uneven_sides()]
     faults = number // _WITH_FAULT
     return paths, {kind: (faults - place + 3) // 4 for place, kind in enumerate(kinds)}
 
