@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytenet.picture_sizes import SMALL, WIDTH
 from bytenet.profiling.traces.breakdown_values import Breakdown, DeviceTime
 from bytenet.profiling.traces.grouping import LEVELS
-from bytenet.profiling.traces.plots.style import SMALL, TINY, WIDTH, colour_of, save
+from bytenet.profiling.traces.plots.style import TINY, colour_of, save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

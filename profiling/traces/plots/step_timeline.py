@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bytenet.errors import InputError
+from bytenet.picture_sizes import SMALL, WIDTH
 from bytenet.profiling.traces.operations import Step, Trace
-from bytenet.profiling.traces.plots.style import SMALL, TINY, WIDTH, colour_of, save
+from bytenet.profiling.traces.plots.style import TINY, colour_of, save
 
 _LEAST_SHARE = 0.002
 """Share of a step; a thread that works less is left out."""

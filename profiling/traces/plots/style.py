@@ -1,18 +1,18 @@
-"""Colours of the groups, sizes of letters and pictures, and the legend."""
+"""Colours of the groups, and the legend."""
 
 import os
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from bytenet.picture_sizes import DPI, SMALL
+
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
-# Inches and points. A page shows a picture at about its own size.
-WIDTH = 8.0
-SMALL, TINY = 9, 7.5
-_DPI = 120
+TINY = 7.5
+"""Font size of names in small places, in points."""
 
 # A group has the same colour in every picture. Grey is for operations without a group.
 _COLOURS = {
@@ -57,4 +57,4 @@ def save(figure: "Figure", path: str | os.PathLike[str], legend: Iterable["Artis
         legend: handles with labels.
     """
     figure.legend(handles=legend, loc="outside lower center", ncols=4, fontsize=SMALL, frameon=False)
-    figure.savefig(path, dpi=_DPI)
+    figure.savefig(path, dpi=DPI)

@@ -4,15 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytenet.picture_sizes import DPI, SMALL, WIDTH
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-WIDTH = 8.0
-"""Inches. Pages show a picture of this width and `DPI` almost unscaled, so the text stays readable."""
-DPI = 120
-SMALL = 9
-"""Font size of legends and of values beside the axes, in points."""
 
 _NAMES = {
     "bytenet": "ByteNet",
