@@ -178,7 +178,7 @@ def _remove_abandoned(path: Path) -> None:
     name = re.compile(rf"{re.escape(PARTIAL + _machine())}-(\d+)-(\d+)-{re.escape(path.name)}")
     with suppress(OSError):  # there is no folder, or another process removes them, too
         for other in path.parent.iterdir():
-            if (found := name.fullmatch(other.name)) and not _is_running(*map(int, found.groups())):
+            if (match := name.fullmatch(other.name)) and not _is_running(*map(int, match.groups())):
                 remove(other)
 
 

@@ -63,7 +63,7 @@ def _comments(kind: type[Any]) -> dict[str, _Comments]:
     comments: dict[str, _Comments] = {}
     for base in reversed(kind.__mro__):
         if is_dataclass(base):
-            comments |= {name: found for name, found in _own_comments(base) if any(found) or name not in comments}
+            comments |= {name: own for name, own in _own_comments(base) if any(own) or name not in comments}
     return comments
 
 

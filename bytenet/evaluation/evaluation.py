@@ -88,8 +88,8 @@ def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
     path = folder / f"{name}.{_HYPOTHESES}"
     if path.is_file():
         return path
-    others = (other.name for other in folder.glob(f"*.{_HYPOTHESES}") if not other.name.startswith(PARTIAL))
-    saved = sorted(other.removesuffix(f".{_HYPOTHESES}") for other in others)
+    files = (file.name for file in folder.glob(f"*.{_HYPOTHESES}") if not file.name.startswith(PARTIAL))
+    saved = sorted(file.removesuffix(f".{_HYPOTHESES}") for file in files)
     options = {"test": "", "validation": " --split validation", "train": " --split train"}
     without_test = " If the corpus has no test pairs, add --split validation there, and --name validation here."
     raise MissingFileError(

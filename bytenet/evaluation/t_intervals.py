@@ -26,18 +26,16 @@ def next_value(values: Sequence[float]) -> tuple[float, float] | None:
     return _around_mean(values, 1 + 1 / len(values)) if len(values) > 1 else None
 
 
-def difference_of_means(values: Sequence[float], others: Sequence[float]) -> tuple[float, float] | None:
-    """Welch's 95 % interval of the mean of `values` minus the mean of `others`.
+def difference_of_means(a: Sequence[float], b: Sequence[float]) -> tuple[float, float] | None:
+    """Welch's 95 % interval of the mean of `a` minus the mean of `b`.
 
     Returns:
         The interval; None if one of them has fewer than two values.
     """
-    if min(len(values), len(others)) < 2:
+    if min(len(a), len(b)) < 2:
         return None
-    difference = statistics.fmean(values) - statistics.fmean(others)
-    return t_interval(
-        difference, [(statistics.variance(sample) / len(sample), len(sample) - 1) for sample in (values, others)]
-    )
+    difference = statistics.fmean(a) - statistics.fmean(b)
+    return t_interval(difference, [(statistics.variance(sample) / len(sample), len(sample) - 1) for sample in (a, b)])
 
 
 def t_interval(estimate: float, variances: Sequence[tuple[float, int]]) -> tuple[float, float]:

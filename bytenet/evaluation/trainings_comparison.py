@@ -128,10 +128,10 @@ def compare_trainings(
         ValueError: there are not two systems, or one of them has no training.
     """
     if len(hypotheses) != 2 or not all(hypotheses.values()):
-        found = ", ".join(f"{name} with {len(trainings)}" for name, trainings in hypotheses.items())
+        numbers = ", ".join(f"{name} with {len(trainings)}" for name, trainings in hypotheses.items())
         raise ValueError(
-            f"Found these systems and numbers of trainings: {found or 'none'}. Expected two systems with at least one "
-            "training each."
+            f"Found these systems and numbers of trainings: {numbers or 'none'}. Expected two systems with at least "
+            "one training each."
         )
     for trainings in hypotheses.values():
         for lines in trainings.values():

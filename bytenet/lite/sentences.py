@@ -217,7 +217,7 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
         # The end of a clause in the first half would leave a part that is much shorter than it could be.
         clauses = _CLAUSE_END.finditer(sentence, blanks + max_chars // 2 - 1, longest + 1)
         words = _WORD_END.finditer(sentence, blanks, longest + 1)
-        ends = [found.end() for found in clauses] or [found.end() for found in words]
+        ends = [match.end() for match in clauses] or [match.end() for match in words]
         if ends:
             end = ends[-1]
         else:

@@ -85,7 +85,7 @@ def _listen(host: str, port: int) -> list[socket.socket]:
         ) from error
 
 
-def _bound(found: Iterable[tuple]) -> list[socket.socket]:
+def _bound(addresses: Iterable[tuple]) -> list[socket.socket]:
     """A socket for each result of `socket.getaddrinfo` that is an address of this machine. All have the same port.
 
     Raises:
@@ -94,7 +94,7 @@ def _bound(found: Iterable[tuple]) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     with ExitStack() as opened:
         missing = None
-        for family, *_, (host, port, *rest) in found:
+        for family, *_, (host, port, *rest) in addresses:
             if sockets:
                 port = sockets[0].getsockname()[1]  # if any port is wanted, the first socket has taken one
             try:

@@ -126,8 +126,8 @@ def shard_dataset(
 
 def reason_of_failure(error: tf.errors.OpError) -> str | None:
     """Why a batch of `shard_dataset` could not be read, as a sentence; None if the error has another cause."""
-    if found := _INPUT_ERROR.search(error.message):
-        return found[1]
-    if found := _PIPELINE_ERROR.search(error.message):
-        return f"{found[1]}."
+    if match := _INPUT_ERROR.search(error.message):
+        return match[1]
+    if match := _PIPELINE_ERROR.search(error.message):
+        return f"{match[1]}."
     return None

@@ -157,12 +157,12 @@ class SideFile:
         for path, expected in ((self.paths.records, self.sha256), (self.paths.lengths, self.lengths_sha256)):
             try:
                 with open(path, "rb") as file:
-                    found = hashlib.file_digest(file, "sha256").hexdigest()
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
             except FileNotFoundError as error:
                 raise _missing(path) from error
-            if found != expected:
+            if digest != expected:
                 raise InputError(
-                    f"{path} has the checksum {found[:12]}..., but {self.paths.side.name} expects {expected[:12]}.... "
+                    f"{path} has the checksum {digest[:12]}..., but {self.paths.side.name} expects {expected[:12]}.... "
                     "The file is damaged or belongs to other shards. Copy it again, or shard the corpus again."
                 )
 

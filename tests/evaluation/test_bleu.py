@@ -24,13 +24,13 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(bleu, BLEU), (chrf, CHRF)])
-def test_value_interval_and_signature_equal_sacrebleu(ours, theirs, monkeypatch):
+@pytest.mark.parametrize(("measure", "sacrebleu_metric"), [(bleu, BLEU), (chrf, CHRF)])
+def test_value_interval_and_signature_equal_sacrebleu(measure, sacrebleu_metric, monkeypatch):
     monkeypatch.delenv("SACREBLEU_SEED", raising=False)
-    metric = theirs()
+    metric = sacrebleu_metric()
     expected = metric.corpus_score(HYPOTHESES, [REFERENCES], n_bootstrap=200)
 
-    score = ours(HYPOTHESES, REFERENCES, bootstrap=200)
+    score = measure(HYPOTHESES, REFERENCES, bootstrap=200)
 
     assert score.value == pytest.approx(expected.score, abs=1e-9)
     low, high = score.interval

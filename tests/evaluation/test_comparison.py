@@ -113,9 +113,9 @@ def test_difference_is_a_minus_b_and_has_an_interval(two):
 
 
 def test_one_sentence_has_no_interval():
-    found = compare_translations(None, REFERENCES[3:4], {"A": A[3:4], "B": B[3:4]}, bootstrap=20)
-    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
-    for system in found.systems:
+    comparison = compare_translations(None, REFERENCES[3:4], {"A": A[3:4], "B": B[3:4]}, bootstrap=20)
+    assert {(score.interval, score.settings) for score in comparison.differences} == {(None, "")}
+    for system in comparison.systems:
         assert {score.interval for score in system.scores} == {None}
         assert "bs:" not in system.scores[0].settings
 
@@ -130,10 +130,10 @@ def test_interval_contains_zero_when_sacrebleu_finds_no_difference():
 
     some, as_many, more = changed(0.2), changed(0.2), changed(0.4)
     for other, differs in ((as_many, False), (more, True)):
-        found = compare_translations(None, references, {"A": some, "B": other}, bootstrap=300)
+        comparison = compare_translations(None, references, {"A": some, "B": other}, bootstrap=300)
         systems, metrics = [("A", some), ("B", other)], {"BLEU": BLEU(force=True), "chrF2": CHRF()}
         _, results = PairedTest(systems, metrics, [references], test_type="bs", n_samples=300)()
-        for name, difference in zip(metrics, found.differences, strict=False):
+        for name, difference in zip(metrics, comparison.differences, strict=False):
             low, high = difference.interval
             p_value = results[name][1].p_value
             assert (low > 0 or high < 0) == (p_value < 0.05) == differs

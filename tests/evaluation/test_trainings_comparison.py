@@ -31,8 +31,8 @@ B = {
 
 
 def test_scores_are_the_corpus_scores_of_each_training():
-    found = compare_trainings(REFERENCES, {"A": A, "B": B}, bootstrap=20)
-    for system, trainings in zip(found.systems, (A, B), strict=True):
+    comparison = compare_trainings(REFERENCES, {"A": A, "B": B}, bootstrap=20)
+    for system, trainings in zip(comparison.systems, (A, B), strict=True):
         assert system.trainings == tuple(trainings)
         for scores, measure in zip(system.scores, (bleu, chrf, thesis_bleu), strict=True):
             expected = [measure(lines, REFERENCES, bootstrap=0) for lines in trainings.values()]
@@ -40,13 +40,13 @@ def test_scores_are_the_corpus_scores_of_each_training():
             assert scores.values == pytest.approx([score.value for score in expected])
             assert scores.mean == pytest.approx(np.mean(scores.values))
             assert scores.standard_deviation == pytest.approx(np.std(scores.values, ddof=1))
-    for number, difference in enumerate(found.differences):
-        a, b = (system.scores[number] for system in found.systems)
+    for number, difference in enumerate(comparison.differences):
+        a, b = (system.scores[number] for system in comparison.systems)
         assert difference.name == f"{a.name} difference"
         assert difference.value == pytest.approx(a.mean - b.mean)
         low, high = difference.interval
         assert low < difference.value < high
-    assert found.warning is None
+    assert comparison.warning is None
 
 
 def test_without_variance_between_sentences_the_interval_is_welchs():
@@ -113,15 +113,15 @@ def test_interval_contains_the_true_difference_in_95_percent(num_trainings, betw
 
 
 def test_one_training_each_has_the_difference_of_the_paired_bootstrap_but_no_interval():
-    found = compare_trainings(REFERENCES, {"A": {"a": A["a-1"]}, "B": {"b": B["b-1"]}}, bootstrap=20)
+    comparison = compare_trainings(REFERENCES, {"A": {"a": A["a-1"]}, "B": {"b": B["b-1"]}}, bootstrap=20)
     paired = compare_translations(None, REFERENCES, {"a": A["a-1"], "b": B["b-1"]}, bootstrap=0)
-    assert [score.value for score in found.differences] == [score.value for score in paired.differences]
-    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
-    assert found.systems[0].scores[0].standard_deviation is None
+    assert [score.value for score in comparison.differences] == [score.value for score in paired.differences]
+    assert {(score.interval, score.settings) for score in comparison.differences} == {(None, "")}
+    assert comparison.systems[0].scores[0].standard_deviation is None
 
 
 @pytest.mark.parametrize(
-    ("num_a", "num_b", "found"),
+    ("num_a", "num_b", "message"),
     [
         (
             2,
@@ -135,10 +135,10 @@ def test_one_training_each_has_the_difference_of_the_paired_bootstrap_but_no_int
         ),
     ],
 )
-def test_fewer_than_three_trainings_are_called_unreliable(num_a, num_b, found):
+def test_fewer_than_three_trainings_are_called_unreliable(num_a, num_b, message):
     systems = {"A": dict([*A.items()][:num_a]), "B": dict([*B.items()][:num_b])}
     comparison = compare_trainings(REFERENCES, systems, bootstrap=20)
-    assert re.search(found, comparison.warning)
+    assert re.search(message, comparison.warning)
     page = trainings_page(comparison)
     assert page.endswith(f"\n\n{comparison.warning}\n")
     assert ("95 % interval" in page) == (num_b > 1)
@@ -158,20 +158,20 @@ def test_page_shows_trainings_means_and_difference():
 
 
 def test_no_interval_without_resampling():
-    found = compare_trainings(REFERENCES, {"A": A, "B": B}, bootstrap=0)
-    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
+    comparison = compare_trainings(REFERENCES, {"A": A, "B": B}, bootstrap=0)
+    assert {(score.interval, score.settings) for score in comparison.differences} == {(None, "")}
 
 
 def test_one_sentence_has_no_interval():
     systems = {
         name: {training: lines[:1] for training, lines in trainings.items()} for name, trainings in (("A", A), ("B", B))
     }
-    found = compare_trainings(REFERENCES[:1], systems, bootstrap=20)
-    assert {(score.interval, score.settings) for score in found.differences} == {(None, "")}
+    comparison = compare_trainings(REFERENCES[:1], systems, bootstrap=20)
+    assert {(score.interval, score.settings) for score in comparison.differences} == {(None, "")}
 
 
 @pytest.mark.parametrize(
-    ("systems", "found"),
+    ("systems", "message"),
     [
         ({}, "none"),
         ({"A": A}, "A with 3"),
@@ -179,8 +179,8 @@ def test_one_sentence_has_no_interval():
         (dict.fromkeys("ABC", A), "C with 3"),
     ],
 )
-def test_anything_but_two_trained_systems_is_refused(systems, found):
-    with pytest.raises(ValueError, match=rf"trainings: .*{found}.* Expected two systems with at least one training"):
+def test_anything_but_two_trained_systems_is_refused(systems, message):
+    with pytest.raises(ValueError, match=rf"trainings: .*{message}.* Expected two systems with at least one training"):
         compare_trainings(REFERENCES, systems)
 
 

@@ -25,6 +25,6 @@ def content_security_policy(page: str) -> str:
 
 
 def _hash_of(page: str, tag: str) -> str:
-    found = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-    assert found is not None
-    return "sha256-" + base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    element = re.search(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+    assert element is not None
+    return "sha256-" + base64.b64encode(hashlib.sha256(element[1].encode()).digest()).decode()

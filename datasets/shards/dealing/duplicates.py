@@ -59,8 +59,8 @@ class SeenHashes:
         is_new = np.zeros(len(keys), bool)
         pending = order
         while len(pending):
-            found = self._table[slots[pending]]
-            empty = found == 0
+            present_keys = self._table[slots[pending]]
+            empty = present_keys == 0
             free = pending[empty]
             room = self._capacity - self.remembered
             self.forgotten += max(0, len(free) - room)
@@ -70,7 +70,7 @@ class SeenHashes:
             self._table[slots[placed]] = keys[placed]
             stays = self._table[slots[placed]] == keys[placed]
             self.remembered += int(stays.sum())
-            others = pending[~empty & (found != keys[pending])]
-            pending = np.concatenate([others, placed[~stays]])
+            collided = pending[~empty & (present_keys != keys[pending])]
+            pending = np.concatenate([collided, placed[~stays]])
             slots[pending] = (slots[pending] + np.uint64(1)) & mask
         return is_new
