@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.dealing.filters import MAX_RATIO, too_uneven
+from bytenet.datasets.shards.sharding.filters import MAX_RATIO, too_uneven
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.translator import Translator
 

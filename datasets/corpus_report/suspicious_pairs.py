@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.shards.dealing.filters import EMPTY_SIDE, EQUAL_SIDES, too_uneven, uneven_sides
+from bytenet.datasets.shards.sharding.filters import EMPTY_SIDE, EQUAL_SIDES, too_uneven, uneven_sides
 from bytenet.datasets.text.characters import is_blank
 
 _SHOWN_PAIRS = 5

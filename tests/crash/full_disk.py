@@ -136,7 +136,7 @@ def _works(folder: Path) -> Iterator[Work]:
 
 def _data_works(folder: Path) -> Iterator[Work]:
     from bytenet.datasets.corpora.preparation.download import download
-    from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+    from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
     from tests.crash.victims.downloads import Download
 
     pairs = folder / "pairs.tsv"
@@ -144,11 +144,11 @@ def _data_works(folder: Path) -> Iterator[Work]:
     lines = ("".join(random.choices("abcdefgh ", k=40)) for _ in range(2000))
     pairs.write_text("".join(f"{line}\t{line[::-1]}\n" for line in lines), encoding="utf-8")
 
-    def deal(processes: int) -> Callable[[Path], None]:
+    def shard(processes: int) -> Callable[[Path], None]:
         return lambda out: void(shard_corpus([str(pairs)], out, shards=3, processes=processes))
 
-    yield Work("data shard, one process", deal(0))
-    yield Work("data shard, two processes", deal(1))
+    yield Work("data shard, one process", shard(0))
+    yield Work("data shard, two processes", shard(1))
 
     remote = Download(folder, num_bytes=100_000).remote
     yield Work("download", lambda out: void(download(remote, out / "corpus.bin")))

@@ -13,8 +13,8 @@ from bytenet.cli.common.set_option import set_option
 
 _COSTS: Columns = {
     "pairs": lambda cost: f"{cost.pairs:,}",
-    "dealt, pairs/s": lambda cost: f"{cost.dealt_pairs_per_second:,.0f}",
-    "peak MB": lambda cost: f"{cost.dealing_peak_bytes / 1e6:,.0f}",
+    "sharded, pairs/s": lambda cost: f"{cost.sharded_pairs_per_second:,.0f}",
+    "peak MB": lambda cost: f"{cost.sharding_peak_bytes / 1e6:,.0f}",
     "read, pairs/s": lambda cost: f"{cost.read_pairs_per_second:,.0f}",
     "peak MB of reading": lambda cost: f"{cost.reading_peak_bytes / 1e6:,.0f}",
     "files MB": lambda cost: f"{cost.shard_bytes / 1e6:,.0f}",
@@ -51,10 +51,10 @@ def sharding(
     work: Path | None,
     as_json: bool,
 ) -> None:
-    """Deal corpora of given sizes into shards, read an epoch of each, and train from shards and from memory.
+    """Shard corpora of given sizes, read an epoch of each, and train from shards and from memory.
 
     The corpora are made from the pairs of PRESET_OR_FILE, with a number at each sentence's end. One pair in a hundred
-    has a known fault, and the dealing must leave out exactly these. Text and shards of 20 million pairs take 6 GB of
+    has a known fault, and the sharding must leave out exactly these. Text and shards of 20 million pairs take 6 GB of
     disk. To compare memory, give all sizes shards of one size: --pairs 10000000 --shards 32, then --pairs 20000000
     --shards 64.
     """

@@ -75,8 +75,8 @@ def shard(
         corpus: shards
         train_shards: FOLDER
     """
-    from bytenet.datasets.shards.dealing.filters import FilterSettings
-    from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+    from bytenet.datasets.shards.sharding.filters import FilterSettings
+    from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 
     if processes is None:
         processes = 1 if len(os.sched_getaffinity(0)) < 4 else 2

@@ -40,10 +40,10 @@ def hold_out_components(pairs: Pairs, count: int, salt: str, max_pairs: int = 10
     def key(members: list[int]) -> str:
         return hashlib.sha256((salt + pairs.target[members[0]]).encode("utf-8")).hexdigest()
 
-    dealt = sorted((members for members in components.values() if len(members) <= max_pairs), key=key)
-    validation = sorted(members[0] for members in dealt[:count])
-    test = sorted(members[0] for members in dealt[count : 2 * count])
-    held_out = {index for members in dealt[: 2 * count] for index in members}
+    candidates = sorted((members for members in components.values() if len(members) <= max_pairs), key=key)
+    validation = sorted(members[0] for members in candidates[:count])
+    test = sorted(members[0] for members in candidates[count : 2 * count])
+    held_out = {index for members in candidates[: 2 * count] for index in members}
     train = [index for index in range(len(pairs)) if index not in held_out]
     return pairs.take(train), pairs.take(validation), pairs.take(test)
 

@@ -1,1 +1,1 @@
-"""Corpora larger than memory: how fast they are dealt into shards and trained from, and the memory for it."""
+"""Corpora larger than memory: how fast they are sharded and trained from, and the memory for it."""

@@ -5,7 +5,7 @@ from itertools import count, islice
 from pathlib import Path
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.dealing.filters import CAME_BEFORE, EMPTY_SIDE, EQUAL_SIDES, uneven_sides
+from bytenet.datasets.shards.sharding.filters import CAME_BEFORE, EMPTY_SIDE, EQUAL_SIDES, uneven_sides
 from bytenet.errors import InputError
 
 _WITH_FAULT = 100  # one pair in so many

@@ -1,4 +1,4 @@
-"""Dealing and reading of shards, measured in processes of their own."""
+"""Sharding and the reading of shards, measured in processes of their own."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ class ShardingCost:
     Attributes:
         pairs: number of pairs of the corpus.
         kept: number of pairs in the shards.
-        dealt_pairs_per_second: speed of the dealing, of pairs with and without faults.
-        dealing_peak_bytes: peak memory of the dealing, added up over its processes.
+        sharded_pairs_per_second: speed of the sharding, of pairs with and without faults.
+        sharding_peak_bytes: peak memory of the sharding, added up over its processes.
         read_pairs_per_second: speed at which a whole epoch of batches is delivered, without a model.
         reading_peak_bytes: peak memory of the process that reads the epoch, with Python and TensorFlow.
         shard_bytes: size of all files of the shards.
@@ -33,8 +33,8 @@ class ShardingCost:
 
     pairs: int
     kept: int
-    dealt_pairs_per_second: float
-    dealing_peak_bytes: int
+    sharded_pairs_per_second: float
+    sharding_peak_bytes: int
     read_pairs_per_second: float
     reading_peak_bytes: int
     shard_bytes: int
@@ -49,7 +49,7 @@ def measure_sharding(
     processes: int,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[ShardingCost]:
-    """Make corpora, deal each into shards, and read an epoch of each.
+    """Make corpora, shard each, and read an epoch of each.
 
     Args:
         pairs: the real pairs that the corpora are made from.
@@ -61,7 +61,7 @@ def measure_sharding(
         say: called with messages on the progress.
 
     Raises:
-        InputError: the dealing did not leave out exactly the pairs with faults.
+        InputError: the sharding did not leave out exactly the pairs with faults.
     """
     costs = []
     for size in sizes:
@@ -69,11 +69,11 @@ def measure_sharding(
         own.mkdir(parents=True)
         say(f"{size:,} pairs: writing text ...")
         paths, faults = write_made_corpus(own, pairs, size)
-        say(f"{size:,} pairs: dealing ...")
-        kept, left_out, seconds, dealing_peak = _in_own_process(_deal, paths, own / "shards", shards, processes)
+        say(f"{size:,} pairs: sharding ...")
+        kept, left_out, seconds, sharding_peak = _in_own_process(_shard, paths, own / "shards", shards, processes)
         if left_out != faults:
-            raise InputError(f"The dealing left out {left_out}, but the corpus has {faults}.")
-        say(f"{size:,} pairs: dealt {size / seconds:,.0f} a second, peak memory {dealing_peak / 1e6:,.0f} MB")
+            raise InputError(f"The sharding left out {left_out}, but the corpus has {faults}.")
+        say(f"{size:,} pairs: sharded {size / seconds:,.0f} a second, peak memory {sharding_peak / 1e6:,.0f} MB")
         say(f"{size:,} pairs: reading ...")
         changes: dict[str, Any] = dict.fromkeys(("train_source", "train_target", "max_train_pairs"))
         changes |= {"corpus": "shards", "train_shards": str(own / "shards"), "shuffle": "corpus", "max_length": 500}
@@ -82,7 +82,7 @@ def measure_sharding(
         say(f"{size:,} pairs: read {kept / read_seconds:,.0f} a second, peak memory {reading_peak / 1e6:,.0f} MB")
         shard_bytes = sum(path.stat().st_size for path in (own / "shards").iterdir())
         costs.append(
-            ShardingCost(size, kept, size / seconds, dealing_peak, kept / read_seconds, reading_peak, shard_bytes)
+            ShardingCost(size, kept, size / seconds, sharding_peak, kept / read_seconds, reading_peak, shard_bytes)
         )
     return costs
 
@@ -93,8 +93,8 @@ def _in_own_process(function: Callable[..., _Result], *arguments: object) -> _Re
         return pool.submit(partial(function, *arguments)).result()
 
 
-def _deal(paths: Sequence[str], folder: Path, shards: int, processes: int) -> tuple[int, dict[str, int], float, int]:
-    from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+def _shard(paths: Sequence[str], folder: Path, shards: int, processes: int) -> tuple[int, dict[str, int], float, int]:
+    from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 
     of_writers = 0
 

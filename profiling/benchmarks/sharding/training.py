@@ -7,7 +7,7 @@ from typing import Any
 
 from bytenet.config import Config, DataConfig
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
 from bytenet.training.model_pool import ModelPool

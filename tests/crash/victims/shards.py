@@ -9,7 +9,7 @@ from tests.crash.victims.victim import OUTPUT, Victim
 
 
 class Shards(Victim):
-    """A dealing with two processes that write. It begins anew after a kill.
+    """A sharding with two processes that write. It begins anew after a kill.
 
     Args:
         folder: as for every victim.

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.datasets.shards.folder import ShardFolder
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.datasets.shards.side_file import ShardPaths
 
 NUMBER = 600

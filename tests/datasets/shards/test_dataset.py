@@ -10,10 +10,10 @@ import tensorflow as tf
 from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary, loss_weights
 from bytenet.datasets.shards.dataset import shard_dataset
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
-from bytenet.datasets.shards.dealing.tf_record import framed
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.plan import plan_shards
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
+from bytenet.datasets.shards.sharding.tf_record import framed
 from bytenet.datasets.shards.side_file import ShardPaths
 from bytenet.errors import InputError
 

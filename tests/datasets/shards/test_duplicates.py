@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bytenet.datasets.shards.dealing.duplicates import SeenHashes
+from bytenet.datasets.shards.sharding.duplicates import SeenHashes
 from bytenet.errors import InputError
 
 

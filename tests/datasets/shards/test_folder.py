@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from bytenet.datasets.shards import side_file as side_file_module
-from bytenet.datasets.shards.dealing.filters import FilterSettings
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
 from bytenet.datasets.shards.folder import ShardFolder, index_path
+from bytenet.datasets.shards.sharding.filters import FilterSettings
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.datasets.shards.side_file import ShardPaths, SideFile
 from bytenet.errors import InputError, MissingFileError
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from bytenet.datasets.shards.dealing import inputs
-from bytenet.datasets.shards.dealing.inputs import read_inputs
+from bytenet.datasets.shards.sharding import inputs
+from bytenet.datasets.shards.sharding.inputs import read_inputs
 from bytenet.errors import InputError, MissingFileError
 
 # Characters at which other programs break a line, an empty line, and a last line without an end.

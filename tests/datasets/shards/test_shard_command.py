@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from bytenet.cli.data import data
-from bytenet.datasets.shards.dealing.dealing_report import DealingReport
 from bytenet.datasets.shards.folder import ShardFolder
+from bytenet.datasets.shards.sharding.sharding_report import ShardingReport
 
 LINES = "ja\tyes\nja\tyes\ngleich\tgleich\nja\x1b[31m\tyes\nein Wort\tone word and more of it here\n"
 
@@ -69,6 +69,6 @@ def test_arguments_without_a_verb_are_those_of_the_report():
     ],
 )
 def test_advice_on_the_number_of_shards(by_shard, advice):
-    said = DealingReport(sum(by_shard), sum(by_shard), by_shard, [], 0).advice()
+    said = ShardingReport(sum(by_shard), sum(by_shard), by_shard, [], 0).advice()
     assert (advice is None) == (said is None)
     assert advice is None or advice in said

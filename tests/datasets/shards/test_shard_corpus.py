@@ -1,4 +1,4 @@
-"""Dealing a corpus: nothing is lost, everything left out is counted and shown, the side files are right."""
+"""Sharding a corpus: nothing is lost, everything left out is counted and shown, the side files are right."""
 
 import errno
 import json
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from bytenet.datasets import Vocabulary
-from bytenet.datasets.shards.dealing import inputs
-from bytenet.datasets.shards.dealing.filters import FilterSettings
-from bytenet.datasets.shards.dealing.shard_corpus import _hashes, shard_corpus
-from bytenet.datasets.shards.dealing.shard_files import Dealt
-from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import ShardFolder, index_path
+from bytenet.datasets.shards.sharding import inputs
+from bytenet.datasets.shards.sharding.filters import FilterSettings
+from bytenet.datasets.shards.sharding.shard_corpus import _hashes, shard_corpus
+from bytenet.datasets.shards.sharding.shard_files import ShardPairs
+from bytenet.datasets.shards.sharding.writer_processes import ShardWriters
 from bytenet.errors import InputError, MissingFileError
 from bytenet.files import LOCK_NAME, PARTIAL, alone_in
 
@@ -29,7 +29,7 @@ def test_every_pair_is_in_one_shard(pairs, shards, read_pairs):
     assert sorted(pair for part in by_shard for pair in part) == sorted(pairs)
     assert min(map(len, by_shard)) > 100
     assert len(shards) == len(pairs)
-    # Dealt at random, not in blocks or in turns; within a shard in the order of the input.
+    # Distributed at random, not in blocks or in turns; within a shard in the order of the input.
     places = {pair: place for place, pair in enumerate(pairs)}
     first = [places[pair] for pair in by_shard[0]]
     assert first == sorted(first)
@@ -65,7 +65,7 @@ def test_processes_write_the_same_files(text_files, shards, tmp_path, processes)
 def test_freed_memory_is_returned_after_each_block(text_files, tmp_path, monkeypatch):
     returned = []
     monkeypatch.setattr(inputs, "LINES_IN_BLOCK", 250)
-    monkeypatch.setattr("bytenet.datasets.shards.dealing.shard_corpus.return_freed_memory", lambda: returned.append(1))
+    monkeypatch.setattr("bytenet.datasets.shards.sharding.shard_corpus.return_freed_memory", lambda: returned.append(1))
     shard_corpus(text_files, tmp_path / "shards", shards=4, duplicates_megabytes=1, processes=0)
     assert len(returned) == 3  # 600 pairs
 
@@ -139,7 +139,7 @@ def test_a_folder_is_complete_or_refused(text_files, shards, tmp_path):
 
 
 @pytest.mark.parametrize("processes", [0, 1])
-def test_a_dealing_that_fails_leaves_nothing_and_can_be_repeated(text_files, shards, tmp_path, monkeypatch, processes):
+def test_a_sharding_that_fails_leaves_nothing_and_can_be_repeated(text_files, shards, tmp_path, monkeypatch, processes):
     longer = tmp_path / "longer.en"
     longer.write_text("one\n" * 700)
     with pytest.raises(InputError, match="one side ends after 600 lines"):
@@ -157,22 +157,22 @@ def test_a_dealing_that_fails_leaves_nothing_and_can_be_repeated(text_files, sha
     ],
 )
 def test_an_error_of_the_disk_is_explained_in_every_process(text_files, tmp_path, monkeypatch, number, advice):
-    def fill(self, dealt):
+    def fill(self, pairs):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("bytenet.datasets.shards.dealing.shard_files.ShardFiles.add", fill)
+    monkeypatch.setattr("bytenet.datasets.shards.sharding.shard_files.ShardFiles.add", fill)
     with pytest.raises(InputError, match=f"The shards in .*out could not be written: {os.strerror(number)}.*{advice}"):
         shard_corpus(text_files, tmp_path / "out", shards=4, duplicates_megabytes=1, processes=0)
 
 
-def test_the_files_of_a_killed_dealing_are_replaced(text_files, shards, tmp_path):
+def test_the_files_of_a_killed_sharding_are_replaced(text_files, shards, tmp_path):
     for name in (LOCK_NAME, "shard-00007.tfrecord.gz", "shard-00000.json", f"{PARTIAL}a-1-2-shard-00001.json"):
         (tmp_path / name).write_text("half")
     shard_corpus(text_files, tmp_path, shards=4, duplicates_megabytes=1)
     assert files_of(tmp_path) == files_of(shards.path)
 
 
-def test_files_that_no_dealing_left_are_not_removed(text_files, tmp_path):
+def test_files_that_no_sharding_left_are_not_removed(text_files, tmp_path):
     (tmp_path / "shard-00000.tfrecord.gz").write_text("of another program")
     with pytest.raises(InputError, match="is not empty"):
         shard_corpus(text_files, tmp_path, shards=4)
@@ -181,16 +181,16 @@ def test_files_that_no_dealing_left_are_not_removed(text_files, tmp_path):
     with pytest.raises(InputError, match="is not empty"):
         shard_corpus(text_files, tmp_path, shards=4)
     assert (tmp_path / "notes").exists()
-    with alone_in(tmp_path, "works"), pytest.raises(InputError, match="Another process deals a corpus in"):
+    with alone_in(tmp_path, "works"), pytest.raises(InputError, match="Another process shards a corpus in"):
         shard_corpus(text_files, tmp_path, shards=4)
 
 
 def test_a_process_that_cannot_write_says_why(tmp_path):
-    dealt = Dealt(0, [b"ja\nyes" * 10_000], np.array([[2, 3]], np.uint16))
+    pairs = ShardPairs(0, [b"ja\nyes" * 10_000], np.array([[2, 3]], np.uint16))
     with ShardWriters(tmp_path / "nowhere", shards=2, processes=1) as writers:
         active_children()[0].join()
         with pytest.raises(InputError, match="could not be written: No such file or directory"):
-            writers.write([dealt])
+            writers.write([pairs])
 
 
 def test_a_process_that_is_killed_is_explained(tmp_path):
@@ -203,9 +203,9 @@ def test_a_process_that_is_killed_is_explained(tmp_path):
 
 
 def test_no_file_stays_open_after_an_error(tmp_path):
-    dealt = Dealt(0, [b"ja\nyes"], np.array([[2, 3]], np.uint16))
+    pairs = ShardPairs(0, [b"ja\nyes"], np.array([[2, 3]], np.uint16))
     with pytest.raises(KeyError), ShardWriters(tmp_path, shards=2, processes=0) as writers:
-        writers.write([dealt, Dealt(2, [], dealt.lengths)])
+        writers.write([pairs, ShardPairs(2, [], pairs.lengths)])
     opened = {os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")}
     assert opened.isdisjoint(str(path.resolve()) for path in tmp_path.iterdir())
     assert len([*tmp_path.iterdir()]) == 4

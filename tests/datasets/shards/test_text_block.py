@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bytenet.datasets.shards.dealing.text_block import LETTER, ODD, UNASSIGNED, VISIBLE, TextBlock
+from bytenet.datasets.shards.sharding.text_block import LETTER, ODD, UNASSIGNED, VISIBLE, TextBlock
 from bytenet.datasets.text.characters import is_blank
 from bytenet.datasets.text.normalisation import normalise
 

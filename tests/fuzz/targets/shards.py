@@ -15,10 +15,10 @@ import tensorflow as tf
 from bytenet.config import DataConfig
 from bytenet.datasets import Vocabulary
 from bytenet.datasets.shards.dataset import reason_of_failure, shard_dataset
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
-from bytenet.datasets.shards.dealing.tf_record import framed
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.plan import ShardPlan, plan_shards
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
+from bytenet.datasets.shards.sharding.tf_record import framed
 from bytenet.errors import InputError
 from tests.fuzz.mutations import mutate, mutate_gzip
 from tests.fuzz.targets.target import Target
@@ -40,9 +40,9 @@ class Shards(Target):
         for number, path in enumerate(texts):
             lines = [f"{'Grüße ' * (index % 4)}{index}{'!' * number}\n" for index in range(12)]
             path.write_text("".join(lines), encoding="utf-8")
-        dealt = self.folder / "dealt"
-        shard_corpus([str(path) for path in texts], dealt, shards=2, duplicates_megabytes=1)
-        return [_zipped({path.name: path.read_bytes() for path in sorted(dealt.iterdir())})]
+        shards = self.folder / "shards"
+        shard_corpus([str(path) for path in texts], shards, shards=2, duplicates_megabytes=1)
+        return [_zipped({path.name: path.read_bytes() for path in sorted(shards.iterdir())})]
 
     def mutated(self, random: Random) -> bytes:
         """Damage one file. Half of the damaged lengths and pairs get the right checksum."""

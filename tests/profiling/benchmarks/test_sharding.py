@@ -7,7 +7,7 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.errors import InputError
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.sharding import made_corpus, training

@@ -7,8 +7,8 @@ import pytest
 
 from bytenet.config import load_config
 from bytenet.datasets import read_corpus
-from bytenet.datasets.shards.dealing.filters import FilterSettings
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
+from bytenet.datasets.shards.sharding.filters import FilterSettings
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 
 from .worker_processes import TRAIN, run_workers
 

@@ -11,10 +11,10 @@ import pytest
 from bytenet.config import load_config
 from bytenet.datasets import load_corpus, read_corpus
 from bytenet.datasets.batches.share import Share
-from bytenet.datasets.shards.dealing.filters import FilterSettings
-from bytenet.datasets.shards.dealing.shard_corpus import shard_corpus
-from bytenet.datasets.shards.dealing.tf_record import framed
 from bytenet.datasets.shards.folder import ShardFolder
+from bytenet.datasets.shards.sharding.filters import FilterSettings
+from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
+from bytenet.datasets.shards.sharding.tf_record import framed
 from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation import pairs_of_split
 from bytenet.training import train

@@ -1,4 +1,4 @@
-"""A corpus dealt into shards, in one pass."""
+"""A corpus distributed over shards, in one pass."""
 
 import hashlib
 import json
@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bytenet.datasets.shards.dealing.dealing_report import DealingReport
-from bytenet.datasets.shards.dealing.duplicates import SeenHashes
-from bytenet.datasets.shards.dealing.filters import CAME_BEFORE, FilterSettings, LeftOut
-from bytenet.datasets.shards.dealing.inputs import LineBlock, read_inputs
-from bytenet.datasets.shards.dealing.shard_files import Dealt
-from bytenet.datasets.shards.dealing.text_block import TextBlock
-from bytenet.datasets.shards.dealing.writer_processes import ShardWriters
 from bytenet.datasets.shards.folder import FOLDER_FORMAT, index_path
+from bytenet.datasets.shards.sharding.duplicates import SeenHashes
+from bytenet.datasets.shards.sharding.filters import CAME_BEFORE, FilterSettings, LeftOut
+from bytenet.datasets.shards.sharding.inputs import LineBlock, read_inputs
+from bytenet.datasets.shards.sharding.shard_files import ShardPairs
+from bytenet.datasets.shards.sharding.sharding_report import ShardingReport
+from bytenet.datasets.shards.sharding.text_block import TextBlock
+from bytenet.datasets.shards.sharding.writer_processes import ShardWriters
 from bytenet.datasets.shards.side_file import SHARD_FILE
 from bytenet.errors import InputError
 from bytenet.files import LOCK_NAME, PARTIAL, alone_in, write_text_atomic
@@ -35,19 +35,19 @@ def shard_corpus(
     duplicates_megabytes: int = 256,
     processes: int = 0,
     progress: Callable[[int], None] = lambda pairs: None,
-) -> DealingReport:
-    """Deal the pairs of some inputs at random into shards, in one pass and in bounded memory.
+) -> ShardingReport:
+    """Distribute the pairs of some inputs at random over shards, in one pass and in bounded memory.
 
-    The same inputs and arguments give the same pairs in the same shards. If the dealing fails, its files are removed.
-    If it is killed, they are not a folder of shards, and the next dealing into the folder removes them.
+    The same inputs and arguments give the same pairs in the same shards. If the sharding fails, its files are removed.
+    If it is killed, they are not a folder of shards, and the next sharding into the folder removes them.
 
     Args:
         inputs: see `read_inputs`.
-        folder: of the shards, new or empty, or with the files of a dealing that was killed.
+        folder: of the shards, new or empty, or with the files of a sharding that was killed.
         languages: of source and target.
         settings: which pairs are left out.
         shards: number of shards. A training holds two or three of them in memory.
-        seed: of the dealing.
+        seed: of the distribution.
         duplicates_megabytes: memory of the table that finds duplicates, see `SeenHashes`.
         processes: number of processes that write, beside this one that reads; 0 does all in this one. With others, a
             script needs `if __name__ == "__main__":`, as always with `multiprocessing`.
@@ -55,28 +55,28 @@ def shard_corpus(
 
     Raises:
         MissingFileError: an input does not exist.
-        InputError: an input cannot be read, the folder is not empty, another process deals into it, the disk is full,
-            or no pair is left.
+        InputError: an input cannot be read, the folder is not empty, another process makes shards in it, the disk is
+            full, or no pair is left.
     """
     if shards < 1:
         raise InputError(f"shards is {shards}; expected at least 1.")
     settings = settings or FilterSettings()
     blocks = read_inputs(inputs, languages)
     path = Path(folder)
-    with _files_of_a_dealing(path):
+    with _files_of_sharding(path):
         seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
         left_out: dict[str, LeftOut] = {}
         random = np.random.default_rng(seed)
         read = 0
         with ShardWriters(path, shards, processes) as writers:
             for block in blocks:
-                writers.write(_deal(block, settings, seen, left_out, shards, random))
+                writers.write(_distribute(block, settings, seen, left_out, shards, random))
                 read += len(block.source)
                 progress(read)
                 return_freed_memory()  # the gaps between the blocks' arrays would take more and more memory
             counts = writers.close()
         not_remembered = seen.forgotten if seen else 0
-        report = DealingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
+        report = ShardingReport(read, sum(counts.values()), [*counts.values()], [*left_out.values()], not_remembered)
         if not report.kept:
             reasons = ", ".join(f"{entry.reason}: {entry.pairs:,}" for entry in report.left_out if entry.pairs)
             raise InputError(f"None of the {read:,} pairs can be kept ({reasons or 'the input is empty'}). Look at it.")
@@ -94,14 +94,14 @@ def shard_corpus(
     return report
 
 
-def _deal(
+def _distribute(
     block: LineBlock,
     settings: FilterSettings,
     seen: SeenHashes | None,
     left_out: dict[str, LeftOut],
     shards: int,
     random: np.random.Generator,
-) -> list[Dealt]:
+) -> list[ShardPairs]:
     """The pairs of a block that are kept, by shard."""
     source, target = TextBlock.of(block.source), TextBlock.of(block.target)
     good = np.ones(len(block.source), bool)
@@ -121,7 +121,7 @@ def _deal(
     bounds = np.searchsorted(shard_of[order], np.arange(shards + 1)).tolist()
     records = [records[place] for place in order.tolist()]
     return [
-        Dealt(shard, records[begin:end], lengths[begin:end])
+        ShardPairs(shard, records[begin:end], lengths[begin:end])
         for shard, (begin, end) in enumerate(pairwise(bounds))
         if begin < end
     ]
@@ -134,8 +134,8 @@ def _hashes(records: list[bytes]) -> np.ndarray:
 
 
 @contextmanager
-def _files_of_a_dealing(folder: Path) -> Iterator[None]:
-    """Make a folder, or empty it if a dealing into it was killed. After an error, remove the files."""
+def _files_of_sharding(folder: Path) -> Iterator[None]:
+    """Make a folder, or empty it if a sharding into it was killed. After an error, remove the files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -143,7 +143,7 @@ def _files_of_a_dealing(folder: Path) -> Iterator[None]:
     names = set(os.listdir(folder))
     if LOCK_NAME not in names and names:
         raise _not_empty(folder)
-    with alone_in(folder, "deals a corpus"):
+    with alone_in(folder, "shards a corpus"):
         if not all(map(_is_unfinished, os.listdir(folder))):
             raise _not_empty(folder)
         try:

@@ -1,9 +1,9 @@
-"""What became of the pairs of a corpus that was dealt into shards."""
+"""What became of the pairs of a corpus that was distributed over shards."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bytenet.datasets.shards.dealing.filters import LeftOut
+from bytenet.datasets.shards.sharding.filters import LeftOut
 
 # Larger shards take much memory in a training. Smaller ones have many incomplete batches.
 _FEWEST_PAIRS, _MOST_PAIRS = 50_000, 1_000_000
@@ -12,7 +12,7 @@ _SHOWN_CHARS = 60
 
 
 @dataclass(frozen=True)
-class DealingReport:
+class ShardingReport:
     """What became of a corpus.
 
     Attributes:

@@ -1,5 +1,5 @@
 """From streams of text to a folder of shards, in one pass and in bounded memory.
 
 The way of a pair: `inputs` reads lines, `text_block` measures them, `filters` and `duplicates` choose, `shard_corpus`
-deals them to shards, `shard_files` and `tf_record` write them, in processes of their own (`writer_processes`).
+distributes them over shards, `shard_files` and `tf_record` write them, in processes of their own (`writer_processes`).
 """

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bytenet.datasets.shards.dealing.inputs import LineBlock
-from bytenet.datasets.shards.dealing.text_block import ODD, UNASSIGNED, VISIBLE, TextBlock
+from bytenet.datasets.shards.sharding.inputs import LineBlock
+from bytenet.datasets.shards.sharding.text_block import ODD, UNASSIGNED, VISIBLE, TextBlock
 from bytenet.errors import InputError
 
 CAME_BEFORE = "the pair came before"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bytenet.datasets.shards.dealing.tf_record import framed
+from bytenet.datasets.shards.sharding.tf_record import framed
 from bytenet.datasets.shards.side_file import SIDE_FORMAT, LengthCounts, ShardPaths
 from bytenet.datasets.text.characters import code_points
 from bytenet.files import write_text_atomic
@@ -22,7 +22,7 @@ _GZIP_FORMAT = 16 + zlib.MAX_WBITS
 
 
 @dataclass(frozen=True)
-class Dealt:
+class ShardPairs:
     """Pairs for one shard.
 
     Attributes:
@@ -54,11 +54,11 @@ class ShardFiles:
         self._characters: Counter[str] = Counter()
         self._bytes = 0
 
-    def add(self, dealt: Dealt) -> None:
+    def add(self, pairs: ShardPairs) -> None:
         """Write further pairs."""
-        self._write(self._compressor.compress(framed(dealt.records)))
-        self._lengths.write(dealt.lengths.tobytes())
-        counts = np.bincount(code_points(b"\n".join(dealt.records).decode()))
+        self._write(self._compressor.compress(framed(pairs.records)))
+        self._lengths.write(pairs.lengths.tobytes())
+        counts = np.bincount(code_points(b"\n".join(pairs.records).decode()))
         for point in np.flatnonzero(counts).tolist():
             self._characters[chr(point)] += int(counts[point])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bytenet.datasets.shards.dealing.shard_files import Dealt, ShardFiles
+from bytenet.datasets.shards.sharding.shard_files import ShardFiles, ShardPairs
 from bytenet.errors import InputError
 from bytenet.new_process import end_with_parent
 
@@ -60,7 +60,7 @@ class ShardWriters:
                 process.terminate()
             process.join()
 
-    def write(self, dealt: Sequence[Dealt]) -> None:
+    def write(self, parts: Sequence[ShardPairs]) -> None:
         """Write further pairs.
 
         Raises:
@@ -68,9 +68,9 @@ class ShardWriters:
         """
         if not self._links:
             with _explained(self._folder):
-                _write(self._own, dealt)
+                _write(self._own, parts)
         for number, link in enumerate(self._links):
-            self._send(link, [part for part in dealt if part.shard % len(self._links) == number])
+            self._send(link, [part for part in parts if part.shard % len(self._links) == number])
 
     def close(self) -> dict[int, int]:
         """Complete all shards. Returns the number of pairs of each.
@@ -91,10 +91,10 @@ class ShardWriters:
             counts |= part
         return dict(sorted(counts.items()))
 
-    def _send(self, link: Connection, dealt: Sequence[Dealt] | None) -> None:
+    def _send(self, link: Connection, parts: Sequence[ShardPairs] | None) -> None:
         """Send pairs to a process; None tells it that nothing follows."""
         try:
-            link.send(dealt)
+            link.send(parts)
         except (BrokenPipeError, ConnectionResetError):  # the process has ended, and says why
             raise InputError(self._answer(link)[1]) from None
 
@@ -112,12 +112,12 @@ class ShardWriters:
 
 def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> None:
     """The work of a process."""
-    end_with_parent()  # if the parent is killed, a new dealing may use the folder
+    end_with_parent()  # if the parent is killed, a new sharding may use the folder
     try:
         with _explained(folder):
             files = {shard: ShardFiles(folder, shard) for shard in numbers}
-            while (dealt := link.recv()) is not None:
-                _write(files, dealt)
+            while (parts := link.recv()) is not None:
+                _write(files, parts)
             link.send(({shard: one.close() for shard, one in files.items()}, ""))
     except EOFError:  # the other side gave up
         pass
@@ -125,8 +125,8 @@ def _write_shards(link: Connection, folder: Path, numbers: Sequence[int]) -> Non
         link.send(({}, str(error)))
 
 
-def _write(files: dict[int, ShardFiles], dealt: Sequence[Dealt]) -> None:
-    for part in dealt:
+def _write(files: dict[int, ShardFiles], parts: Sequence[ShardPairs]) -> None:
+    for part in parts:
         files[part.shard].add(part)
 
 
