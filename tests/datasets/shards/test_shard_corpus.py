@@ -75,7 +75,7 @@ def test_hashes_do_not_depend_on_the_process():
     assert len(set(_hashes([b"a\nb", b"b\na", b"\n"]).tolist())) == 3
 
 
-def test_another_seed_deals_otherwise(text_files, shards, tmp_path):
+def test_another_seed_distributes_otherwise(text_files, shards, tmp_path):
     shard_corpus(text_files, tmp_path, shards=4, seed=2, duplicates_megabytes=1, processes=0)
     assert ShardFolder.open(tmp_path).fingerprint() != shards.fingerprint()
 
