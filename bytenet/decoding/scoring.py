@@ -10,7 +10,7 @@ from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.decoding.pair_graphs import PairGraphs
 from bytenet.errors import InputError
 from bytenet.lite.characters import empty_if_blank, fits
-from bytenet.lite.scoring import check_numbers
+from bytenet.lite.scoring import check_log_probabilities
 from bytenet.models.translation_model import TranslationModel
 
 
@@ -106,7 +106,7 @@ class PairScorer:
         scores = np.zeros(len(sources), np.float64)
         for batch, scores_of_batch in self._graphs(source_ids, target_ids):
             scores[batch] = scores_of_batch
-        return PairScores(check_numbers(scores), np.array([len(ids) for ids in target_ids], np.int64))
+        return PairScores(check_log_probabilities(scores), np.array([len(ids) for ids in target_ids], np.int64))
 
     def _encode(self, texts: Sequence[str], side: str) -> list[np.ndarray]:
         """The ids of texts. Errors name the line of a text, counted from 1."""

@@ -43,11 +43,11 @@ class LitePairScorer:
             length = max(len(source_ids), len(target_ids))
             result = self.model(source_ids=_padded(source_ids, length), target_ids=_padded(target_ids, length))
             scores[row], lengths[row] = float(result["log_probabilities"][0]), len(target_ids)
-        return check_numbers(scores), lengths
+        return check_log_probabilities(scores), lengths
 
 
-def check_numbers(log_probabilities: np.ndarray) -> np.ndarray:
-    """Log-probabilities themselves.
+def check_log_probabilities(log_probabilities: np.ndarray) -> np.ndarray:
+    """Return the log-probabilities as they are.
 
     Raises:
         ModelError: one of them is not a number.

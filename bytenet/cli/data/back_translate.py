@@ -58,8 +58,9 @@ def back_translate(
     from bytenet.decoding.back_translation import back_translate as make_pairs
 
     if not options["samples"]:
-        greedy = {"beam_size": 1, "mbr": options["mbr"] or False} if options["beam_size"] is None else {}
-        options |= {"samples": 0} | greedy
+        options["samples"] = 0
+        if options["beam_size"] is None:
+            options |= {"beam_size": 1, "mbr": options["mbr"] or False}
     translator = Translator.from_run(backward.path, **options)
     with translation_progress(len(selected.texts)) as progress:
         result = make_pairs(translator, selected.texts, max_ratio, progress)

@@ -12,7 +12,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, is_out_of_patience
+from bytenet.training.state import TrainingState, is_evaluation_due, is_out_of_patience
 from bytenet.training.validation import Validator
 
 
@@ -73,7 +73,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         if not self._validators:
             self._save(self._folders)
             return
-        if (epoch + 1) % config.evaluation.every_epochs and not is_last:
+        if not (is_last or is_evaluation_due(state, config.evaluation)):
             return
         self._measure(self._validators, epoch + 1, logs)
         if is_out_of_patience(state, config):

@@ -14,7 +14,7 @@ from bytenet.saved.keras_model import save_model
 from bytenet.training.checkpoints import save_checkpoint
 from bytenet.training.metrics import EPOCH_COLUMNS
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, is_out_of_patience
+from bytenet.training.state import TrainingState, is_evaluation_due, is_out_of_patience
 
 _SECONDS_BETWEEN_LINES = 30
 _MEASURED = ("loss", "character_error", "val_loss")
@@ -93,7 +93,7 @@ class MeasuredEpochs(keras.callbacks.Callback):
         state, config, logs = self._state, self._run.config, dict(logs or {})
         _check_finite(logs["loss"], f"of epoch {epoch + 1}")
         state.epoch, state.batch = divmod(state.step, self._num_batches)
-        is_due = (epoch + 1) % config.evaluation.every_epochs == 0 or state.step >= self._total_steps
+        is_due = is_evaluation_due(state, config.evaluation) or state.step >= self._total_steps
         if is_due:
             with averaged_weights(self.model):
                 if self._validation:
