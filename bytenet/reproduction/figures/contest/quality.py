@@ -16,7 +16,7 @@ from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, training_of, validation_of
+from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
@@ -26,7 +26,6 @@ from bytenet.reproduction.jobs.training_run import TrainingRun
 if TYPE_CHECKING:
     from bytenet.evaluation import Evaluation
 
-_COMPETITORS = ("ByteNet", "ByteNet, window", "ConvS2S", "Transformer", "Bahdanau", "Luong", "Sutskever")
 _BEAM_SIZE = 5
 _LENGTH_GROUPS = 4
 
@@ -161,11 +160,11 @@ EXPERIMENTS = (
             },
         ),
         basis=Basis("trained, beyond the thesis", f"d = 128 to 256, steps of {MINUTES['cpu']} minutes on two cores"),
-        runs=lambda scale: [run_of(system, scale, MINUTES[scale]) for system in _COMPETITORS],
-        measure=lambda work: measure(work, _COMPETITORS, MINUTES[work.scale]),
+        runs=lambda scale: [run_of(system, scale, MINUTES[scale]) for system in COMPETITORS],
+        measure=lambda work: measure(work, COMPETITORS, MINUTES[work.scale]),
         verdicts=verdicts,
         plot=plot,
-        labels=lambda scale: [label(system) for system in _COMPETITORS],
+        labels=lambda scale: [label(system) for system in COMPETITORS],
         measured_with=measured_with,
     ),
 )

@@ -76,6 +76,9 @@ ATTENTIONS = {
     "ByteNet, full": System("multi30k", 178, _BYTENET_SMOKE, ("model.source_attention=full",)),
 }
 
+#: The systems that take part in the contest.
+COMPETITORS = ("ByteNet", "ByteNet, window", "ConvS2S", "Transformer", "Bahdanau", "Luong", "Sutskever")
+
 #: Settings tried on the validation set with seed 1, the same for each system.
 TRIES = (Choice(0.15, 1e-3), Choice(0.3, 1e-3), Choice(0.15, 2e-3))
 #: Settings of the contest. `family-contest-tuning` shows whether they were the best.
