@@ -85,6 +85,16 @@ def wait_for():
     return wait
 
 
+@pytest.fixture
+def eagerly():
+    """Nothing is traced, which is faster for a few steps of a small model."""
+    import tensorflow as tf
+
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
+
+
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory, free_port, wait_for):
     """A function that sends a command to headless Chromium with the WebDriver protocol.

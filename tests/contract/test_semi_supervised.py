@@ -26,7 +26,7 @@ SETTINGS = [
 
 @pytest.mark.thorough
 @parametrize([case for case in FAMILY_CASES if case.config.family != DEFAULT_FAMILY])
-def test_both_translators_learn_from_pairs_and_text(case, tmp_path):
+def test_both_translators_learn_from_pairs_and_text(case, tmp_path, eagerly):
     config = load_config("digits", SETTINGS)
     config = replace(config, model=replace(case.config, unfold_scale=1.0, unfold_offset=15))
     folder = train(config, tmp_path / "run")

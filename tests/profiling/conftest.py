@@ -1,6 +1,6 @@
 """Handmade traces in the format of the profiler, and fixtures that make benchmarks quick."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,16 +57,6 @@ def two_steps(raw_trace) -> RawTrace:
     names = ("python", "tf_Compute/1", "tf_Compute/2", "tf_Eigen/1", "tf_data_iterator_get_next/1")
     steps = [events(0), events(10)]
     return raw_trace(*[("/host:CPU", name, [*steps[0][i], *steps[1][i]]) for i, name in enumerate(names)])
-
-
-@pytest.fixture
-def eager() -> Iterator[None]:
-    """TensorFlow runs eagerly. For a few steps of a small model, this is faster than tracing them."""
-    import tensorflow as tf
-
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture

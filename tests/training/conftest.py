@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras.ops import convert_to_numpy
 
 from bytenet.config import Config, load_config
@@ -110,14 +109,6 @@ def unmeasured(monkeypatch):
     monkeypatch.setattr(
         "bytenet.training.validation.Validator.whole_set", lambda self: ({"val_loss": 1.0}, [""] * len(self.pairs))
     )
-
-
-@pytest.fixture
-def eagerly():
-    """Nothing is traced, which is faster for a few steps."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture(scope="session")

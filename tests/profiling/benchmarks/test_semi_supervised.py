@@ -144,7 +144,7 @@ def _lengths_of_an_epoch(config):
 
 
 @pytest.mark.thorough
-def test_steps_run_fit_on_batches_of_the_run_from_the_same_weights(eager, monkeypatch):
+def test_steps_run_fit_on_batches_of_the_run_from_the_same_weights(eagerly, monkeypatch):
     fitted, weights, searched = [], {}, []
     fit, search = TranslatorPair.fit, TranslatorPair.search
 

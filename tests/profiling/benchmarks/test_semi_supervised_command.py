@@ -51,7 +51,7 @@ def test_command_measures_the_grid_of_the_thesis_by_default(asked):
 
 
 @pytest.mark.thorough
-def test_command_prints_both_tables_or_json(eager, monkeypatch):
+def test_command_prints_both_tables_or_json(eagerly, monkeypatch):
     measured, hypotheses = [], set()
     search = TranslatorPair.search
 

@@ -41,7 +41,7 @@ def test_batches_have_full_length_and_all_characters(config):
 
 
 @pytest.mark.thorough
-def test_costs_of_bytenet_and_stock_model_are_derived_from_times(eager, config, monkeypatch):
+def test_costs_of_bytenet_and_stock_model_are_derived_from_times(eagerly, config, monkeypatch):
     fitted = []
     train = training._Trainee.train
 
@@ -71,7 +71,7 @@ def test_costs_of_bytenet_and_stock_model_are_derived_from_times(eager, config, 
 
 
 @pytest.mark.thorough
-def test_recurrent_model_is_measured_but_has_no_stock_model(eager):
+def test_recurrent_model_is_measured_but_has_no_stock_model(eagerly):
     config = load_config(
         "digits", ["model.family=recurrent", "model.variant=madsen", "model.dim=4", "model.encoder_layers=1"]
     )
