@@ -244,7 +244,7 @@ class Translator:
         if self.data is None:
             raise ValueError("To split lines, a Translator needs to know their language. Give it the argument data.")
         longest = self.model.length_policy.longest
-        return LinesBySentence(self.data.languages[0], max_sentence_chars(self.data.max_length, longest))
+        return LinesBySentence(self.data.languages, max_sentence_chars(self.data.max_length, longest))
 
     def _translate_lines(
         self, lines: Iterable[str], n_best: int, window: int | None, pair_lengths: Sequence[int] | None

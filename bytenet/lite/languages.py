@@ -4,6 +4,14 @@ import os
 
 from bytenet.errors import InputError
 
+#: Languages that write no blank after a sentence.
+WITHOUT_BLANKS = frozenset({"ja", "zh"})
+
+
+def base_language(code: str) -> str:
+    """The code of a language without its region or script: "de" for "de-AT", "de_DE" and "DE"."""
+    return code.replace("_", "-").partition("-")[0].lower()
+
 
 def check_direction(
     path: str | os.PathLike[str], languages: tuple[str, str], expected: tuple[str, str], role: str, advice: str = ""

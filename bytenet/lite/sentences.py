@@ -4,7 +4,7 @@ import logging
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 from bytenet.errors import InputError
 from bytenet.lite.characters import REPLACEMENT, is_blank
+from bytenet.lite.languages import WITHOUT_BLANKS, base_language
 from bytenet.lite.translation import BLANK, Translation
 
 _log = logging.getLogger(__name__)
 
-_CLAUSE_END = re.compile(r"[,;:–—)](?=\s)")
+# The full-width marks of Chinese and Japanese have no blank after them.
+_CLAUSE_END = re.compile(r"[,;:–—)](?=\s)|[，、；：）]")
 _WORD_END = re.compile(r"\S(?=\s)")
 _BLANK_OUTSIDE_ASCII = re.compile(r"[^\S\x00-\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -89,8 +91,8 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
     Args:
         text: any text. The texts of the pieces, one after the other, are this text in Unicode's form NFC, which models
             read. In another form, it would have more characters.
-        language: code of the language, such as "de". A language that sentencex does not know is split by the rules of
-            English.
+        language: code of the language, such as "de". Its region is ignored. A language that sentencex does not know is
+            split by the rules of English.
         max_chars: largest number of characters of a sentence, at least 1; None for no limit.
         into_sentences: False leaves each line whole, up to `max_chars`.
 
@@ -107,22 +109,37 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
     return pieces
 
 
-def join_pieces(pieces: Iterable[Piece], translations: Iterable[str]) -> str:
+def join_pieces(pieces: Sequence[Piece], translations: Iterable[str], languages: tuple[str, str]) -> str:
     """The text of translated sentences with what lies between them.
+
+    Chinese and Japanese write no blank between sentences. If only one of the two languages is such a language, blanks
+    between sentences are added or left out.
 
     Args:
         pieces: the result of `split_text`.
         translations: one for each piece that is a sentence, in their order.
+        languages: codes of the languages of the text and of the translations.
     """
     translated = iter(translations)
-    return "".join(next(translated) if piece.is_sentence else piece.text for piece in pieces)
+    texts = [next(translated) if piece.is_sentence else piece.text for piece in pieces]
+    source, target = (base_language(code) in WITHOUT_BLANKS for code in languages)
+    if source and not target:
+        for index, (left, right) in enumerate(pairwise(pieces)):
+            if left.is_sentence and right.is_sentence:
+                texts[index] += " "
+    elif target and not source:
+        for index, (left, middle, right) in enumerate(zip(pieces, pieces[1:], pieces[2:], strict=False), start=1):
+            if left.is_sentence and middle == Piece(" ", False) and right.is_sentence:
+                texts[index] = ""
+    return "".join(texts)
 
 
 class LinesBySentence:
     """Translates lines sentence by sentence, and puts each line together again.
 
     Args:
-        language, max_chars: as for `split_text`.
+        languages: codes of the languages of the lines and of the translations.
+        max_chars: as for `split_text`.
 
     Attributes:
         max_chars: as given.
@@ -131,8 +148,8 @@ class LinesBySentence:
             characters.
     """
 
-    def __init__(self, language: str, max_chars: int | None = None):
-        self._language = language
+    def __init__(self, languages: tuple[str, str], max_chars: int | None = None):
+        self._languages = languages
         self.max_chars = max_chars
         self.num_with_several = 0
         self.num_with_long = 0
@@ -157,7 +174,7 @@ class LinesBySentence:
 
         def sentences() -> Iterator[str]:
             for line in lines:
-                pieces = split_text(line, self._language, self.max_chars)
+                pieces = split_text(line, self._languages[0], self.max_chars)
                 self._count(line, pieces)
                 waiting.append(pieces)
                 # A blank line is a sentence here, so that its answer does not wait for the next line.
@@ -173,12 +190,13 @@ class LinesBySentence:
             texts, scores, log_probabilities, ended = zip(
                 best, *(next(hypotheses)[0] for _ in range(number - 1)), strict=True
             )
-            yield [Translation(join_pieces(pieces, texts), sum(scores), sum(log_probabilities), all(ended))]
+            text = join_pieces(pieces, texts, self._languages)
+            yield [Translation(text, sum(scores), sum(log_probabilities), all(ended))]
 
     def _count(self, line: str, pieces: list[Piece]) -> None:
         """Note why a line has several pieces that are sentences, if it has."""
         if (number := _num_sentences(pieces)) > 1:
-            without_limit = _num_sentences(split_text(line, self._language))
+            without_limit = _num_sentences(split_text(line, self._languages[0]))
             self.num_with_several += without_limit > 1
             self.num_with_long += number > without_limit
 
@@ -199,7 +217,7 @@ def _sentences(line: str, language: str) -> list[str]:
         # sentencex fails for halves of surrogate pairs, and for some blanks outside ASCII: for "A\u00a0." but not for
         # "A .". What it gets has the same length.
         readable = _SURROGATE.sub(REPLACEMENT, _BLANK_OUTSIDE_ASCII.sub(" ", line))
-        sentences = sentencex.segment(language, readable)
+        sentences = sentencex.segment(base_language(language), readable)
     except BaseException as error:
         # A failure of its Rust code is no Exception, and its class cannot be imported. The text is not lost for it.
         if type(error).__name__ != "PanicException":

@@ -103,7 +103,7 @@ class Translator:
 
     def by_sentence(self) -> LinesBySentence:
         """What splits lines by the language that the model reads, into sentences as long as those of its training."""
-        return LinesBySentence(self._model.languages[0], max_sentence_chars(self._model.max_length, self.longest))
+        return LinesBySentence(self._model.languages, max_sentence_chars(self._model.max_length, self.longest))
 
     def _translate_lines(self, lines: Iterable[str], n_best: int) -> Iterator[list[Translation]]:
         for line in lines:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from bytenet.lite.languages import base_language
+
 
 class LanguageDetector:
     """Ranks the languages that a server reads.
@@ -21,7 +23,7 @@ class LanguageDetector:
     def rank(self, text: str) -> list[tuple[str, float]]:
         """The languages with their confidence from 0 to 100, most probable first. The first call takes a second."""
         probabilities = dict(_identifier().rank(text))
-        ranked = [(code, round(100 * probabilities.get(code.partition("-")[0], 0.0), 1)) for code in self._languages]
+        ranked = [(code, round(100 * probabilities.get(base_language(code), 0.0), 1)) for code in self._languages]
         return sorted(ranked, key=lambda language: -language[1])
 
 

@@ -35,6 +35,7 @@ def test_a_line_may_stay_whole():
         ("einszweidreivier", ["einszweidr", "eivier"]),
         ("(eins) zwei (drei)", ["(eins)", "zwei", "(drei)"]),
         ("1234567890 12345678", ["1234567890", "12345678"]),
+        ("他昨天去了北京，我今天来了", ["他昨天去了北京，", "我今天来了"]),
     ],
 )
 def test_a_long_sentence_is_split_at_clauses_then_words_then_anywhere(text, parts):
@@ -91,7 +92,33 @@ def test_pieces_are_the_whole_text_and_sentences_have_no_line_end(text, language
             assert piece.text == piece.text.strip()
             assert "\n" not in piece.text
             assert max_chars is None or len(piece.text) <= max_chars
-    assert join_pieces(pieces, ["X"] * sum(piece.is_sentence for piece in pieces)).count("\n") == text.count("\n")
+    translations = ["X"] * sum(piece.is_sentence for piece in pieces)
+    assert join_pieces(pieces, translations, (language, "en")).count("\n") == text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "joined"),
+    [
+        ("他昨天去了北京。我今天来了！\n你好吗？", ("zh", "en"), "[1] [2]\n[3]"),
+        ("他昨天去了北京。我今天来了！\n你好吗？", ("zh-CN", "ja"), "[1][2]\n[3]"),
+        (" Ja. Nein!\n Gut.", ("de", "zh"), " [1][2]\n [3]"),
+        ("Ja.  Nein!\n Gut.", ("de", "fr"), "[1]  [2]\n [3]"),
+    ],
+)
+def test_blanks_between_sentences_are_those_of_the_target_language(text, languages, joined):
+    assert join_pieces(split_text(text, languages[0]), ["[1]", "[2]", "[3]"], languages) == joined
+    lines = LinesBySentence(languages).translate(text.split("\n"), numbered)
+    assert "\n".join(line.text for [line] in lines) == joined
+
+
+def numbered(sentences):
+    for number, _ in enumerate(sentences, start=1):
+        yield [Translation(f"[{number}]", 0.0, 0.0, True)]
+
+
+def test_the_region_of_a_language_is_ignored():
+    for code in ("de", "de-AT", "de_DE", "DE"):
+        assert sentences("Dr. Müller, geb. am 3. Mai 1990. Ja.", code) == ["Dr. Müller, geb. am 3. Mai 1990.", "Ja."]
 
 
 def backwards(sentences):
@@ -101,7 +128,7 @@ def backwards(sentences):
 
 
 def test_lines_stay_lines():
-    by_sentence = LinesBySentence("de")
+    by_sentence = LinesBySentence(("de", "en"))
     lines = ["Ja. Nein?", "", " \u200b ", " Gut "]
     [first], [second], [third], [fourth] = by_sentence.translate(lines, backwards)
     assert first == Translation(".aJ ?nieN", -2.0, -4.0, False)
@@ -110,7 +137,7 @@ def test_lines_stay_lines():
 
 
 def test_lines_with_several_sentences_and_with_long_ones_are_counted_apart():
-    by_sentence = LinesBySentence("de", max_chars=8)
+    by_sentence = LinesBySentence(("de", "en"), max_chars=8)
     lines = ["Ja. Nein.", "ein langer Satz", "Ja. Ein langer Satz.", "noch ein langer", "kurz", ""]
     assert len(list(by_sentence.translate(lines, backwards))) == len(lines)
     assert (by_sentence.num_with_several, by_sentence.num_with_long) == (2, 3)
@@ -124,7 +151,7 @@ def test_a_line_is_answered_before_the_next_one_is_read():
             read.append(line)
             yield line
 
-    answers = LinesBySentence("de").translate(lines(), backwards)
+    answers = LinesBySentence(("de", "en")).translate(lines(), backwards)
     for number in (1, 2, 3):
         next(answers)
         assert len(read) == number
@@ -139,8 +166,8 @@ def test_every_line_has_an_answer_however_many_sentences_are_read_ahead(lines, m
         while chunk := list(islice(sentences, window)):
             yield from backwards(chunk)
 
-    answers = [*LinesBySentence("de", max_chars).translate(lines, in_windows)]
-    alone = chain.from_iterable(LinesBySentence("de", max_chars).translate([line], backwards) for line in lines)
+    answers = [*LinesBySentence(("de", "en"), max_chars).translate(lines, in_windows)]
+    alone = chain.from_iterable(LinesBySentence(("de", "en"), max_chars).translate([line], backwards) for line in lines)
     assert answers == [*alone]
     assert len(answers) == len(lines)
 
@@ -173,4 +200,4 @@ def test_without_the_library_lines_stay_whole_and_one_warning_says_what_to_insta
 def test_who_asks_for_sentences_without_the_library_gets_an_error(without_sentencex):
     assert splits_lines(True, 1)
     with pytest.raises(InputError, match=r"needs the library sentencex .*: pip install sentencex\.$"):
-        next(LinesBySentence("de").translate(["Ja."], backwards))
+        next(LinesBySentence(("de", "en")).translate(["Ja."], backwards))

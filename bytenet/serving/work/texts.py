@@ -11,10 +11,11 @@ from bytenet.serving.work.translating_threads import TranslatingThreads
 
 @dataclass(frozen=True)
 class TranslatedText:
-    """A text in pieces, with the candidates of each sentence, best first."""
+    """A text in pieces, the candidates of each sentence, best first, and the languages of both."""
 
     pieces: list[Piece]
     candidates: list[list[Candidate]]
+    languages: tuple[str, str]
 
     @property
     def best(self) -> str:
@@ -33,7 +34,7 @@ class TranslatedText:
 
     def _of_rank(self, rank: int) -> str:
         ranked = (candidates[rank if rank < len(candidates) else 0].text for candidates in self.candidates)
-        return join_pieces(self.pieces, ranked)
+        return join_pieces(self.pieces, ranked, self.languages)
 
 
 async def translate_texts(
@@ -60,7 +61,10 @@ async def translate_texts(
     future = threads.translate(engine, sentences, engine.max_candidates if num_alternatives else 1)
     candidates = await asyncio.wrap_future(future)
     of_sentence = iter(candidates)
-    return [TranslatedText(text, [next(of_sentence) for piece in text if piece.is_sentence]) for text in pieces]
+    return [
+        TranslatedText(text, [next(of_sentence) for piece in text if piece.is_sentence], engine.languages)
+        for text in pieces
+    ]
 
 
 def split_for(engine: Engine, text: str, into_sentences: bool) -> list[Piece]:
