@@ -46,7 +46,7 @@ _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
     "--min-chars", type=click.IntRange(min=0), default=20, show_default=True,
     help="Show only sentences with a reference of at least this many characters.",
 )  # fmt: skip
-@click.option("--language", default="en", show_default=True, help="Language of the translations (for thesis-BLEU).")
+@click.option("--language", default="en", show_default=True, help="Language of the translations (for BLEU).")
 @click.option(
     "--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True,
     help="Number of resampled corpora for the 95 % intervals; 0 for none.",

@@ -128,8 +128,8 @@ class Comparison:
 
 
 def corpus_measures(language: str) -> tuple[CorpusMeasure, ...]:
-    """BLEU, chrF2 and the thesis's BLEU, whose tokeniser needs the language."""
-    return bleu_measures()[0], chrf_measure(), thesis_bleu_measure(language)
+    """BLEU, chrF2 and the thesis's BLEU. Both kinds of BLEU split words by the rules of the language."""
+    return bleu_measures(language)[0], chrf_measure(), thesis_bleu_measure(language)
 
 
 def compare_translations(
@@ -146,7 +146,7 @@ def compare_translations(
         sources: the source sentences; None if they are not known.
         references: the correct translations.
         hypotheses: translations by the name of the system; one or two, A first.
-        language: of the translations, for the thesis's tokeniser.
+        language: of the translations, for the tokenisers of BLEU and of the thesis's BLEU.
         bootstrap: number of resampled corpora for the intervals; 0 for none. A and B get the same sentences. A single
             sentence has no interval.
         seed: of the resampling.

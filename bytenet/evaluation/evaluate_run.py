@@ -158,7 +158,7 @@ def text_scores(
         InputError: the numbers of hypotheses and references differ, or there are none.
     """
     check_parallel(hypotheses, references)
-    measures = bleu_measures()
+    measures = bleu_measures(language)
     counts = measures[0].count(hypotheses, references)
     bleu, length_ratio = (measure.score(counts, bootstrap, DEFAULT_SEED) for measure in measures)
     return [

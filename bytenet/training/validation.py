@@ -148,7 +148,7 @@ class Validator:
         references = self.pairs.target
         scores = {
             "val_loss": nats / characters,
-            "val_bleu": bleu(hypotheses, references, bootstrap=0).value,
+            "val_bleu": bleu(hypotheses, references, bootstrap=0, language=self._language).value,
             "val_chrf": chrf(hypotheses, references, bootstrap=0).value,
             "val_misclassification": sentence_misclassification(hypotheses, references).value,
         }

@@ -1,10 +1,13 @@
 """BLEU and chrF equal sacreBLEU in value, interval and signature."""
 
+import sys
+
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
 from bytenet.errors import InputError
 from bytenet.evaluation import bleu, chrf, length_ratio
+from bytenet.evaluation.metrics.bleu import _warn_of_characters
 
 HYPOTHESES = [
     "The cat sat on the mat .",
@@ -39,6 +42,27 @@ def test_value_interval_and_signature_equal_sacrebleu(measure, sacrebleu_metric,
     assert score.settings == metric.get_signature().format()
     assert "bs:200" in score.settings
     assert score.num_sentences == 6
+
+
+def test_words_are_split_by_the_rules_of_the_language():
+    hypotheses, references = ["他昨天去了北京大学。"], ["他昨天去了北京。"]
+    expected = BLEU(tokenize="zh").corpus_score(hypotheses, [references])
+    score = bleu(hypotheses, references, bootstrap=0, language="zh-CN")
+    assert score.value == pytest.approx(expected.score)
+    assert score.value > 60 > 1 > bleu(hypotheses, references, bootstrap=0).value
+    assert "tok:zh" in score.settings
+    assert length_ratio(hypotheses, references, bootstrap=0, language="zh").value == pytest.approx(10 / 8)
+
+
+def test_japanese_without_mecab_is_split_into_characters_with_one_warning(monkeypatch, caplog):
+    monkeypatch.setitem(sys.modules, "MeCab", None)
+    monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
+    _warn_of_characters.cache_clear()
+    scores = [bleu(["猫が好きです。"], ["犬が好きです。"], bootstrap=0, language="ja") for _ in range(2)]
+    assert scores[0].value > 50
+    assert "tok:char" in scores[0].settings
+    [message] = caplog.messages
+    assert "sacrebleu[ja]" in message
 
 
 def test_without_bootstrap_interval_and_its_signature_entry_are_missing():

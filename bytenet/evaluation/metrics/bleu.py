@@ -1,6 +1,8 @@
 """BLEU, chrF and the length ratio as sacreBLEU computes them, with signature and bootstrap interval."""
 
+import logging
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,13 +10,21 @@ import numpy as np
 from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED
 from bytenet.evaluation.metrics.corpus_measure import CorpusMeasure
 from bytenet.evaluation.metrics.scores import Score
+from bytenet.lite.languages import base_language
 
 if TYPE_CHECKING:
+    from sacrebleu.metrics import BLEU
     from sacrebleu.metrics.base import Metric
+
+_log = logging.getLogger(__name__)
 
 
 def bleu(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    bootstrap: int = 1000,
+    seed: int = DEFAULT_SEED,
+    language: str = "",
 ) -> Score:
     """Corpus BLEU of detokenised text, one reference a sentence, by sacreBLEU's defaults.
 
@@ -23,6 +33,9 @@ def bleu(
         references: their references, in the same order.
         bootstrap: number of resampled corpora for the interval; 0 for no interval.
         seed: of the resampling.
+        language: code of the language of the texts. sacreBLEU splits Chinese, Japanese and Korean into words with other
+            tokenisers than the rest. If MeCab is not installed, Japanese and Korean are split into characters, and a
+            warning says so.
 
     Returns:
         A `Score` from 0 to 100 with sacreBLEU's signature.
@@ -33,7 +46,7 @@ def bleu(
     Reference:
         Papineni et al. 2002; Post 2018, "A Call for Clarity in Reporting BLEU Scores".
     """
-    return bleu_measures()[0].measure(hypotheses, references, bootstrap, seed)
+    return bleu_measures(language)[0].measure(hypotheses, references, bootstrap, seed)
 
 
 def chrf(
@@ -50,7 +63,11 @@ def chrf(
 
 
 def length_ratio(
-    hypotheses: Sequence[str], references: Sequence[str], bootstrap: int = 1000, seed: int = DEFAULT_SEED
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    bootstrap: int = 1000,
+    seed: int = DEFAULT_SEED,
+    language: str = "",
 ) -> Score:
     """Words of the translations divided by words of the references, as BLEU counts them.
 
@@ -59,16 +76,34 @@ def length_ratio(
     Returns:
         A `Score` with sacreBLEU's signature; 1 if both are equally long.
     """
-    return bleu_measures()[1].measure(hypotheses, references, bootstrap, seed)
+    return bleu_measures(language)[1].measure(hypotheses, references, bootstrap, seed)
 
 
-def bleu_measures() -> tuple[CorpusMeasure, CorpusMeasure]:
+def bleu_measures(language: str = "") -> tuple[CorpusMeasure, CorpusMeasure]:
     """`bleu` and `length_ratio` as measures. Both use the same counts."""
+    metric = _bleu_metric(base_language(language))
+    return _of_sacrebleu("BLEU", metric), _of_sacrebleu("length-ratio", metric, attribute="ratio", digits=3)
+
+
+def _bleu_metric(language: str) -> "BLEU":
     from sacrebleu.metrics import BLEU
 
     # force: no warning about tokenised text. sacreBLEU suspects it if lines end in " .".
-    metric = BLEU(force=True)
-    return _of_sacrebleu("BLEU", metric), _of_sacrebleu("length-ratio", metric, attribute="ratio", digits=3)
+    try:
+        return BLEU(force=True, trg_lang=language)
+    except RuntimeError:  # MeCab is missing
+        _warn_of_characters(language)
+        return BLEU(force=True, tokenize="char")
+
+
+@cache
+def _warn_of_characters(language: str) -> None:
+    """Log once for each language that BLEU counts characters."""
+    _log.warning(
+        "BLEU counts characters instead of words, because sacreBLEU's tokeniser for %s is not installed. To count "
+        "words: pip install 'sacrebleu[%s]'",
+        language, language,
+    )  # fmt: skip
 
 
 def chrf_measure() -> CorpusMeasure:
