@@ -12,9 +12,9 @@ import click
 def launch(ctx: click.Context, workers: int, command: tuple[str, ...]) -> None:
     """Run COMMAND as several workers on this machine, which train together: bytenet launch -- train numbers --run DIR
 
-    They share each batch. Each uses a GPU of its own if there are any, or its share of the processor. Lines of their
-    output begin with the number of the worker. If one fails, all end. For several machines, see
-    docs/several-machines.md.
+    The workers share each batch. The GPUs are divided equally; fewer GPUs than workers is an error. Without GPUs, each
+    worker uses its share of the processor. Lines of their output begin with the number of the worker. If one fails, all
+    end. For several machines, see docs/several-machines.md.
     """
     if command[0] != "train":
         raise click.UsageError(f"Only train can have several workers, not {command[0]!r}.")

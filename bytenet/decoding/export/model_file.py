@@ -52,7 +52,7 @@ def export_model_file(
     if reranker is not None:
         _check_reranker(translator, reranker.name, engines)
     if isinstance(model, Ensemble):
-        raise InputError("A .bytenet file has one model. Export an ensemble with --format saved-model or litert.")
+        raise InputError("A .bytenet file has one model. Export the ensemble as a SavedModel or as a .tflite file.")
     _check_can_be_read(translator)
     data = DataConfig(source_language=languages[0], target_language=languages[1], max_length=max_length)
     config = Config(model=model.config, data=data, decoding=translator.decoding)
