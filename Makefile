@@ -23,7 +23,7 @@ help:
 	@echo "make test-backends  compare the numbers of JAX and PyTorch with those of TensorFlow"
 	@echo "make fuzz           try sixteen readers of files with 10,000 damaged or random inputs (CASES=..., SEED=...)"
 	@echo "make fuzz-server    send 10,000 bad and odd requests to a translation server"
-	@echo "make crash-test     kill commands at random moments, fill the disk (KILLS=..., SEED=...; 15 to 30 minutes)"
+	@echo "make crash-test     kill commands at random moments, fill the disk (KILLS=..., SEED=...; about half an hour)"
 	@echo "make lint           check the style and the types of the code"
 
 install: $(INSTALLED)
