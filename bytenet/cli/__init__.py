@@ -26,7 +26,7 @@ _VERBS = {
     "average": "Average the last checkpoints of a run into one model.",
     "translate": "Translate lines of text.",
     "models": "List the pretrained models.",
-    "attention": "Draw what each symbol of a translation attends to.",
+    "attention": "Draw what each character of a translation attends to.",
     "score": "Give the log-probability of translations.",
     "export": "Save a model for other programs, in one folder or file.",
     "evaluate": "Translate a test set and score it.",

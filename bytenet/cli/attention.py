@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="Draw what each symbol of a translation attends to.")
+@click.command(short_help="Draw what each character of a translation attends to.")
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("source", required=False, type=click.Path(path_type=Path))
 @click.option("--text", "texts", multiple=True, help="A sentence, instead of a file; may be repeated.")
@@ -15,7 +15,10 @@ import click
     help="Translations of SOURCE, line by line.  [default: the model's own]",
 )
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for the files.  [default: RUN/attention]")
-@click.option("--max-sentences", type=click.IntRange(min=1), default=10, show_default=True, help="Use the first ones.")
+@click.option(
+    "--max-sentences", type=click.IntRange(min=1), default=10, show_default=True,
+    help="Largest number of sentences to draw. The first ones are used.",
+)  # fmt: skip
 def attention(
     model_path: Path,
     source: Path | None,

@@ -30,7 +30,7 @@ _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
 @click.option("--reference", type=_PATH, required=True, help="The correct translations, line by line.")
 @click.option(
     "--name", default="test", show_default=True,
-    help="Of the evaluation, where A and B are run folders: the name of the files in RUN/evaluation.",
+    help="Name of the evaluation to read, if A or B is a run folder (files in RUN/evaluation).",
 )  # fmt: skip
 @click.option("--source", type=_PATH, help="The source sentences, to show them beside the translations.")
 @click.option(

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--name",
-    help="Name of the saved files, and in --json.  [default: --source's name, or the split, after the name of "
-    "--corpus]",
+    help="Name of the saved files, and in --json.  [default: file name of --source; with --corpus, CORPUS.SPLIT; "
+    "else SPLIT]",
 )
 @click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
 @search_options

@@ -22,8 +22,8 @@ _MOST_CARD_BYTES = 1 << 20
 )  # fmt: skip
 @click.option(
     "--precision", type=click.Choice(["float32", "float16", "int8"]), default="float32", show_default=True,
-    help="Of the weights in a file. float16 halves the file. int8 is smaller than float16 only with --engine lite, and "
-    "changes more translations.",
+    help="Precision of the weights in a file. float16 halves the file. int8 is smaller than float16 only with "
+    "--engine lite, and changes more translations.",
 )  # fmt: skip
 @click.option(
     "--engine", "engines", type=click.Choice(["both", "full", "lite"]), default="both", show_default=True,

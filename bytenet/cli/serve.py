@@ -52,7 +52,7 @@ class _Seconds(click.FloatRange):
 )  # fmt: skip
 @click.option(
     "--api-keys", type=click.Path(path_type=Path, dir_okay=False),
-    help=f"File with a key a line. Requests need one of them as api_key. {_KEYS_VARIABLE} may hold keys instead, "
+    help=f"File with one key per line. Requests need one of them as api_key. {_KEYS_VARIABLE} may hold keys instead, "
     "separated by blanks.",
 )  # fmt: skip
 @click.option(

@@ -22,7 +22,7 @@ _MEASURED = {
 def benchmark() -> None:
     """Measure speed and memory on this machine.
 
-    Every measurement is warmed up and repeated. The result is the median, with the least and the most. Cases of one
+    Every measurement is warmed up and repeated. The result is the median, with minimum and maximum. Cases of one
     benchmark take turns, so their ratios are more reliable than their times, which depend on the machine and its load.
     The compile cache is off, so that the time to compile is always the whole time.
     """

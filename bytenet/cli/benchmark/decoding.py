@@ -75,7 +75,7 @@ def decoding(
         "method": lambda cost: cost.case.method,
         "XLA": lambda cost: "yes" if cost.case.jit_compile else "no",
         "compile s": lambda cost: f"{cost.compile_seconds:.1f}",
-        "ms per step, median (least to most)": lambda cost: cost.milliseconds,
+        "ms per step, median (min to max)": lambda cost: cost.milliseconds,
         "characters/s": lambda cost: f"{cost.characters_per_second:,.0f}",
         "against the first": lambda cost: f"{cost.milliseconds.median / costs[0].milliseconds.median:.2f}",
     }

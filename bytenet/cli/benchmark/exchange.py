@@ -17,7 +17,7 @@ def _columns(time_of: Callable[[Any], Any]) -> Columns:
     return {
         "workers": lambda row: time_of(row).workers,
         "MB": lambda row: f"{time_of(row).megabytes:g}",
-        "ms, median (least to most)": lambda row: time_of(row).seconds.scaled(1000),
+        "ms, median (min to max)": lambda row: time_of(row).seconds.scaled(1000),
     }
 
 

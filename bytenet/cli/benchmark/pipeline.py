@@ -31,7 +31,7 @@ def pipeline(preset_or_file: str, overrides: tuple[str, ...], repeats: int, as_j
     rates = measure_pipeline(pairs, vocabulary, data_config, repeats)
     rate_columns: Columns = {
         "stage": lambda rate: rate.stage,
-        "pairs/s, median (least to most)": lambda rate: f"{rate.pairs_per_second:,.0f}",
+        "pairs/s, median (min to max)": lambda rate: f"{rate.pairs_per_second:,.0f}",
         "characters/s": lambda rate: f"{rate.chars_per_second.median:,.0f}",
     }
     padding_columns: Columns = {

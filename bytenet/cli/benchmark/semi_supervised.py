@@ -15,7 +15,7 @@ _PART_COLUMNS: Columns = {
     "text": lambda cost: cost.side or "",
     "batch": lambda cost: f"{cost.rows} x {cost.length}",
     "of the batches": lambda cost: f"{cost.share:.0%}",
-    "ms, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+    "ms, median (min to max)": lambda cost: cost.seconds.scaled(1000),
     "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
 }
 
@@ -70,7 +70,7 @@ def semi_supervised(
 def _step_columns(parts: Sequence[str]) -> Columns:
     return {
         "case": lambda cost: cost.case,
-        "ms per step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "ms per step, median (min to max)": lambda cost: cost.seconds.scaled(1000),
         **{part: _part_column(part) for part in parts},
         "s to compile": lambda cost: f"{cost.compile_seconds:.1f}",
         "times pairs only": lambda cost: "" if cost.beam_size is None else f"{cost.times_pairs_only:.2f}",

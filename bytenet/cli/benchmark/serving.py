@@ -13,9 +13,12 @@ from bytenet.cli.benchmark.output import Columns, print_rows
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 @click.option(
     "--texts", "texts_path", type=click.Path(path_type=Path, dir_okay=False),
-    help="File with a text a line.  [default: sources of the run's training pairs]",
+    help="File with one text per line.  [default: sources of the run's training pairs]",
 )  # fmt: skip
-@click.option("--max-texts", type=click.IntRange(min=1), default=2000, show_default=True, help="Use the first ones.")
+@click.option(
+    "--max-texts", type=click.IntRange(min=1), default=2000, show_default=True,
+    help="Largest number of texts. The first ones are used.",
+)  # fmt: skip
 @click.option("--clients", type=click.IntRange(min=1), default=32, show_default=True, help="Clients at the same time.")
 @click.option(
     "--seconds", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True,

@@ -21,7 +21,7 @@ _COSTS: Columns = {
 }
 _RATES: Columns = {
     "training from": lambda rate: rate.pairs_from,
-    "padded target characters/s, median (least to most)": lambda rate: f"{rate.positions_per_second:,.0f}",
+    "padded target characters/s, median (min to max)": lambda rate: f"{rate.positions_per_second:,.0f}",
     "times memory": lambda rate: f"{rate.ratio:.3f}",
 }
 

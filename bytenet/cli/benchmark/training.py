@@ -102,7 +102,7 @@ def _print_workers(cases: "Sequence[TrainingCase]", workers: Sequence[int], repe
     columns: Columns = {
         "case": lambda cost: cost.case,
         "workers": lambda cost: cost.workers,
-        "ms per step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "ms per step, median (min to max)": lambda cost: cost.seconds.scaled(1000),
         "MB of gradient": lambda cost: f"{cost.exchanged_megabytes:.1f}",
         "ms to exchange it": lambda cost: cost.exchange_seconds.scaled(1000),
         "share of exchange": lambda cost: f"{cost.share_of_exchange.median:.1%}",
@@ -114,7 +114,7 @@ def _columns(run_minutes: float | None) -> Columns:
     """The columns for rows of `TrainingCost`."""
     columns: dict[str, Callable[[Any], object]] = {
         "case": lambda cost: cost.case,
-        "ms per step, median (least to most)": lambda cost: cost.seconds.scaled(1000),
+        "ms per step, median (min to max)": lambda cost: cost.seconds.scaled(1000),
         "pairs/s": lambda cost: f"{cost.observations.median:.1f}",
         "chars/s": lambda cost: f"{cost.characters.median:,.0f}",
         "GFLOP per step": lambda cost: f"{cost.gigaflops_a_step:.1f}",

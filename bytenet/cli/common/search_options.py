@@ -24,17 +24,17 @@ _OPTIONS = (
     click.option(
         "--temperature",
         type=click.FloatRange(min=0, min_open=True),
-        help="Of --samples: below 1, likely characters are drawn more often; above 1, unlikely ones.",
+        help="For --samples: below 1, likely characters are drawn more often; above 1, unlikely ones.",
     ),
     click.option(
-        "--top-k", type=click.IntRange(min=0), help="Of --samples: draw only the K likeliest characters; 0 is all."
+        "--top-k", type=click.IntRange(min=0), help="For --samples: draw only the K likeliest characters; 0 is all."
     ),
     click.option(
         "--top-p",
         type=click.FloatRange(min=0, max=1, min_open=True),
-        help="Of --samples: draw only the likeliest characters, as few as together have this probability.",
+        help="For --samples: draw only the likeliest characters, as few as together have this probability.",
     ),
-    click.option("--seed", type=click.IntRange(min=0), help="Of --samples: another seed gives others."),
+    click.option("--seed", type=click.IntRange(min=0), help="Seed of the random translations (--samples)."),
     click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations."),
     click.option(
         "--length-penalty-rule",
@@ -69,7 +69,7 @@ _OPTIONS = (
     click.option(
         "--mbr/--no-mbr",
         default=None,
-        help="Minimum Bayes risk: rank the hypotheses by how much the others are like them (chrF), for example with "
+        help="Minimum Bayes risk: rank the hypotheses by their mean similarity (chrF) to the others, for example with "
         "--samples 32.",
     ),
     click.option(

@@ -34,6 +34,6 @@ class _ReportByDefault(LazyGroup):
 def data() -> None:
     """Look at a corpus before training: lengths, buckets, alphabet, odd pairs.
 
-    `bytenet data report --help` explains what is shown, `bytenet data back-translate --help` how to use text without
-    translations, and `bytenet data shard --help` what to do with more text than fits into memory.
+    `bytenet data report --help` explains what is shown, `bytenet data back-translate --help` how to use monolingual
+    text, and `bytenet data shard --help` what to do with more text than fits into memory.
     """

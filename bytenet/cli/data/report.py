@@ -19,8 +19,7 @@ def report(preset_or_file: str | None, overrides: tuple[str, ...], as_json: bool
     With --set data.corpus=NAME, PRESET_OR_FILE can be left out.
 
     The report has a histogram of lengths, the buckets with their batches and padding, the alphabet with rare and odd
-    characters, pairs that may not be translations of each other, and how much of the text without translations would
-    be used.
+    characters, pairs that may not be translations of each other, and how much of the monolingual text would be used.
     """
     if list_corpora:
         if preset_or_file is not None or overrides:

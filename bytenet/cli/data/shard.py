@@ -68,7 +68,8 @@ def shard(
     lines on standard input. Give other text files, plain or .gz, in pairs: first the sources, then the targets. Several
     inputs are read one after the other.
 
-    It is one pass in bounded memory. The report says which pairs were left out and why, with examples. Then train with:
+    The command reads the text once, in bounded memory. The report says which pairs were left out and why, with
+    examples. Then train with:
 
     \b
       data:
