@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import Field, with_config
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from bytenet.config import PATH_KEYS, Config, forbidden_changes, load_config
+from bytenet.config import Config, forbidden_changes, load_config
 from bytenet.errors import MOST_LINE_CHARS, InputError, MissingFileError
 from bytenet.files import LOCK_NAME, PARTIAL, remove, write_text_atomic
 from bytenet.limits import read_json
@@ -264,7 +264,6 @@ class RunFolder:
         changes = [
             f"{key} was {saved!r} and is {requested!r}"
             for key, saved, requested in forbidden_changes(self.config, config)
-            if key not in PATH_KEYS  # files may be moved
         ]
         if changes:
             raise InputError(

@@ -97,6 +97,7 @@ def test_resume_accepts_and_saves_new_training_settings_and_paths(tmp_path):
         ("model.dropout=0.5", "model.dropout was 0.2 and is 0.5"),
         ("data.batch_size=8", "data.batch_size was 16 and is 8"),
         ("training.seed=2", "training.seed was 1 and is 2"),
+        ("training.start=/large", "training.start was None and is '/large'"),
         ("training.optimizer=sgd", "training.optimizer was 'adam' and is 'sgd'"),
         ("training.ema_momentum=0.9", "training.ema_momentum was None and is 0.9"),
         ("training.early_stopping_metric=val_bleu", "training.early_stopping_metric was 'val_loss' and is 'val_bleu'"),
@@ -109,6 +110,12 @@ def test_resume_refuses_the_settings_of_another_run(run, override, message):
     with pytest.raises(InputError, match=message):
         RunFolder.create(run.path, other, VOCABULARY, resume=True)
     assert RunFolder.open(run.path).config == CONFIG
+
+
+def test_resume_refuses_to_leave_out_the_start(tmp_path):
+    run = RunFolder.create(tmp_path / "run", load_config("digits", ["training.start=/large"]), VOCABULARY)
+    with pytest.raises(InputError, match=r"training\.start was '/large' and is None"):
+        run.check_settings(CONFIG)
 
 
 @pytest.mark.parametrize(

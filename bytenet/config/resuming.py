@@ -1,12 +1,13 @@
-"""Which changes of a configuration forbid to resume a run with it."""
+"""Changes of settings that a resumed run must not have."""
 
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+from bytenet.config.building import PATH_KEYS
 from bytenet.config.checks import Fixed
 from bytenet.config.config import Config
 
-# Every setting of these sections decides about the variables of the model, or about the order of the batches.
+# The variables of the model and the order of the batches depend on these sections. Files may be moved.
 _FIXED_SECTIONS = ("model", "data")
 # The checkpoints have the best score so far. Later scores are compared with it, so all must be measured alike.
 _OF_SCORES = ("evaluation.max_sentences", "evaluation.batch_norm_statistics")
@@ -16,7 +17,7 @@ _OF_BEAMS = ("decoding.length_penalty", "decoding.length_penalty_rule")
 
 
 def forbidden_changes(saved: Config, requested: Config) -> list[tuple[str, Any, Any]]:
-    """The changes with which a run cannot be resumed.
+    """The changes of settings with which a run cannot be resumed.
 
     Args:
         saved: configuration of the run.
@@ -29,7 +30,8 @@ def forbidden_changes(saved: Config, requested: Config) -> list[tuple[str, Any, 
     return [
         (key, before, after)
         for key, before, after in saved.differences(requested)
-        if key.partition(".")[0] in _FIXED_SECTIONS or (key in aspects and aspects[key](before) != aspects[key](after))
+        if (key.partition(".")[0] in _FIXED_SECTIONS and key not in PATH_KEYS)
+        or (key in aspects and aspects[key](before) != aspects[key](after))
     ]
 
 
