@@ -33,6 +33,13 @@ class Config:
         return self.semi_supervised.parts
 
     @property
+    def has_start(self) -> bool:
+        """Whether the run starts from a trained model, and takes over its settings."""
+        if self.semi_supervised.enabled:
+            return any(self.semi_supervised.starts.values())
+        return self.training.start is not None
+
+    @property
     def has_joint_statistics(self) -> bool:
         """Whether batch normalisation uses the statistics of all replicas, which then wait for each other in a step."""
         return self.model.has_batch_statistics and self.training.sync_batch_norm

@@ -109,10 +109,12 @@ def check_longest(
         lengths["validation pair"] = int(max(pair_lengths(validation, vocabulary)))
     for what, length in lengths.items():
         if length > longest:
+            advice = "Set data.max_length lower" if what.startswith("batch") else "Leave out the pair"
+            if not config.has_start:
+                advice += f", or set model.max_positions to {length}"
             raise ConfigError(
                 f"The longest {what} has {length:,} symbols, with the end symbol and padding, but the model reads at "
-                f"most {longest:,}. Set model.max_positions to {length}"
-                + (", or data.max_length lower." if what.startswith("batch") else ", or leave out the pair.")
+                f"most {longest:,}. {advice}."
             )
 
 

@@ -8,21 +8,31 @@ from bytenet.training import train
 
 
 @pytest.mark.parametrize(
-    ("patience", "lost"),
+    ("patience", "effect"),
     [("2", "training.early_stopping_patience does nothing"), ("null", "nothing tells when to stop")],
 )
-def test_no_validation_pairs_give_a_warning(smallest_config, beginnings, tmp_path, capsys, patience, lost):
+def test_no_validation_pairs_give_a_warning(smallest_config, beginnings, tmp_path, capsys, patience, effect):
     (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
     files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
     nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
     settings = ("data.corpus=files", *nothing, *files, f"training.early_stopping_patience={patience}")
     train(smallest_config(*settings), tmp_path / "run")
-    assert f"no validation pairs, so {lost} and the last model is kept. Give " in capsys.readouterr().err
+    assert f"no validation pairs, so {effect} and the last model is kept. Give " in capsys.readouterr().err
 
 
 def test_targets_longer_than_the_length_rule_give_a_warning(smallest_config, beginnings, tmp_path, capsys):
     train(smallest_config("model.unfold_scale=0.2", "model.unfold_offset=0"), tmp_path / "run")
     assert "of the training targets are longer than the model may write" in capsys.readouterr().err
+
+
+def test_targets_longer_than_the_rule_of_a_start_do_not_ask_for_another_rule(
+    smallest_config, supervised_run, beginnings, tmp_path, capsys
+):
+    start = supervised_run("start", "model.unfold_scale=0.2", "model.unfold_offset=0")
+    train(smallest_config(f"training.start={start.path}"), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert "longer than the model may write for their sources. The limit is that of the model that the run" in said
+    assert "model.unfold_scale" not in said
 
 
 def test_message_describes_the_monolingual_text(semi_config, beginnings, tmp_path, capsys):

@@ -32,7 +32,7 @@ class SemiSupervisedConfig:
     trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator stays as it is
     # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
-    # The model that each translator starts from, named as in `training.start`. The run takes over its sizes and its
+    # The model that each translator starts from, named as in `training.start`. The run takes over its settings and its
     # vocabulary. Two starts must have the same.
     start_forward: Name | None = None
     start_backward: Name | None = None

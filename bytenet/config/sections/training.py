@@ -29,7 +29,7 @@ class TrainingConfig:
     """
 
     # Folder of a finished run, a .bytenet file, or the name of a pretrained model (`bytenet models`). The training
-    # starts from its model, with its vocabulary and the sizes of its model.
+    # starts from its model, with the settings (except dropout) and the vocabulary of that model.
     start: Annotated[Name | None, Fixed(is_set)] = None
     # ByteNet only: sets of residual blocks to add at the end of the encoder and of the decoder of that model. At first,
     # they change nothing.

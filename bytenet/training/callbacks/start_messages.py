@@ -27,9 +27,9 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
         progress.say(message)
     if not corpus.validation:
         patience = task.config.training.early_stopping_patience
-        lost = "nothing tells when to stop" if patience is None else "training.early_stopping_patience does nothing"
+        effect = "nothing tells when to stop" if patience is None else "training.early_stopping_patience does nothing"
         progress.say(
-            f"warning: there are no validation pairs, so {lost} and the last model is kept. Give validation pairs as "
+            f"warning: there are no validation pairs, so {effect} and the last model is kept. Give validation pairs as "
             "data.validation_source and data.validation_target."
         )
     for message in _warnings_of_long_targets(task, model):
@@ -39,6 +39,9 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
 def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
     """Warnings of translations that the length policy cuts off, as far as the training pairs show."""
     translators = task.translators(model)
+    advice = "A larger model.unfold_scale or model.unfold_offset gives it room."
+    if task.config.has_start:
+        advice = "The limit is that of the model that the run starts from."
     for direction in task.directions:
         translator = translators[direction.name]
         if translator.length_policy.pads_to_pair:
@@ -50,5 +53,5 @@ def _warnings_of_long_targets(task: Task, model: keras.Model) -> Iterator[str]:
         if too_long > SHARE_OF_LONG_TARGETS:
             yield (
                 f"warning: {too_long:.1%} of the training {direction.writes}s are longer than the model may write for "
-                f"their {direction.reads}s. A larger model.unfold_scale or model.unfold_offset gives it room."
+                f"their {direction.reads}s. {advice}"
             )

@@ -141,14 +141,16 @@ def describe_starts(config: Config, vocabulary: Vocabulary, counts: Mapping[str,
         counts: how often each character occurs in the training pairs.
     """
     starts, added = starts_of(config), config.training.added_sets
-    models, whose = ("model", "its") if len(starts) == 1 else ("models", "their")
-    sizes = f"sizes, {added} more set{'s'[: added > 1]} in each half" if added else "sizes"
+    models, their = ("model", "its") if len(starts) == 1 else ("models", "their")
+    settings = "settings (model.*, except dropout)"
+    if added:
+        settings += f", {added} more set{'s'[: added > 1]} in each half"
     known = set(vocabulary.characters)
     unknown = {character: count for character, count in counts.items() if character not in known}
     share = sum(unknown.values()) / max(1, sum(counts.values()))
     return (
-        f"starts from the {models} of {' and '.join(start.model for start in starts)}, with {whose} {sizes} and "
-        f"{whose} vocabulary, in which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown "
+        f"starts from the {models} of {' and '.join(start.model for start in starts)}, with {their} {settings} and "
+        f"{their} vocabulary, in which {len(unknown):,} of the {len(counts):,} characters of the pairs are unknown "
         f"({share:.2%} of the text)"
     )
 
@@ -166,8 +168,8 @@ def _check_direction(source: RunFolder | ModelFile, start: Start, data: DataConf
     if isinstance(source, RunFolder):
         advice = " If only the names of the languages are wrong, correct them in the config.yaml of that run."
     else:
-        as_set = start.languages == (data.source_language, data.target_language)
-        source_language, target_language = languages if as_set else languages[::-1]
+        reads_source = start.languages == (data.source_language, data.target_language)
+        source_language, target_language = languages if reads_source else languages[::-1]
         advice = (
             f" If only the names are wrong, set data.source_language to {source_language} and data.target_language to "
             f"{target_language}."

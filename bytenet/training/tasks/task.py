@@ -27,7 +27,7 @@ from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
 from bytenet.training.tasks.pairs.stream import Stream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
-from bytenet.training.tasks.starts import describe_starts, load_starts, starts_of
+from bytenet.training.tasks.starts import describe_starts, load_starts
 from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
 
 SHARE_OF_LONG_TARGETS = 0.01
@@ -185,7 +185,7 @@ class Task(ABC):
 
     def messages_of_starting(self) -> Iterator[str]:
         """Messages for a run that does not go on from a checkpoint."""
-        if starts_of(self.config):
+        if self.config.has_start:
             yield describe_starts(self.config, self.vocabulary, self.pairs.character_counts())
 
     def data_fingerprint(self) -> str:

@@ -27,7 +27,9 @@ def test_runs_start_from_supervised_runs(
     settings = [f"semi_supervised.start_{name}={folder.path}" for name, folder in starts.items()]
     train(semi_config(*settings, "model.dropout=0.2"), tmp_path / "run")
     names = " and ".join(str(folder.path) for folder in starts.values())
-    assert f"starts from the models of {names}, with their sizes and their vocabulary, in" in capsys.readouterr().err
+    taken = "their settings (model.*, except dropout) and their vocabulary"
+    said = f"starts from the models of {names}, with {taken}, in which"
+    assert said in capsys.readouterr().err
     train(semi_config(settings[1]), tmp_path / "half")
     both, half = beginnings
     for name, folder in starts.items():
@@ -253,6 +255,13 @@ def test_start_of_another_family_is_refused(smallest_config, supervised_run, tmp
     config = replace(smallest_config(f"training.start={supervised_run('start').path}"), model=TransformerConfig())
     with pytest.raises(InputError, match=r"model\.family is transformer, but the model of training\.start has bytenet"):
         train(config, tmp_path / "run")
+
+
+def test_pair_that_a_start_cannot_read_gives_no_advice_to_change_the_model(smallest_config, supervised_run, tmp_path):
+    family = ("model.family=transformer", "model.num_sets=null", "model.dilations=null", "model.heads=2")
+    start = supervised_run("start", *family, "model.positions=learned", "model.max_positions=12")
+    with pytest.raises(InputError, match=r"The longest validation pair .* reads at most 12\. Leave out the pair\.$"):
+        train(smallest_config(f"training.start={start.path}", "data.max_length=11"), tmp_path / "run")
 
 
 def test_all_rates_of_dropout_are_those_of_the_run(smallest_config, supervised_run, tmp_path):
