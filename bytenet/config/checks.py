@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass as checking_dataclass
 
 _T = TypeVar("_T")
@@ -19,8 +19,19 @@ def checked(cls: type[_T]) -> type[_T]:
 
 def problem_of(item: Mapping[str, Any]) -> str:
     """What is wrong with a value: "should be ...". The item is one of `ValidationError.errors`."""
-    message: str = item["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return message.replace("a valid tuple", "a list, such as [1, 2]")
+    message: str = item["msg"]
+    return message.removeprefix("Value error, ").removeprefix("Input ")
+
+
+def _list_like(example: str) -> BeforeValidator:
+    """Refuses what is no list, and shows one."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"should be a list, such as {example}")
+        return value
+
+    return BeforeValidator(check)
 
 
 def _odd(value: int) -> int:
@@ -57,9 +68,11 @@ Odd = Annotated[int, Field(ge=1, le=_LARGEST), AfterValidator(_odd)]
 Character = Annotated[str, AfterValidator(_one_character)]
 Name = Annotated[str, Field(min_length=1)]
 # YAML and Python callers pass lists. The configuration has tuples, which cannot change.
-Positives = Annotated[tuple[Positive, ...], Field(strict=False, max_length=MOST_LAYERS), AfterValidator(_not_empty)]
-Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty)]
-Years = Annotated[tuple[Annotated[int, Field(ge=2008, le=2016)], ...], Field(strict=False), AfterValidator(_not_empty)]
+LayerNumbers = Annotated[tuple[Positive, ...], Field(strict=False), _list_like("[1, 2]")]
+Positives = Annotated[LayerNumbers, Field(max_length=MOST_LAYERS), AfterValidator(_not_empty)]
+Names = Annotated[tuple[Name, ...], Field(strict=False), AfterValidator(_not_empty), _list_like("[GPU:0, GPU:1]")]
+Year = Annotated[int, Field(ge=2008, le=2016)]
+Years = Annotated[tuple[Year, ...], Field(strict=False), AfterValidator(_not_empty), _list_like("[2013, 2014]")]
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
         ("model.dim=7", "model.dim is 7, but should be a multiple of 2."),
         ("model.encoder_kernel_size=4", "model.encoder_kernel_size is 4, but should be an odd number."),
         ("model.dilations=3", "model.dilations is 3, but should be a list, such as [1, 2]."),
+        ("training.devices=GPU:0", "training.devices is 'GPU:0', but should be a list, such as [GPU:0, GPU:1]."),
+        ("data.train_years=2013", "data.train_years is 2013, but should be a list, such as [2013, 2014]."),
         ("model.dilations=[1, 0]", "model.dilations is [1, 0], but should be greater than or equal to 1."),
         ("model.dilations=[]", "model.dilations is [], but should have at least one item."),
         ("training.loss=token", "training.loss is 'token', but should be 'character' or 'sentence'."),

@@ -1,10 +1,10 @@
 """ConvS2S: gated convolutions, with attention in each layer of the decoder."""
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from bytenet.config.checks import Positive, Positives, checked
+from bytenet.config.checks import LayerNumbers, Positive, Positives, checked
 from bytenet.config.model import ModelConfig
 
 
@@ -65,7 +65,7 @@ class ConvS2SConfig(ModelConfig):
     decoder_kernel_sizes: Positives = (5,) * 6  # taps, those that see the past and the present
     output_dim: Positive = 128  # width o between the decoder and the softmax
     # The layers of the decoder that attend to the source, from 1; None is all. Without any, the source is not read.
-    attention_layers: Annotated[tuple[Positive, ...], Field(strict=False)] | None = None
+    attention_layers: LayerNumbers | None = None
     source_positions: bool = True  # trained vectors for the positions of the source
     target_positions: bool = True
     max_positions: Positive = 1024  # longest sequences, if there are positions
@@ -79,8 +79,8 @@ class ConvS2SConfig(ModelConfig):
     @property
     def attending_layers(self) -> tuple[int, ...]:
         """The numbers of the layers of the decoder that attend to the source, from 1."""
-        every = tuple(range(1, len(self.decoder_widths) + 1))
-        return every if self.attention_layers is None else self.attention_layers
+        all_layers = tuple(range(1, len(self.decoder_widths) + 1))
+        return all_layers if self.attention_layers is None else self.attention_layers
 
     @property
     def longest_sequence(self) -> int | None:
