@@ -9,7 +9,7 @@ from bytenet.presets import measured_files
 
 
 @dataclass(frozen=True)
-class Reached:
+class Score:
     """The scores after some minutes of a training.
 
     Attributes:
@@ -24,7 +24,7 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTraining:
     """One training with a preset.
 
     Attributes:
@@ -37,13 +37,15 @@ class Measured:
     machine: str
     commit: str
     scored: str
-    reached: tuple[Reached, ...]
+    reached: tuple[Score, ...]
 
 
-def measured(preset: str) -> Measured | None:
+def measured(preset: str) -> MeasuredTraining | None:
     """The figures that were measured with a preset, or None if there are none."""
     file = measured_files().get(preset)
-    return None if file is None else TypeAdapter(Measured).validate_python(yaml.safe_load(file.read_text("utf-8")))
+    return (
+        None if file is None else TypeAdapter(MeasuredTraining).validate_python(yaml.safe_load(file.read_text("utf-8")))
+    )
 
 
 def expectation(preset: str) -> str | None:

@@ -64,8 +64,8 @@ class ValidationTools:
     Attributes:
         model: as given.
         greedy: greedy search, with which the thesis watched training.
-        decoder: search with `evaluation.beam_size`, otherwise as translators search later, but without what ranks or
-            changes the hypotheses of a search (coverage penalty, reranking, minimum Bayes risk, unknown symbols).
+        decoder: search with `evaluation.beam_size`, and the length penalty and the least length of `decoding`. The
+            coverage penalty, reranking, minimum Bayes risk and the replacement of unknown symbols are left out.
         sentence_losses: function from inputs of the model to the nats of each sentence, float32 `(batch,)`.
     """
 

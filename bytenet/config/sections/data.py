@@ -36,7 +36,7 @@ class DataConfig:
     synthetic_source: Name | None = None
     synthetic_target: Name | None = None
     synthetic_tag: Character | None = "⇄"
-    pair_copies: Positive = 1  # how often each pair comes in an epoch, synthetic ones apart
+    pair_copies: Positive = 1  # how often each pair comes in an epoch; synthetic pairs come once
     # Years of NewsTest, for corpora that consist of NewsTests or are evaluated on them.
     train_years: Years | None = None
     validation_years: Years | None = None

@@ -54,7 +54,7 @@ class DecodingConfig:
 
     @property
     def in_use(self) -> dict[str, Any]:
-        """The settings that change translations: without those of a beam, samples or a ranking that is not."""
+        """The settings that change translations. Leaves out settings of a search or ranking that is off."""
         unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}
         if self.rerank_with is None or self.mbr:
             unused |= {"rerank_with", "rerank_weight"}

@@ -1,4 +1,4 @@
-"""A process that kills another one at a time limit, unless that one closes the standard input of this one before.
+"""Kills a process that does not close this program's standard input in time.
 
 It is started by its path and needs only the standard library, so that it is there at once.
 """

@@ -122,7 +122,7 @@ def _search_lengths(
 ) -> dict[int, int]:
     """Most symbols of a translation, by padded length of the text.
 
-    It is the length of the longest translation in those training pairs whose text is not longer.
+    For each padded length, only training pairs whose text fits into it count, and the longest of their translations.
 
     Args:
         plan: of the texts.

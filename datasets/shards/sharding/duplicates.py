@@ -11,7 +11,7 @@ _HASH_BYTES = 8
 class SeenHashes:
     """A set of 64-bit hashes in a table whose memory is taken at once and never grows.
 
-    Until the table is full, the answers are exact, but for two different pairs that have the same hash: among n pairs,
+    Until the table is full, the answers are exact, except for different pairs with the same hash: among n pairs,
     n^2 / 2^65 of them are expected (0.00001 for 20 million). A full table remembers no further hashes. It still finds
     the duplicates of those that it has.
 
