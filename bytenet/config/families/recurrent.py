@@ -56,7 +56,7 @@ class RecurrentConfig(ModelConfig):
     # step. "bahdanau": attention with the state before each step. "luong": attention with the state after it.
     decoder: Literal["sutskever", "cho", "bahdanau", "luong", "madsen"] = "luong"
     dim: Positive = 256  # width n of the decoder's cells; width d of the encoder's RNNs for "madsen"
-    embedding_dim: Positive | None = None  # None is dim
+    embedding_dim: Positive | None = None  # None is the value of the variant: 128, or dim for "madsen"
     encoder_dim: Positive | None = None  # width in each direction; None is what the decoder needs
     encoder_cell: Literal["rnn", "lstm", "gru"] = "lstm"
     decoder_cell: Literal["rnn", "lstm", "gru"] = "lstm"
