@@ -32,18 +32,23 @@ class Keys:
         """Raise a ConfigError with a suggestion if there is no such key."""
         if setting.key not in self.all:
             if setting.key in self.sections:
-                raise ConfigError(f"{setting.place}: {setting.key!r} is a section; expected {setting.key}.KEY=VALUE.")
+                example = f"{setting.key}.{self.sections[setting.key][0]}"
+                raise ConfigError(
+                    f"{setting.place}: {setting.key!r} is a section; expected values of its keys, such as {example}."
+                )
             raise ConfigError(f"{setting.place}: there is no setting {setting.key!r}.{self._hint(setting.key)}")
 
     def can_ignore(self, setting: Setting) -> bool:
-        """Whether a setting belongs only to other families, and is null or the default of one of them.
+        """Whether a setting belongs only to other families, and is null or, in a file, the default of one of them.
 
         Run folders of older versions have the settings of all families.
         """
         if setting.key in self.all:
             return False
-        name = setting.key.partition(".")[2]
-        return any(setting.value in (None, getattr(kind, name)) for kind in owners(setting.key).values())
+        name, families = setting.key.partition(".")[2], owners(setting.key).values()
+        if setting.value is None:
+            return bool(families)
+        return not setting.is_override and any(setting.value == getattr(kind, name) for kind in families)
 
     def _hint(self, wrong_key: str) -> str:
         section, _, name = wrong_key.partition(".")

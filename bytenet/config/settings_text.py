@@ -23,12 +23,20 @@ _MOST_DEPTH = 20
 _MOST_NODES = 10_000
 
 
+_OVERRIDE = "--set"
+
+
 class Setting(NamedTuple):
     """A value, its dotted key ("training.epochs"), and the place where it was given, for messages."""
 
     key: str
     value: Any
     place: str
+
+    @property
+    def is_override(self) -> bool:
+        """Whether it was given with `--set`."""
+        return self.place.startswith(_OVERRIDE)
 
 
 class _Core:
@@ -110,7 +118,7 @@ def _parse(text: str, place: str) -> tuple[yaml.Node | None, _Loader]:
         node = loader.get_single_node()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"{place}:{mark.line + 1}" if mark and not place.startswith("--set") else place
+        where = f"{place}:{mark.line + 1}" if mark and not place.startswith(_OVERRIDE) else place
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
         hint = "Put values with special characters in quotes."
         raise ConfigError(f"{where}: this is not valid YAML: {problem}. {hint}") from None
@@ -160,10 +168,11 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
         place: the name of the file, for messages.
 
     Returns:
-        The name under `preset`, or None; and the settings in the order of the file, each with its "file:line".
+        The name under `preset`, or None; and the settings in the order of the file, each with its "file:line". What
+        stands in the place of a section and is no mapping is a setting without a section.
 
     Raises:
-        ConfigError: the text is not valid YAML, a key is given twice, or a section is not a mapping.
+        ConfigError: the text is not valid YAML, a key is given twice, a section has a dot, or the preset is no text.
     """
     root, loader = _parse(text, place)
     preset: str | None = None
@@ -172,14 +181,32 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
         return preset, settings
     for section, section_node in _mapping(root, "a configuration", place):
         if section == "preset":
-            preset = str(section_node.value)
+            preset = _preset_name(loader, section_node, f"{place}:{section_node.start_mark.line + 1}")
             continue
         if isinstance(section_node, yaml.ScalarNode) and section_node.tag == "tag:yaml.org,2002:null":
             continue  # an empty section
+        where = f"{place}:{section_node.start_mark.line + 1}"
+        if not isinstance(section_node, yaml.MappingNode):
+            name, _, key = section.partition(".")
+            if key:
+                raise ConfigError(
+                    f"{where}: {shown(section)} is no section. Write `{name}:`, and below it the indented line "
+                    f"`{key}: VALUE`."
+                )
+            settings.append(Setting(section, _construct(loader, section_node, where), where))
+            continue
         for key, value_node in _mapping(section_node, f"the section {section!r}", place):
             where = f"{place}:{value_node.start_mark.line + 1}"
             settings.append(Setting(f"{section}.{key}", _construct(loader, value_node, where), where))
     return preset, settings
+
+
+def _preset_name(loader: _Loader, node: yaml.Node, place: str) -> str | None:
+    """The name of a preset; None for an empty value or null."""
+    name = _construct(loader, node, place)
+    if name is not None and not isinstance(name, str):
+        raise ConfigError(f"{place}: preset is {shown(name)}; expected the name of a preset.")
+    return name or None
 
 
 def parse_override(text: str) -> Setting:
@@ -189,7 +216,7 @@ def parse_override(text: str) -> Setting:
         ConfigError: there is no `=`, or the value is not valid YAML.
     """
     key, equals, value = text.partition("=")
-    place = f"--set {shortened(text, MOST_SHOWN_CHARS)}"
+    place = f"{_OVERRIDE} {shortened(text, MOST_SHOWN_CHARS)}"
     if not equals or not key.strip():
         raise ConfigError(f"{place}: expected section.key=value, for example --set training.epochs=5.")
     node, loader = _parse(value, place)

@@ -66,7 +66,7 @@ def test_settings_from_a_file_have_their_file_and_line():
     )
 
 
-@pytest.mark.parametrize("text", ["", "# only a remark\n"])
+@pytest.mark.parametrize("text", ["", "# only a remark\n", "preset:\n", "preset: null\n", "preset: ''\n"])
 def test_an_empty_file_sets_nothing(text):
     assert read_settings(text, "my.yaml") == (None, [])
 
@@ -76,7 +76,11 @@ def test_an_empty_file_sets_nothing(text):
     [
         ("model:\n  dim: 8\n  dim: 9\n", r"my\.yaml:3: 'dim' is given twice"),
         ("model: {dim: 8}\nmodel: {dim: 9}\n", r"my\.yaml:2: 'model' is given twice"),
-        ("model: 8\n", r"my\.yaml:1: expected the section 'model' as lines of `key: value`, but found '8'"),
+        (
+            "training.epochs: 5\n",
+            r"'training\.epochs' is no section\. Write `training:`, and below it the indented line",
+        ),
+        ("preset: [numbers]\n", r"my\.yaml:1: preset is \['numbers'\]; expected the name of a preset\."),
         ("- model\n", r"my\.yaml:1: expected a configuration as lines of `key: value`, but found a list\."),
         ("model:\n  dim: [8\n", r"my\.yaml:3: this is not valid YAML"),
         ("model:\n\tdim: 8\n", r"my\.yaml:2: this is not valid YAML"),

@@ -22,6 +22,10 @@ from bytenet.errors import ConfigError, InputError, MissingFileError
             "no setting 'model.num_sets'. Models of the family 'recurrent' do not have it; those of bytenet have.",
         ),
         (["model.readout_dim=2"], "Models of the family 'bytenet' do not have it; those of recurrent have."),
+        (
+            ["model.family=transformer", "model.attention_heads=4"],  # the default of ByteNet
+            "no setting 'model.attention_heads'. Models of the family 'transformer' do not have it; those of bytenet",
+        ),
         (["model.family=recurrent", "model.initializer=he"], "model.initializer is 'he', but should be 'auto', 'ortho"),
         (["model.family=lstm"], f"model.family is 'lstm', but should be one of {', '.join(family_configs())}."),
         (
@@ -54,7 +58,7 @@ def test_settings_that_do_not_fit_the_family_are_refused(overrides, message):
             "there is no setting 'data.qqqqqqqqq'. The keys of data are: corpus, source_language,",
         ),
         ("zzzz=1", "The sections are: model, data, training, semi_supervised, evaluation, decoding."),
-        ("training=3", "'training' is a section; expected training.KEY=VALUE."),
+        ("training=3", "'training' is a section; expected values of its keys, such as training.start."),
         ("training.epochs=0", "training.epochs is 0, but should be greater than or equal to 1."),
         ("training.epochs=many", "training.epochs is 'many', but should be a valid integer."),
         ("training.epochs=", "training.epochs is None, but should be a valid integer."),
@@ -160,6 +164,19 @@ def test_error_names_the_file_and_line_of_each_wrong_value(yaml_file):
     first, second = str(error.value).splitlines()
     assert first.startswith("my.yaml:3: training.epochs is 0")
     assert second.startswith("my.yaml:5: training.loss is 'token'")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("epochs: 5\n", r"my\.yaml:1: there is no setting 'epochs'\. Did you mean training\.epochs\?"),
+        ("dilations: [1, 2]\n", r"Did you mean model\.dilations\?"),
+        ("training: 5\n", r"my\.yaml:1: 'training' is a section; expected values of its keys, such as"),
+    ],
+)
+def test_setting_outside_a_section_gets_a_hint(yaml_file, text, message):
+    with pytest.raises(ConfigError, match=message):
+        load_config(yaml_file(text))
 
 
 def test_file_without_its_other_side_is_refused(yaml_file):
