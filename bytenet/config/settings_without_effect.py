@@ -16,6 +16,9 @@ _TRAINING_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyTyp
         "plateau_patience": ("schedule", ("plateau",)),
     }
 )
+_PLATEAU_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyType(
+    {"plateau_patience": ("plateau_rule", ("best",))}
+)
 
 
 def settings_without_effect(config: Config) -> Iterator[str]:
@@ -31,6 +34,8 @@ def settings_without_effect(config: Config) -> Iterator[str]:
             "data.batch_chars, or set it to null."
         )
     yield from _unread("training", training, type(training)(), _TRAINING_READ_WITH)
+    if training.schedule == "plateau":
+        yield from _unread("training", training, type(training)(), _PLATEAU_READ_WITH)
     usual = type(model)(family=model.family, variant=model.variant, settings=model.settings)
     yield from _unread("model", model, usual, model.READ_WITH)
 

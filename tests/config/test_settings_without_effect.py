@@ -24,6 +24,10 @@ from bytenet.config.settings_without_effect import settings_without_effect
             "training.plateau_patience 2 has no effect, because training.schedule is step.",
         ),
         (
+            ["training.schedule=plateau", "training.plateau_rule=fast", "training.plateau_patience=2"],
+            "training.plateau_patience 2 has no effect, because training.plateau_rule is fast.",
+        ),
+        (
             ["training.final_learning_rate=1e-5"],
             "training.final_learning_rate 1e-05 has no effect, because training.schedule is constant.",
         ),

@@ -95,3 +95,23 @@ def test_text_gives_a_warning_if_the_pair_rule_cuts_its_translations_off(semi_co
 def test_changed_setting_without_effect_gives_a_warning(smallest_config, beginnings, tmp_path, capsys):
     train(smallest_config("data.batch_chars=200", "data.batch_size=8"), tmp_path / "run")
     assert "warning: data.batch_size 8 has no effect, because data.batch_chars is 200." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("setting", "warning"),
+    [
+        ("training.max_steps=7", "warning: training.max_steps 7 has no effect: 2 epochs have only 6 steps. Set "),
+        ("training.max_steps=6", None),
+        (
+            "training.warmup_steps=6",
+            "warning: the learning rate rises until the end, because training.warmup_steps is 6",
+        ),
+        ("training.warmup_steps=5", None),
+    ],
+)
+def test_length_of_the_training_is_compared_with_the_settings(
+    smallest_config, beginnings, tmp_path, capsys, setting, warning
+):
+    train(smallest_config(setting), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert warning in said if warning else "warning" not in said

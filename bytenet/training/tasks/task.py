@@ -182,6 +182,17 @@ class Task(ABC):
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
         yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
+        training, steps = self.config.training, self.config.training.epochs * self.plan.num_batches
+        if training.max_steps is not None and training.max_steps > steps:
+            yield (
+                f"warning: training.max_steps {training.max_steps} has no effect: {training.epochs} epochs have only "
+                f"{steps:,} steps. Set training.epochs."
+            )
+        if training.warmup_steps >= max(self.total_updates, 1):
+            yield (
+                "warning: the learning rate rises until the end, because training.warmup_steps is "
+                f"{training.warmup_steps}, and the training has {self.total_updates:,} updates."
+            )
 
     def messages_of_starting(self) -> Iterator[str]:
         """Messages for a run that does not go on from a checkpoint."""
