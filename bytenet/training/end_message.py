@@ -1,31 +1,36 @@
-"""The last lines of a training: the model that it leaves, and what to do with it."""
+"""The last lines of a training: the models that it leaves, and what to do with them."""
+
+from collections.abc import Mapping
 
 from bytenet.config import TrainingConfig
 from bytenet.run_folder import RunFolder
 from bytenet.training.state import TrainingState
 
 
-def end_message(run: RunFolder, state: TrainingState, training: TrainingConfig) -> str:
-    """Where the model of a run is, which one was kept, and the next commands.
+def end_message(folders: Mapping[str, RunFolder], state: TrainingState, training: TrainingConfig) -> str:
+    """Where the models of a run are, which ones were kept, and the next commands.
 
     Args:
-        run: its folder.
+        folders: of the translators that the run trained, by direction.
         state: at the end of the training.
         training: settings of the run.
     """
-    return (
-        f"The model is {run.model_path}: {_kept(state, training)}.\n"
-        f"Next: bytenet translate {run.path} FILE, or bytenet evaluate {run.path}"
-    )
+    lines = []
+    for direction, folder in folders.items():
+        model = "model" if len(folders) == 1 else f"{direction} model"
+        kept = _kept(direction, len(folders) == 1, state, training)
+        lines.append(f"The {model} is {folder.model_path}: {kept}.")
+    first, *_ = folders.values()
+    lines.append(f"Next: bytenet translate {first.path} FILE, or bytenet evaluate {first.path}")
+    return "\n".join(lines)
 
 
-def _kept(state: TrainingState, training: TrainingConfig) -> str:
-    """Which model of a training was kept."""
-    metric, scores = training.early_stopping_metric, state.best_scores
-    if not scores or training.keep_model == "last":
+def _kept(direction: str, is_alone: bool, state: TrainingState, training: TrainingConfig) -> str:
+    """Which model of a direction was kept. The epoch of the best score is known if the direction learned alone."""
+    metric, score = training.early_stopping_metric, state.best_scores.get(direction)
+    if score is None or training.keep_model == "last":
         return f"the last one, after step {state.step:,}"
-    if len(scores) > 1:
-        return f"the one with its best {metric}"
-    [score] = scores.values()
-    when = f"after epoch {state.best_epoch}" if state.best_epoch else "before the first step"
-    return f"the one {when}, with the best {metric} ({score:.4g})"
+    when = ""
+    if is_alone:
+        when = f" after epoch {state.best_epoch}," if state.best_epoch else " before the first step,"
+    return f"the one{when} with the best {metric} ({score:.4g})"

@@ -156,6 +156,11 @@ def is_out_of_patience(state: TrainingState, config: Config) -> bool:
     return state.epoch - state.best_epoch >= patience
 
 
+def early_stop_message(state: TrainingState, metric: str) -> str:
+    """Why a run stops that is out of patience."""
+    return f"{metric} has not improved in {state.epoch - state.best_epoch} epochs, so training stops early."
+
+
 def changes_to_train_on(state: TrainingState, config: Config, num_batches: int) -> list[str]:
     """The changes of settings with which a finished run trains on; none if it is not finished.
 

@@ -189,7 +189,8 @@ def _fit_alone(
         parameters = num_trainable(translator)
         write_environment(folders[name], config.training.seed, parameters, task.replicas, task.plan.padded_lengths)
     run_steps(task, folders, model, state, progress, more_callbacks, pool or ModelPool())
-    progress.say(end_message(folder, state, config.training))
+    trained = {direction.name: folders[direction.name] for direction in task.learning}
+    progress.say(end_message(trained, state, config.training))
     return folder
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, early_stop_message
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,9 @@ def test_each_best_score_replaces_the_one_before(metric, scores, best):
     assert improved == pytest.approx(best, nan_ok=True)
     assert state.best_scores == {"forward": best[-1]}
     assert state.best_epoch == 1 + scores.index(best[-1])
+
+
+def test_message_of_an_early_stop_has_the_epochs_since_the_best_score():
+    """With an evaluation every second epoch, they may be more than the patience."""
+    state = TrainingState(epoch=6, best_epoch=2, best_scores={"forward": 1.0})
+    assert early_stop_message(state, "val_bleu") == "val_bleu has not improved in 4 epochs, so training stops early."

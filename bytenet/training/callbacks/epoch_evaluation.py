@@ -12,7 +12,7 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, is_evaluation_due, is_out_of_patience
+from bytenet.training.state import TrainingState, early_stop_message, is_evaluation_due, is_out_of_patience
 from bytenet.training.validation import Validator
 
 
@@ -77,8 +77,7 @@ class EpochEvaluation(keras.callbacks.Callback):
             return
         self._measure(self._validators, epoch + 1, logs)
         if is_out_of_patience(state, config):
-            metric, patience = config.training.early_stopping_metric, config.training.early_stopping_patience
-            self._progress.say(f"{metric} has not improved in {patience} epochs, so training stops early.")
+            self._progress.say(early_stop_message(state, config.training.early_stopping_metric))
             self.model.stop_training = True
 
     def _measure(self, directions: Collection[str], epoch: int, logs: dict[str, float]) -> None:

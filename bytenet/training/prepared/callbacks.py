@@ -14,7 +14,7 @@ from bytenet.saved.keras_model import save_model
 from bytenet.training.checkpoints import save_checkpoint
 from bytenet.training.metrics import EPOCH_COLUMNS
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, is_evaluation_due, is_out_of_patience
+from bytenet.training.state import TrainingState, early_stop_message, is_evaluation_due, is_out_of_patience
 
 _SECONDS_BETWEEN_LINES = 30
 _MEASURED = ("loss", "character_error", "val_loss")
@@ -104,7 +104,7 @@ class MeasuredEpochs(keras.callbacks.Callback):
         if is_due:
             save_checkpoint(self._run.checkpoints, self.model, [self.model], state, config.training.keep_checkpoints)
         if is_out_of_patience(state, config):
-            self._say(f"val_loss has not improved in {state.epoch - state.best_epoch} epochs, so training stops early.")
+            self._say(early_stop_message(state, "val_loss"))
             self.model.stop_training = True
 
     def _val_loss(self) -> float:

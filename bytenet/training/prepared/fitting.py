@@ -110,7 +110,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
         shuffle=False,
         verbose=0,
     )
-    say(end_message(run, state, config.training))
+    say(end_message({"forward": run}, state, config.training))
 
 
 def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: int) -> TranslationModel:

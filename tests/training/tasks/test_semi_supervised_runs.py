@@ -100,7 +100,7 @@ def test_run_ends_if_the_gradient_of_a_translator_is_nan(
 @pytest.mark.thorough
 @pytest.mark.parametrize(("trained", "frozen"), [("forward", "backward"), ("backward", "forward")])
 def test_frozen_translator_is_saved_unchanged(
-    semi_config, supervised_run, eagerly, tmp_path, trained, frozen, model_weights, assert_equal_weights
+    semi_config, supervised_run, eagerly, tmp_path, trained, frozen, model_weights, assert_equal_weights, capsys
 ):
     start = supervised_run("start", f"data.reversed={frozen == 'backward'}")
     config = semi_config(
@@ -110,6 +110,7 @@ def test_frozen_translator_is_saved_unchanged(
     folder = train(config, tmp_path / "run")
     folders = {"forward": folder.path, "backward": folder.path / "backward"}
     assert_equal_weights(model_weights(folders[frozen]), model_weights(start))
+    assert f"The model is {RunFolder(folders[trained]).model_path}: " in capsys.readouterr().err
     metrics = read_csv_log(folder.metrics_path)
     assert np.isnan(metrics["backward_loss"]).all()
     assert np.isfinite([*metrics["loss"], *metrics["source_marginal"]]).all()
