@@ -20,6 +20,20 @@ def test_no_validation_pairs_give_a_warning(smallest_config, beginnings, tmp_pat
     assert f"no validation pairs, so {effect} and the last model is kept. Give " in capsys.readouterr().err
 
 
+def test_warning_names_the_missing_validation_files_of_a_corpus(
+    smallest_config, beginnings, tmp_path, monkeypatch, capsys
+):
+    folder = tmp_path / "data" / "tatoeba"
+    folder.mkdir(parents=True)
+    for language in ("de", "en"):
+        (folder / f"train.{language}").write_text("ab\nb\nabb\n", encoding="utf-8")
+    monkeypatch.setenv("BYTENET_DATA", str(folder.parent))
+    nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
+    train(smallest_config("data.corpus=tatoeba", *nothing), tmp_path / "run")
+    files = "$BYTENET_DATA/tatoeba/val.de.gz and $BYTENET_DATA/tatoeba/val.en.gz"
+    assert f"Put validation pairs into {files}." in capsys.readouterr().err
+
+
 def test_targets_longer_than_the_length_rule_give_a_warning(smallest_config, beginnings, tmp_path, capsys):
     train(smallest_config("model.unfold_scale=0.2", "model.unfold_offset=0"), tmp_path / "run")
     assert "of the training targets are longer than the model may write" in capsys.readouterr().err

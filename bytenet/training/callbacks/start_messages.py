@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import keras
 import numpy as np
 
+from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_pairs
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.environment import num_trainable
 from bytenet.training.tasks import Task
@@ -29,8 +30,8 @@ def say_what_is_trained(progress: ProgressLine, task: Task, model: keras.Model) 
         patience = task.config.training.early_stopping_patience
         effect = "nothing tells when to stop" if patience is None else "training.early_stopping_patience does nothing"
         progress.say(
-            f"warning: there are no validation pairs, so {effect} and the last model is kept. Give validation pairs as "
-            "data.validation_source and data.validation_target."
+            f"warning: there are no validation pairs, so {effect} and the last model is kept. "
+            f"{how_to_give_validation_pairs(task.config.data)}"
         )
     for message in _warnings_of_long_targets(task, model):
         progress.say(message)

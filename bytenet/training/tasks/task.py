@@ -13,6 +13,7 @@ from bytenet.config import Config
 from bytenet.config.settings_without_effect import settings_without_effect
 from bytenet.datasets import Vocabulary, pair_lengths
 from bytenet.datasets.batches.share import Share
+from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_pairs
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
@@ -228,8 +229,8 @@ class Task(ABC):
         if self.cuts_at_plateaus and not self.corpus.validation:
             raise ConfigError(
                 "training.schedule: plateau cuts the learning rate by the scores on the validation pairs, but there "
-                "are none. Give some, for example as data.validation_source and data.validation_target, or choose "
-                "another training.schedule, such as inverse_sqrt or step."
+                f"are none. {how_to_give_validation_pairs(self.config.data)} Or choose another training.schedule, "
+                "such as inverse_sqrt or step."
             )
 
     @property

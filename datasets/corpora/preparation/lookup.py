@@ -2,11 +2,15 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bytenet.datasets.corpora.entry import RemoteFile
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.text_files import read_parallel
 from bytenet.errors import InputError, MissingFileError
+
+if TYPE_CHECKING:
+    from bytenet.config import DataConfig
 
 DATA_VARIABLE = "BYTENET_DATA"
 
@@ -59,6 +63,14 @@ def local_pairs(corpus: str, split: str, source_language: str, target_language: 
         missing = folder / corpus / f"{split}.{language}.gz"
         raise MissingFileError(f"{source or target} exists, but its other side {missing} does not. Put both there.")
     return read_parallel(source, target)
+
+
+def how_to_give_validation_pairs(config: "DataConfig") -> str:
+    """A sentence for messages about a corpus that was read and has no validation pairs."""
+    if config.corpus in ("files", "shards"):
+        return "Give validation pairs as data.validation_source and data.validation_target."
+    files = [f"${DATA_VARIABLE}/{config.corpus}/val.{name}.gz" for name in sorted(config.languages)]
+    return f"Put validation pairs into {' and '.join(files)}."
 
 
 def fetch(file: RemoteFile) -> Path:

@@ -152,6 +152,6 @@ def test_plateau_without_validation_pairs_is_refused(smallest_config, tmp_path):
     files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
     nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
     config = smallest_config("data.corpus=files", *nothing, *files, "training.schedule=plateau")
-    with pytest.raises(ConfigError, match=r"schedule: plateau .* there are none\. Give some, .*validation_source"):
+    with pytest.raises(ConfigError, match=r"schedule: plateau .* there are none\. Give .*validation_source.* Or "):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
