@@ -37,9 +37,9 @@ def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
     """
     if config.corpus == "shards":
         raise ConfigError(
-            "data.corpus is shards, whose training pairs are not read into memory. Only `bytenet train` and `bytenet "
-            "profile` can use them. Here, set data.corpus to files and give two text files, perhaps a part of the "
-            "corpus. `cut -f1` and `cut -f2` make them of a tab-separated file."
+            "data.corpus is shards, whose training pairs are not read into memory. Only `bytenet train` can use them, "
+            "and `bytenet profile` without --decode. Here, set data.corpus to files and give two text files, perhaps a "
+            "part of the corpus. `cut -f1` and `cut -f2` make them of a tab-separated file."
         )
     kept = _within_limits(pairs, config, "training")
     if config.max_train_pairs is not None and config.max_train_pairs < len(kept):
