@@ -76,6 +76,7 @@ def optimal_cuts(
         raise InputError(f"Expected at least 1 bucket of at least 1 pair; found {num_buckets} and {min_size}.")
     histogram = np.asarray(histogram)
     lengths = np.flatnonzero(histogram)
+    num_buckets = min(num_buckets, len(lengths))  # more would be empty
     below = np.concatenate([[0], np.cumsum(histogram[lengths])])  # below[i]: pairs shorter than lengths[i]
     # For the first `end` lengths in exactly k buckets: the fewest positions, and where the last bucket starts.
     fewest = np.full((num_buckets + 1, len(lengths) + 1), np.inf)

@@ -113,6 +113,7 @@ def test_optimal_cuts_match_the_hand_calculation():
     assert optimal_cuts(histogram, 2) == [9]
     assert optimal_cuts(histogram, 3) == [3, 9]
     assert optimal_cuts(histogram, 9) == [3, 9], "no more buckets than lengths"
+    assert optimal_cuts(histogram, 10**15) == [3, 9], "memory for as many buckets as lengths"
     assert optimal_cuts(histogram, 3, min_size=3) == [9]
     assert optimal_cuts(histogram, 3, min_size=23) == []
     assert optimal_cuts([], 3) == []
