@@ -4,13 +4,11 @@ import unicodedata
 from dataclasses import dataclass
 
 from bytenet.datasets.parallel import Pairs
-from bytenet.datasets.text.characters import character_counts
+from bytenet.datasets.text.characters import character_counts, is_odd
 from bytenet.datasets.text.vocabulary import Vocabulary
-from bytenet.lite.characters import REPLACEMENT
 
 # A character that occurs less often in the training pairs is rare.
 RARE_BELOW = 10
-_ODD_CATEGORIES = ("C", "M", "Zl", "Zp")
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,7 @@ class CharacterCount:
         name: its name in Unicode, or its category if it has none.
         count: how often it occurs.
         rare: whether it occurs less often than `RARE_BELOW`.
-        odd: whether it is a control or format character, unassigned, a lone combining mark, a blank other than the
-            space, or U+FFFD, the sign of damaged text.
+        odd: whether it rarely belongs in a sentence, see `is_odd`.
     """
 
     character: str
@@ -50,13 +47,6 @@ def count_characters(pairs: Pairs) -> tuple[CharacterCount, ...]:
         )
         for character, count in by_frequency
     )
-
-
-def is_odd(character: str) -> bool:
-    """Whether a character rarely belongs in a sentence; see `CharacterCount`."""
-    category = unicodedata.category(character)
-    other_blank = category == "Zs" and character != " "
-    return category.startswith(_ODD_CATEGORIES) or other_blank or character == REPLACEMENT
 
 
 def unseen_characters(pairs: Pairs, vocabulary: Vocabulary) -> dict[str, int]:

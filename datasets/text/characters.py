@@ -1,19 +1,30 @@
 """Texts as sequences of characters, which are Unicode code points."""
 
 import sys
+import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
 
 from bytenet.datasets.text.normalisation import normalise
-from bytenet.lite.characters import is_blank
+from bytenet.lite.characters import REPLACEMENT, is_blank
 
+_ODD_CATEGORIES = ("Cc", "Cn", "Co", "Cs", "Zl", "Zp")
 _TEXTS_AT_ONCE = 10_000
 
 
 def blank_code_points() -> np.ndarray:
     """int32, ascending: the code points of all characters that are blank by themselves."""
     return np.array([point for point in range(sys.maxunicode + 1) if is_blank(chr(point))], np.int32)
+
+
+def is_odd(character: str) -> bool:
+    """Whether a character rarely belongs in a sentence.
+
+    Odd are control characters other than the tab, unassigned and private ones, lone surrogates, U+2028, U+2029, and
+    U+FFFD, the sign of damaged text.
+    """
+    return (unicodedata.category(character) in _ODD_CATEGORIES and character != "\t") or character == REPLACEMENT
 
 
 def comparable(texts: Iterable[str]) -> list[str]:

@@ -29,7 +29,7 @@ class FilterSettings:
         max_ratio: most characters of the longer side for one of the shorter side.
         ratio_min_chars: the ratio is looked at only if the longer side has at least so many characters.
         min_letters: least share of letters among the characters of each side.
-        odd_characters: leave out pairs with odd characters, see `TextBlock`.
+        odd_characters: leave out pairs with odd characters, see `is_odd`.
         identical: leave out pairs whose sides are equal.
         duplicates: leave out pairs that came before.
 

@@ -6,10 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from bytenet.datasets.text.characters import code_points
+from bytenet.datasets.text.characters import code_points, is_odd
 
 VISIBLE, LETTER, ODD, UNASSIGNED = 1, 2, 4, 8
-_ODD_CATEGORIES = ("Cc", "Cn", "Co", "Cs", "Zl", "Zp")
 _NEWLINE = 10
 
 
@@ -22,9 +21,7 @@ class TextBlock:
         readable: bool `(texts,)`, False for bytes that were not UTF-8, whose text is empty here.
         lengths: int64 `(texts,)`, characters of each text.
         kinds: uint8 `(texts,)`, the kinds of characters that occur in a text, added up: VISIBLE (not a blank and not
-            without width), LETTER, UNASSIGNED (this version of Unicode does not have it) and ODD. An odd character
-            rarely belongs in a sentence: a control character other than the tab, an unassigned or private one, U+2028,
-            U+2029, or U+FFFD, the sign of damaged text.
+            without width), LETTER, UNASSIGNED (this version of Unicode does not have it) and ODD, see `is_odd`.
     """
 
     lines: list[bytes]
@@ -76,7 +73,7 @@ def _kind_table() -> np.ndarray:
         character = chr(point)
         category = unicodedata.category(character)
         visible = category != "Cf" and not character.isspace()
-        odd = (category in _ODD_CATEGORIES and character != "\t") or character == "\ufffd"
-        table[point] = VISIBLE * visible + LETTER * (category[0] in "LM") + ODD * odd + UNASSIGNED * (category == "Cn")
+        table[point] = VISIBLE * visible + LETTER * (category[0] in "LM") + UNASSIGNED * (category == "Cn")
+        table[point] += ODD * is_odd(character)
     table[_NEWLINE] = 0
     return table
