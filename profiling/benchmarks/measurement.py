@@ -4,12 +4,7 @@ import statistics
 import time
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeVar
-
-from bytenet.errors import InputError
-
-if TYPE_CHECKING:
-    from bytenet.config import Config
+from typing import Self, TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -45,20 +40,6 @@ class Spread:
         form = form or ".4g"
         median = format(self.median, form)
         return median if self.repeats == 1 else f"{median} ({self.least:{form}} to {self.most:{form}})"
-
-
-def refuse_semi_supervised(config: "Config") -> None:
-    """Check that a run is supervised. The steps of a semi-supervised run train two translators.
-
-    Raises:
-        InputError: the run is semi-supervised.
-    """
-    if config.semi_supervised.enabled:
-        raise InputError(
-            "This benchmark measures supervised steps, but semi_supervised.enabled is true. To measure one translator "
-            "on pairs: --set semi_supervised.enabled=false. To measure two translators with monolingual text: "
-            "bytenet benchmark semi-supervised."
-        )
 
 
 def calls_a_turn(seconds_a_turn: float, seconds: float, most: int = 50) -> int:

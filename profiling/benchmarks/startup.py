@@ -19,7 +19,8 @@ from typing import Literal
 from bytenet import compile_cache
 from bytenet.config import load_config
 from bytenet.errors import InputError, last_lines
-from bytenet.profiling.benchmarks.measurement import Spread, refuse_semi_supervised
+from bytenet.profiling.benchmarks.measurement import Spread
+from bytenet.profiling.benchmarks.training_case import refuse_semi_supervised
 
 Way = Literal["no XLA", "XLA, empty cache", "XLA, warm cache"]
 WAYS: tuple[Way, ...] = ("no XLA", "XLA, empty cache", "XLA, warm cache")
@@ -154,16 +155,15 @@ def _train_and_mark(marks_path: str, preset_or_file: str, overrides: Sequence[st
     class Marks(keras.callbacks.Callback):
         """Marks the tracing, and the end of the first step."""
 
-        def set_model(self, model):  # `fit` calls it before it reads the model's `train_step`
+        def set_model(self, model):
             super().set_model(model)
-            train_step = model.train_step
+            apply = model.optimizer.apply
 
-            def marked_train_step(data):  # Python runs it only while it is traced
-                logs = train_step(data)
+            def marked_apply(gradients, weights):  # Python runs it only while it is traced
+                apply(gradients, weights)
                 mark("traced")
-                return logs
 
-            model.train_step = marked_train_step
+            model.optimizer.apply = marked_apply
 
         def on_train_batch_begin(self, batch, logs=None):
             mark("began")

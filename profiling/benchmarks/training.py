@@ -185,8 +185,8 @@ def measure_training(
 
     Raises:
         ConfigError: there are fewer devices than replicas.
-        InputError: a batch cannot be shared evenly by the replicas, a vocabulary is too small, a run is
-            semi-supervised, a case is longer than its model can read, or a model has no stock model.
+        InputError: a batch cannot be shared evenly by the replicas, a vocabulary is too small, `TrainingCase.check`
+            refuses a case, or a model has no stock model.
     """
     for case in cases:
         case.check()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bytenet.config import Config
 from bytenet.config.families import DEFAULT_FAMILY
-from bytenet.profiling.benchmarks.measurement import refuse_semi_supervised
+from bytenet.errors import InputError
 
 SCHEDULED_STEPS = 10_000
 """Length of the learning rate's schedule. A measurement makes far fewer steps."""
@@ -37,9 +37,11 @@ class TrainingCase:
         """Check that the step can be measured.
 
         Raises:
-            InputError: the run is semi-supervised, or `length` is more than the model can read.
+            InputError: the run is semi-supervised, an update needs several batches, or `length` is more than the model
+                can read.
         """
         refuse_semi_supervised(self.config)
+        refuse_accumulation(self.config)
         self.config.model.length_policy.check(self.length)
 
     @property
@@ -62,3 +64,30 @@ class TrainingCase:
             *([f"{self.replicas} replicas"] if self.replicas > 1 else []),
         ]
         return ", ".join(parts)
+
+
+def refuse_semi_supervised(config: Config) -> None:
+    """Check that a run is supervised. The steps of a semi-supervised run train two translators.
+
+    Raises:
+        InputError: the run is semi-supervised.
+    """
+    if config.semi_supervised.enabled:
+        raise InputError(
+            "This benchmark measures supervised steps, but semi_supervised.enabled is true. To measure one translator "
+            "on pairs: --set semi_supervised.enabled=false. To measure two translators with monolingual text: "
+            "bytenet benchmark semi-supervised."
+        )
+
+
+def refuse_accumulation(config: Config) -> None:
+    """Check that every step of a run updates the weights.
+
+    Raises:
+        InputError: several batches make one update.
+    """
+    if (batches := config.training.accumulate_batches) > 1:
+        raise InputError(
+            f"This benchmark measures steps that update the weights, but training.accumulate_batches is {batches}. "
+            "To measure a step with an update: --set training.accumulate_batches=1."
+        )

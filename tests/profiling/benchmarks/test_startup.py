@@ -17,12 +17,21 @@ SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.d
 
 
 @pytest.mark.thorough
-def test_parts_of_a_start_sum_to_its_whole_time_and_nothing_is_left_of_its_run(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("settings", "way"),
+    [
+        pytest.param([], "no XLA", id="one device"),
+        pytest.param(
+            ["training.devices=[CPU:0, CPU:1]", "training.sync_batch_norm=false"], "XLA, empty cache", id="two devices"
+        ),
+    ],
+)
+def test_parts_of_a_start_sum_to_its_whole_time_and_nothing_is_left_of_its_run(monkeypatch, tmp_path, settings, way):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(startup.tempfile, "tempdir", None)  # the folder for temporary files is looked up again
-    (cost,) = measure_startup("digits", SMALL, ways=["no XLA"])
+    (cost,) = measure_startup("digits", [*SMALL, *settings], ways=[way])
     assert not [*tmp_path.iterdir()]
-    assert cost.way == "no XLA"
+    assert cost.way == way
     assert list(cost.parts) == [
         "imports", "corpus and plan", "model", "before the first step", "tracing", "compiling and first step",
     ]  # fmt: skip

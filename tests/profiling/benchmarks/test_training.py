@@ -105,6 +105,14 @@ def test_models_compiled_with_xla_have_no_time_ratio_to_stock(config):
     assert cost.times_stock is None, "the baseline is Keras's default"
 
 
+def test_accumulation_over_batches_is_refused(config):
+    """A step would leave out the update."""
+    config = replace(config, training=replace(config.training, accumulate_batches=8))
+    case = TrainingCase(config, batch_size=2, length=4, jit_compile=False)
+    with pytest.raises(InputError, match=r"accumulate_batches is 8\. .*--set training\.accumulate_batches=1"):
+        measure_training([case])
+
+
 def test_missing_replica_device_is_refused(config):
     case = TrainingCase(config, batch_size=99, length=4, jit_compile=False, replicas=99)
     with pytest.raises(ConfigError, match=r"names .*, but this machine has"):
