@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Pairs
@@ -13,6 +13,7 @@ from bytenet.errors import InputError
 from bytenet.new_process import new_process
 from bytenet.profiling.benchmarks.resident_memory import peak_of_children, peak_resident_bytes
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
+from bytenet.profiling.benchmarks.sharding.made_data import data_in_shards
 
 _Result = TypeVar("_Result")
 
@@ -75,9 +76,7 @@ def measure_sharding(
             raise InputError(f"The sharding left out {left_out}, but the corpus has {faults}.")
         say(f"{size:,} pairs: sharded {size / seconds:,.0f} a second, peak memory {sharding_peak / 1e6:,.0f} MB")
         say(f"{size:,} pairs: reading ...")
-        changes: dict[str, Any] = dict.fromkeys(("train_source", "train_target", "max_train_pairs"))
-        changes |= {"corpus": "shards", "train_shards": str(own / "shards"), "shuffle": "corpus", "max_length": 500}
-        data = replace(data_config, **changes)
+        data = replace(data_in_shards(data_config, own / "shards"), max_length=500)
         read_seconds, reading_peak = _in_own_process(_read_epoch, data)
         say(f"{size:,} pairs: read {kept / read_seconds:,.0f} a second, peak memory {reading_peak / 1e6:,.0f} MB")
         shard_bytes = sum(path.stat().st_size for path in (own / "shards").iterdir())

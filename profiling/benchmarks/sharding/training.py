@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from bytenet.config import Config, DataConfig
 from bytenet.datasets import Pairs
 from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.profiling.benchmarks.measurement import Spread, seconds_in_turns
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
+from bytenet.profiling.benchmarks.sharding.made_data import data_in_files, data_in_shards
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.tasks import Task, make_task
 
@@ -36,7 +36,7 @@ def compare_training(pairs: Pairs, config: Config, folder: Path, steps: int, rep
 
     Args:
         pairs: the real pairs that the corpus is made from.
-        config: of model and training.
+        config: of model, training and batches. It must be supervised, without accumulation over batches.
         folder: for text and shards; what is written there is kept.
         steps: of a turn.
         repeats: turns of each, after one that does not count.
@@ -48,13 +48,8 @@ def compare_training(pairs: Pairs, config: Config, folder: Path, steps: int, rep
     shards = -(-(repeats + 1) // _TURNS_A_SHARD)
     paths, _ = write_made_corpus(own, pairs, shards * per_shard)
     shard_corpus(paths, own / "shards", shards=shards)
-    common: dict[str, Any] = dict.fromkeys(
-        f"{split}_{side}" for split in ("train", "validation", "test") for side in ("source", "target")
-    )
-    common |= {"batch_chars": None, "max_train_pairs": None, "shuffle": "corpus"}
-    from_memory = {"corpus": "files", "train_source": paths[0], "train_target": paths[1]}
-    in_memory = replace(config.data, **common | from_memory)
-    in_shards = replace(config.data, **common | {"corpus": "shards", "train_shards": str(own / "shards")})
+    data = replace(config.data, batch_chars=None)
+    in_memory, in_shards = data_in_files(data, *paths), data_in_shards(data, own / "shards")
     tasks = {"memory": _task(config, in_memory), "shards": _task(config, in_shards)}
     model = tasks["shards"].make_model(ModelPool())
     positions: dict[str, list[int]] = {name: [] for name in tasks}
@@ -87,4 +82,5 @@ def compare_training(pairs: Pairs, config: Config, folder: Path, steps: int, rep
 
 
 def _task(config: Config, data: DataConfig) -> Task:
-    return make_task(replace(config, data=data))
+    evaluation = replace(config.evaluation, continuous_train=False)  # it needs pairs in memory
+    return make_task(replace(config, data=data, evaluation=evaluation))

@@ -4,14 +4,17 @@ from itertools import islice
 
 import keras
 import pytest
+from click.testing import CliRunner
 
-from bytenet.config import load_config
+from bytenet.cli.benchmark import benchmark
+from bytenet.config import DataConfig, load_config
 from bytenet.datasets import Pairs
 from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.errors import InputError
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.sharding import made_corpus, training
 from bytenet.profiling.benchmarks.sharding.made_corpus import _made, write_made_corpus
+from bytenet.profiling.benchmarks.sharding.made_data import data_in_files, data_in_shards
 from bytenet.profiling.benchmarks.sharding.training import TrainingRate
 
 PAIRS = Pairs(["ein langer Satz", "kurz", "noch ein Satz für alle"], ["a long sentence", "short", "one more for all"])
@@ -37,6 +40,34 @@ def test_a_corpus_without_sentences_is_refused(tmp_path):
         write_made_corpus(tmp_path, Pairs(["a"], ["b"]), 1000)
 
 
+def test_settings_of_the_real_corpus_are_not_those_of_the_made_one(tmp_path):
+    """Shards refuse most of them."""
+    real = DataConfig(
+        corpus="files", source_language="en", target_language="fr", reversed=True, train_source="a", train_target="b",
+        validation_source="c", validation_target="d", synthetic_source="e", synthetic_target="f", pair_copies=2,
+        max_train_pairs=9, shuffle="none", unknown="drop", batch_size=7, max_length=90,
+    )  # fmt: skip
+    assert data_in_shards(real, tmp_path) == DataConfig(
+        corpus="shards", train_shards=str(tmp_path), batch_size=7, max_length=90
+    )
+    assert data_in_files(real, "made.source", "made.target") == DataConfig(
+        corpus="files", train_source="made.source", train_target="made.target", batch_size=7, max_length=90
+    )
+
+
+@pytest.mark.parametrize(
+    ("preset", "setting", "message"),
+    [
+        ("digits-semi", "data.batch_size=2", "semi_supervised.enabled is true"),
+        ("digits", "training.accumulate_batches=2", "training.accumulate_batches is 2"),
+    ],
+)
+def test_unsuitable_trainings_are_refused_before_the_sharding(monkeypatch, preset, setting, message):
+    monkeypatch.setattr("bytenet.profiling.benchmarks.sharding.measure.measure_sharding", None)  # not called
+    with pytest.raises(InputError, match=message):
+        CliRunner().invoke(benchmark, ["sharding", preset, "--set", setting], catch_exceptions=False)
+
+
 @pytest.mark.thorough
 def test_training_from_shards_is_compared_with_training_from_memory(monkeypatch, tmp_path):
     seconds = {"memory": [2.0, 4.0], "shards": [8.0, 4.0]}
@@ -58,7 +89,10 @@ def test_training_from_shards_is_compared_with_training_from_memory(monkeypatch,
 
     monkeypatch.setattr(keras.Model, "train_on_batch", recorded)
     monkeypatch.setattr(training, "seconds_in_turns", seconds_in_turns)
-    settings = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]", "training.jit_compile=false")
+    settings = (
+        "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "training.jit_compile=false", "data.pair_copies=2",
+        "evaluation.continuous_train=true",
+    )  # fmt: skip
     config = load_config("numbers", [*settings, "data.batch_size=4", "data.bucketing=none"])
     memory, shards = training.compare_training(PAIRS, config, tmp_path, steps=3, repeats=2)
     assert steps_of_turns == {"memory": [3, 3, 3], "shards": [3, 3, 3]}
