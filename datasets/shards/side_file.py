@@ -6,11 +6,17 @@ import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,  # pydantic needs this TypedDict before Python 3.12
+    get_args,
+)
 
 import numpy as np
 from pydantic import Field, with_config
-from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
+from typing_extensions import TypedDict
 
 from bytenet.errors import InputError, MissingFileError
 from bytenet.limits import LimitedStream, parse_json, read_limited
@@ -46,7 +52,7 @@ class _SavedLengths(TypedDict):
 class _SavedSide(TypedDict):
     format: _SideFormat
     pairs: _Count
-    bytes: _Count
+    bytes: NotRequired[_Count]  # size of the records' file, which older versions saved
     sha256: str
     lengths_sha256: str
     lengths: _SavedLengths
@@ -113,7 +119,6 @@ class SideFile:
     Attributes:
         paths: of its files.
         pairs: number of pairs.
-        bytes: size of the records' file.
         sha256, lengths_sha256: checksums of the records' file and of the lengths' file, hexadecimal.
         lengths: of the pairs.
         characters: how often each character occurs, on both sides.
@@ -121,7 +126,6 @@ class SideFile:
 
     paths: ShardPaths
     pairs: int
-    bytes: int
     sha256: str
     lengths_sha256: str
     lengths: LengthCounts
@@ -138,6 +142,7 @@ class SideFile:
         what = "a side file of a shard"
         content = read_saved(paths.side, _SavedSide, what)
         del content["format"]
+        content.pop("bytes", None)
         counts = {name: np.array(values, np.int64) for name, values in content.pop("lengths").items()}
         side = cls(paths, lengths=LengthCounts(**counts), **content)
         if len(set(map(len, counts.values()))) != 1 or side.lengths.pairs.sum() != side.pairs:

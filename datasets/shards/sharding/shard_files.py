@@ -52,7 +52,6 @@ class ShardFiles:
         self._compressor = zlib.compressobj(_COMPRESSION_LEVEL, wbits=_GZIP_FORMAT)
         self._digest = hashlib.sha256()
         self._characters: Counter[str] = Counter()
-        self._bytes = 0
 
     def add(self, pairs: ShardPairs) -> None:
         """Write further pairs."""
@@ -75,7 +74,6 @@ class ShardFiles:
         content = {
             "format": SIDE_FORMAT,
             "pairs": len(lengths),
-            "bytes": self._bytes,
             "sha256": self._digest.hexdigest(),
             "lengths_sha256": hashlib.sha256(self._paths.lengths.read_bytes()).hexdigest(),
             "lengths": {name: getattr(counts, name).tolist() for name in ("source", "target", "pairs")},
@@ -93,4 +91,3 @@ class ShardFiles:
     def _write(self, compressed: bytes) -> None:
         self._records.write(compressed)
         self._digest.update(compressed)
-        self._bytes += len(compressed)

@@ -80,6 +80,14 @@ def test_counts_of_something_else_than_characters_are_refused(tmp_path, characte
         SideFile.read(paths)
 
 
+def test_side_files_of_older_versions_are_read(tmp_path):
+    """They have one key more, the size of the file of pairs."""
+    paths = ShardPaths(tmp_path, 0)
+    paths.side.write_text(side_file())
+    assert '"bytes": 1' in side_file()
+    assert SideFile.read(paths).pairs == 1
+
+
 def test_changed_files_are_found(text_files, tmp_path):
     shard_corpus(text_files, tmp_path, shards=1, processes=0)
     folder = ShardFolder.open(tmp_path)
