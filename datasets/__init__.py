@@ -1,9 +1,10 @@
 """Text in, bucketed batches out.
 
 `text` reads files and makes ids of characters, `corpora` has the corpora by name, and `batches` plans and makes the
-batches of a training. `corpus_report` describes a corpus before training.
+batches of a training. `shards` does the same for corpora larger than memory. `corpus_report` describes a corpus before
+training.
 
-Only `batches.pipeline` and `text.graph_encoding` need TensorFlow. They are imported when one of their names is first
+Importing this package does not import TensorFlow. Modules that need it are imported when one of their names is first
 used.
 """
 

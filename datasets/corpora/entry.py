@@ -40,7 +40,7 @@ class CorpusEntry:
         pairs: number of pairs of each split, as published; empty if the user's settings decide.
         files: returns the files that a download fetches.
         read: reads the `Corpus` that a `DataConfig` describes, with pairs of any length.
-        settings: the years, sizes and seeds of a `DataConfig` that it uses.
+        settings: the years of a `DataConfig`, and the sizes and seeds of its splits, that the corpus uses.
     """
 
     name: str

@@ -1,6 +1,7 @@
 """Unicode's normal form C (NFC), the form of all text: a decomposed "ü" is one character, like the composed one.
 
-One operation makes it, TensorFlow Text's `normalize_utf8`: in Python for training and translation, and inside a graph.
+TensorFlow Text's `normalize_utf8` makes it, both in Python and inside a graph. Sharding uses Python's `unicodedata`,
+which makes the same of all characters that it knows.
 """
 
 import unicodedata
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NormalisedTexts(list[str]):
-    """Texts in NFC. Only `normalise` makes them, so that no text is normalised twice."""
+    """Texts in NFC. `normalise` makes them and returns them as they are, so that no text is normalised twice."""
 
     def take(self, indices: Iterable[int]) -> "NormalisedTexts":
         """The texts at `indices`, in that order."""
