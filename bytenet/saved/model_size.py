@@ -1,4 +1,4 @@
-"""The weights that a model would have, counted without memory for them."""
+"""Numbers of weights: of a model, and of one that is not made yet, counted without memory for it."""
 
 import math
 import random
@@ -52,3 +52,8 @@ def check_size(config: ModelConfig, vocab_size: int, num_floats: int | None = No
     if num_floats not in (None, number):
         raise InputError(f"its arrays have {num_floats:,} numbers, but its configuration needs {number:,}")
     return number
+
+
+def num_trainable(model: keras.Model) -> int:
+    """Number of trainable parameters."""
+    return sum(math.prod(weight.shape) for weight in model.trainable_weights)

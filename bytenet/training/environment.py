@@ -1,6 +1,5 @@
 """The environment of a run: commands, versions, commit and machine."""
 
-import hashlib
 import json
 import os
 import platform
@@ -13,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import keras
-import numpy as np
 
-import bytenet
 from bytenet.files import write_text_atomic
 from bytenet.run_folder import RunFolder
 
@@ -127,25 +124,6 @@ def describe_environment() -> dict[str, Any]:
 def package_versions() -> dict[str, str | None]:
     """Versions of Python and of the packages that training depends on."""
     return {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES}
-
-
-def code_fingerprint() -> str:
-    """A digest of the source files of this package."""
-    digest = hashlib.sha256()
-    package = Path(bytenet.__file__).parent
-    # datasets and profiling may be links.
-    for folder, folders, names in os.walk(package, followlinks=True):
-        folders.sort()
-        for name in sorted(names):
-            if name.endswith(".py"):
-                path = Path(folder, name)
-                digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def num_trainable(model: keras.Model) -> int:
-    """Number of trainable parameters."""
-    return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
 
 
 def _machine() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bytenet.errors import InputError
 from bytenet.files import alone_in
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import check_clock
-from bytenet.saved.model_size import check_size
+from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
 from bytenet.training.callbacks.start_messages import say_what_is_trained
@@ -23,7 +23,7 @@ from bytenet.training.distribution.comparison import check_same_training
 from bytenet.training.distribution.failures import explaining_ends
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.end_message import end_message
-from bytenet.training.environment import num_trainable, write_environment
+from bytenet.training.environment import write_environment
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps

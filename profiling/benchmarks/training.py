@@ -16,11 +16,11 @@ from bytenet.profiling.benchmarks.step_times import StepTimes
 from bytenet.profiling.benchmarks.stock_models import make_stock_model, stock_dataset
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training_case import SCHEDULED_STEPS, TrainingCase
+from bytenet.saved.model_size import num_trainable
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import supervised_step
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
-from bytenet.training.environment import num_trainable
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 

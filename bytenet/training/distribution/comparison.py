@@ -1,11 +1,15 @@
 """Whether all workers train the same: settings, data and program."""
 
+import hashlib
 import json
+import os
+from pathlib import Path
 
+import bytenet
 from bytenet.config import PATH_KEYS
 from bytenet.errors import InputError, shown
 from bytenet.training.distribution.workers import Workers
-from bytenet.training.environment import code_fingerprint, package_versions
+from bytenet.training.environment import package_versions
 from bytenet.training.tasks import Task
 
 
@@ -42,7 +46,21 @@ def _description(task: Task) -> dict[str, str]:
     return {
         **settings,
         **{f"the version of {name}": str(version) for name, version in package_versions().items()},
-        "the program with the fingerprint": code_fingerprint(),
+        "the program with the fingerprint": _code_fingerprint(),
         "training data with the fingerprint": task.data_fingerprint(),
         "validation data with the fingerprint": task.validation_fingerprint(),
     }
+
+
+def _code_fingerprint() -> str:
+    """A digest of the source files of this package."""
+    digest = hashlib.sha256()
+    package = Path(bytenet.__file__).parent
+    # datasets and profiling may be links.
+    for folder, folders, names in os.walk(package, followlinks=True):
+        folders.sort()
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = Path(folder, name)
+                digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()

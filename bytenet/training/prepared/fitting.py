@@ -14,10 +14,11 @@ from bytenet.files import alone_in
 from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
+from bytenet.saved.model_size import num_trainable
 from bytenet.training.checkpoints import latest_checkpoint, restore_run
 from bytenet.training.compilation import compile_model
 from bytenet.training.end_message import end_message
-from bytenet.training.environment import add_fitting, device_names, num_trainable
+from bytenet.training.environment import add_fitting, device_names
 from bytenet.training.metrics import CharacterCrossEntropy
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.callbacks import Clock, CountedSteps, MeasuredEpochs

@@ -9,9 +9,9 @@ from bytenet.errors import ConfigError
 from bytenet.files import alone_in
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
-from bytenet.saved.model_size import check_size
+from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.compilation import check_r_drop
-from bytenet.training.environment import num_trainable, write_environment
+from bytenet.training.environment import write_environment
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
 from bytenet.training.prepared.pairs import PreparedPairs

@@ -61,7 +61,7 @@ def test_other_data_and_settings_are_refused(corpora, folder, settings, differen
     ("function", "answer", "difference"),
     [
         ("package_versions", {"keras": "0.1"}, r"the version of keras '0.1'"),
-        ("code_fingerprint", "abc", "the program with the fingerprint 'abc'"),
+        ("_code_fingerprint", "abc", "the program with the fingerprint 'abc'"),
     ],
 )
 def test_other_versions_are_refused(corpora, monkeypatch, function, answer, difference):
