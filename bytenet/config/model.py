@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import ArgsKwargs
 
-from bytenet.config.checks import Name, NonNegative, Share, checked
+from bytenet.config.checks import Fraction, Name, NonNegative, checked
 from bytenet.config.length_policy import LengthPolicy
 from bytenet.errors import ConfigError
 
@@ -36,9 +36,9 @@ class ModelConfig:
     variant: str  # a configuration of the family; settings that are given here change it
     # "default" is good practice. "thesis" is what the code of Madsen (2017) does.
     settings: Literal["default", "thesis"] = "default"
-    dropout: Share = 0.0  # share of the units that are dropped in training
+    dropout: Fraction = 0.0  # share of the units that are dropped in training
     # Share of the target characters that the decoder does not see in training: it must then read the source.
-    character_dropout: Share = 0.0
+    character_dropout: Fraction = 0.0
     # Hides padding from the network, so that a sentence's logits do not depend on its batch.
     mask_padding: bool = True
     # The longest translation for n source symbols. "unfold": ⌈unfold_scale · n + unfold_offset⌉ symbols. "pair": the

@@ -112,9 +112,9 @@ def compare_bucketing(lengths: np.ndarray, data_config: DataConfig) -> list[Padd
     def best(num_buckets: int) -> BatchPlan:
         return plan_from_config(lengths, data_config, bucketing="optimal", num_buckets=num_buckets, min_size=1)
 
-    as_set = plan_from_config(lengths, data_config)
+    configured = plan_from_config(lengths, data_config)
     num_buckets = len(plan_from_config(lengths, data_config, bucketing="histogram").buckets)
-    costs = [cost(f"as set: {data_config.bucketing}", as_set, len(as_set.buckets))]
+    costs = [cost(f"as set: {data_config.bucketing}", configured, len(configured.buckets))]
     for bucketing in reversed(get_args(Bucketing)):
         plan = plan_from_config(lengths, data_config, bucketing=bucketing, num_buckets=num_buckets)
         costs.append(cost(bucketing, plan, num_buckets))

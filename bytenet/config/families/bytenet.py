@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import MOST_LAYERS, Even, Layers, Odd, Positive, PositiveFloat, Positives, Share, checked
+from bytenet.config.checks import MOST_LAYERS, Even, Fraction, Layers, Odd, Positive, PositiveFloat, Positives, checked
 from bytenet.config.model import ModelConfig
 from bytenet.errors import ConfigError
 
@@ -61,7 +61,7 @@ class ByteNetConfig(ModelConfig):
     # First weights, see `bytenet.layers.initializers_for`.
     initializer: Literal["auto", "he", "lecun", "thesis_code", "thesis_selu"] = "auto"
     norm_epsilon: PositiveFloat = 1e-5  # added to variances
-    batch_norm_momentum: Share = 0.99  # of the old running statistics, kept in a training step
+    batch_norm_momentum: Fraction = 0.99  # of the old running statistics, kept in a training step
     # Attention of the decoder to the source: "none" (paper), "window" to the symbols near the decoder's own position,
     # or "full" to all symbols.
     source_attention: Literal["none", "window", "full"] = "none"

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from bytenet.config.checks import Layers, Positive, PositiveFloat, Share, checked
+from bytenet.config.checks import Fraction, Layers, Positive, PositiveFloat, checked
 from bytenet.config.model import ModelConfig
 
 
@@ -49,8 +49,8 @@ class TransformerConfig(ModelConfig):
     # One table for source, target and softmax ("all", paper), for target and softmax, or three tables.
     tied_embeddings: Literal["all", "softmax", "none"] = "all"
     # `dropout` is for the outputs of sub-layers and for embeddings. These are for attention weights and hidden units.
-    attention_dropout: Share = 0.0
-    activation_dropout: Share = 0.0
+    attention_dropout: Fraction = 0.0
+    activation_dropout: Fraction = 0.0
     norm_epsilon: PositiveFloat = 1e-6  # added to variances
 
     @property

@@ -8,13 +8,13 @@ from pydantic import Field, model_validator
 from bytenet.config.checks import (
     MOST_LAYERS,
     Fixed,
+    Fraction,
     Name,
     Names,
     NonNegative,
     NonNegativeFloat,
     Positive,
     PositiveFloat,
-    Share,
     checked,
     is_set,
     is_several,
@@ -63,15 +63,15 @@ class TrainingConfig:
     plateau_patience: Positive = 1
     min_learning_rate: PositiveFloat | None = None  # a plateau's cut to a lower rate ends the run; None: none does
     # For all optimisers that have arguments of these names.
-    beta_1: Share = 0.9
-    beta_2: Share = 0.999
+    beta_1: Fraction = 0.9
+    beta_2: Fraction = 0.999
     epsilon: PositiveFloat = 1e-8
     clip_norm: PositiveFloat | None = 1.0  # largest L2 norm of the whole gradient; None for no clipping
     # Share of the old average of the weights that is kept at each update; None for no average.
-    ema_momentum: Annotated[Share | None, Fixed(is_set)] = None
+    ema_momentum: Annotated[Fraction | None, Fixed(is_set)] = None
     # Nats averaged over the characters; or summed over each sentence and averaged over the sentences (thesis).
     loss: Literal["character", "sentence"] = "character"
-    label_smoothing: Share = 0.0  # share of the probability that the target gives to all symbols alike
+    label_smoothing: Fraction = 0.0  # share of the probability that the target gives to all symbols alike
     # Weight of R-Drop (Liang et al. 2021; 5 in their script for translation). Each batch is predicted twice, with
     # different dropout. The loss gets a penalty for the difference between the two predictions. A step takes a little
     # more than twice the time, and more memory. 0: no R-Drop.

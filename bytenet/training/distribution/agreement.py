@@ -32,12 +32,12 @@ class Agreement:
         self._agreed = None if self._agreed is None else (self._agreed[0], 0.0)
 
     @property
-    def own(self) -> tuple[float, float]:
+    def local_values(self) -> tuple[float, float]:
         """What this worker knows: the number of its requests to stop, and the age of the chief's latest checkpoint."""
         return float(self.is_asked_here), time.monotonic() - self._saved_at if self._workers.is_chief else 0.0
 
     def agree(self, sums: Sequence[float]) -> None:
-        """Take the sums of all workers' `own`, as they were before a step."""
+        """Take the sums of all workers' `local_values`, as they were before a step."""
         if self._workers.count > 1:
             self._agreed = sums
 
@@ -54,5 +54,5 @@ class Agreement:
     @property
     def _known(self) -> Sequence[float]:
         if self._workers.count == 1:
-            return self.own
+            return self.local_values
         return self._agreed or (0.0, 0.0)  # nothing is known before the first step

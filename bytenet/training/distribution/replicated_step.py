@@ -49,7 +49,7 @@ def replicated_step(
         return strategy.reduce("SUM", strategy.run(step_and_pack, args=(own, arguments)), axis=None)
 
     def run_and_agree(*arguments: Any) -> dict[str, tf.Tensor]:
-        sums = run(tf.constant(agreement.own, tf.float32), arguments).numpy()
+        sums = run(tf.constant(agreement.local_values, tf.float32), arguments).numpy()
         agreement.agree(sums[len(names) :].tolist())
         return dict(zip(names, sums[: len(names)], strict=True))
 

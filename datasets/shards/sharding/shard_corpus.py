@@ -111,10 +111,10 @@ def _distribute(
     kept = np.flatnonzero(good)
     records = [source.lines[index] + b"\n" + target.lines[index] for index in kept.tolist()]
     if seen is not None and records:
-        again = seen.add(_hashes(records))
-        left_out.setdefault(CAME_BEFORE, LeftOut(CAME_BEFORE)).add(kept[again], block)
-        kept = kept[~again]
-        records = [record for record, repeated in zip(records, again.tolist(), strict=True) if not repeated]
+        duplicate = seen.add(_hashes(records))
+        left_out.setdefault(CAME_BEFORE, LeftOut(CAME_BEFORE)).add(kept[duplicate], block)
+        kept = kept[~duplicate]
+        records = [record for record, repeated in zip(records, duplicate.tolist(), strict=True) if not repeated]
     shard_of = random.integers(shards, size=len(kept))
     order = np.argsort(shard_of, kind="stable")
     lengths = np.stack([source.lengths, target.lengths], axis=1)[kept[order]].astype(np.uint16)

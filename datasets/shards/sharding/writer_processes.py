@@ -37,12 +37,12 @@ class ShardWriters:
         context = get_context("spawn")
         processes = min(processes, shards)
         for first in range(processes):
-            here, there = context.Pipe()
+            own_end, child_end = context.Pipe()
             numbers = range(first, shards, processes)
-            process = context.Process(target=_write_shards, args=(there, folder, numbers), daemon=True)
+            process = context.Process(target=_write_shards, args=(child_end, folder, numbers), daemon=True)
             process.start()
-            there.close()
-            self._links.append(here)
+            child_end.close()
+            self._links.append(own_end)
             self._processes.append(process)
 
     def __enter__(self) -> Self:

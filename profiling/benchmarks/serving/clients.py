@@ -62,14 +62,14 @@ def ask(
         shares = [texts[start:] + texts[:start] for start in starts]
     began = time.perf_counter()
     end = None if seconds is None else began + seconds
-    asking = [_Client(port, expected, languages, share, end) for share in shares]
-    for client in asking:
+    threads = [_Client(port, expected, languages, share, end) for share in shares]
+    for client in threads:
         client.start()
-    for client in asking:
+    for client in threads:
         client.join()
     took = time.perf_counter() - began
-    times = sorted(time for client in asking for time in client.times)
-    statuses = sum((client.statuses for client in asking), Counter[int]())
+    times = sorted(time for client in threads for time in client.times)
+    statuses = sum((client.statuses for client in threads), Counter[int]())
     return Load(
         clients=clients,
         seconds=took,
@@ -77,8 +77,8 @@ def ask(
         median_ms=1000 * statistics.median(times) if times else float("nan"),
         p99_ms=1000 * times[int(0.99 * (len(times) - 1))] if times else float("nan"),
         statuses=dict(sorted(statuses.items())),
-        wrong=sum(client.wrong for client in asking),
-        texts=len(set().union(*(client.texts for client in asking))),
+        wrong=sum(client.wrong for client in threads),
+        texts=len(set().union(*(client.texts for client in threads))),
     )
 
 

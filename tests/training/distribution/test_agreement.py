@@ -22,7 +22,7 @@ def two_agreements():
 
 
 def exchange(agreements):
-    sums = [sum(values) for values in zip(*(one.own for one in agreements), strict=True)]
+    sums = [sum(values) for values in zip(*(one.local_values for one in agreements), strict=True)]
     for one in agreements:
         one.agree(sums)
 
