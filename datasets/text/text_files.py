@@ -21,6 +21,16 @@ from bytenet.limits import read_text_bytes
 
 logger = logging.getLogger("bytenet.datasets")
 
+LONGEST_SIGN = 4
+"""Bytes at the beginning of a text that `check_beginning` looks at."""
+
+EQUAL_LINES = (
+    "expected the same number of lines, as line n of one side translates line n of the other. Look for a file that is "
+    "cut short, or for lines that were split or joined on one side (only \\n ends a line; U+2028, U+0085 and \\r do "
+    "not)."
+)
+"""The end of a message about two sides with different numbers of lines."""
+
 _SHOWN_LINES = 5
 # The characters other than "\n" that end a line for `str.splitlines`.
 _LINE_BREAK_LIKE = "\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
@@ -59,6 +69,37 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
         InputError: the text is empty, not UTF-8, a zip archive, or has a NUL or a line of more than
             `MOST_LINE_CHARS`.
     """
+    check_beginning(content, where)
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise InputError(
+            f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
+            "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
+        )
+    text = _decode(content, where).removeprefix("\ufeff")
+    if not text and not allow_empty:
+        raise InputError(f"{where} is empty; expected one sentence per line. Is it the right file, and is it complete?")
+    *lines, rest = text.split("\n")
+    if lines and all(line.endswith("\r") for line in lines):
+        warn_of_windows_line_ends(where)
+        lines, rest = [line[:-1] for line in lines], rest.removesuffix("\r")
+    if rest:  # a last line without an end
+        lines.append(rest)
+    _check_lengths(lines, where)
+    _warn_of_line_breaks(text, lines, where)
+    return lines
+
+
+def check_beginning(content: bytes | bytearray, where: object) -> None:
+    """Check that a text may be UTF-8, and warn of a byte order mark, which the caller removes.
+
+    Args:
+        content: at least the first `LONGEST_SIGN` bytes of the text, or all of a shorter one.
+        where: the name of the text in messages.
+
+    Raises:
+        InputError: the text is UTF-16, or a zip archive.
+    """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError(f"{where} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
     if content.startswith(b"PK\x03\x04"):
@@ -66,27 +107,13 @@ def split_lines(content: bytes | bytearray, where: str | os.PathLike[str], allow
             f"{where} is a zip archive, as .xlsx and .docx files are; expected text. Unpack it, or save the document "
             "as plain text in UTF-8."
         )
-    if b"\0" in content:
-        line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise InputError(
-            f"{where}:{line}: found a NUL character; expected text. Is this another kind of file, or UTF-16? "
-            "Convert it to UTF-8, or remove the NUL characters (tr -d '\\000')."
-        )
-    text = _decode(content, where)
-    if text.startswith("\ufeff"):
+    if content.startswith(codecs.BOM_UTF8):
         logger.warning("%s starts with a byte order mark. It was removed.", where)
-        text = text[1:]
-    if not text and not allow_empty:
-        raise InputError(f"{where} is empty; expected one sentence per line. Is it the right file, and is it complete?")
-    *lines, rest = text.split("\n")
-    if lines and all(line.endswith("\r") for line in lines):
-        logger.warning("%s has Windows line ends. The \\r at the end of every line was removed.", where)
-        lines, rest = [line[:-1] for line in lines], rest.removesuffix("\r")
-    if rest:  # a last line without an end
-        lines.append(rest)
-    _check_lengths(lines, where)
-    _warn_of_line_breaks(text, lines, where)
-    return lines
+
+
+def warn_of_windows_line_ends(where: object) -> None:
+    """Warn of a text whose lines end in "\\r\\n". The caller removes the "\\r"."""
+    logger.warning("%s has Windows line ends. The \\r at the ends of lines was removed.", where)
 
 
 def read_parallel(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Pairs:
@@ -99,9 +126,7 @@ def read_parallel(source: str | os.PathLike[str], target: str | os.PathLike[str]
     source_lines, target_lines = read_lines(source), read_lines(target)
     if len(source_lines) != len(target_lines):
         raise InputError(
-            f"{source} has {len(source_lines)} lines but {target} has {len(target_lines)}; expected the same number, "
-            "as line n of one file translates line n of the other. Look for a file that is cut short, or for lines "
-            "that were split or joined on one side (only \\n ends a line; U+2028, U+0085 and \\r do not)."
+            f"{source} has {len(source_lines)} lines but {target} has {len(target_lines)}; {EQUAL_LINES}"
             f"{_hint_at_columns(source, source_lines)}{_hint_at_columns(target, target_lines)}"
         )
     return Pairs(source_lines, target_lines)

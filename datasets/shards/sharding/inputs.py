@@ -4,7 +4,6 @@ A line ends at "\\n" and nowhere else. No input is ever in memory as a whole.
 """
 
 import codecs
-import logging
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -17,10 +16,14 @@ import numpy as np
 from isal import igzip
 from isal.igzip_lib import IsalError
 
+from bytenet.datasets.text.text_files import (
+    EQUAL_LINES,
+    LONGEST_SIGN,
+    check_beginning,
+    warn_of_windows_line_ends,
+)
 from bytenet.errors import InputError, MissingFileError
 from bytenet.limits import BROKEN_ARCHIVE
-
-logger = logging.getLogger("bytenet.datasets")
 
 STANDARD_INPUT = "-"
 LINES_IN_BLOCK = 16_384
@@ -179,16 +182,13 @@ class _Lines:
         return [line.removesuffix(b"\r") for line in lines] if self._windows else lines
 
     def _begin(self) -> None:
-        while len(self._rest) < len(codecs.BOM_UTF8) and b"\n" not in self._rest and not self._ended:
+        while len(self._rest) < LONGEST_SIGN and b"\n" not in self._rest and not self._ended:
             self._rest += self._read()  # a pipe or an archive may give less than was asked for
-        if self._rest.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise InputError(f"{self._place} is UTF-16; expected UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
-        if self._rest.startswith(codecs.BOM_UTF8):
-            self._rest = self._rest.removeprefix(codecs.BOM_UTF8)
-            logger.warning("%s starts with a byte order mark. It was removed.", self._place)
+        check_beginning(self._rest, self._place)
+        self._rest = self._rest.removeprefix(codecs.BOM_UTF8)
         self._windows = 0 < self._rest.count(b"\n") == self._rest.count(b"\r\n")
         if self._windows:
-            logger.warning("%s has Windows line ends. The \\r at the ends of lines was removed.", self._place)
+            warn_of_windows_line_ends(self._place)
 
     def _read(self) -> bytes:
         """The next piece of the stream; empty at its end."""
@@ -213,9 +213,7 @@ def _aligned(places: tuple[str, str], source_file: BinaryIO, target_file: Binary
             ended = number + min(len(source), len(target)) - 1
             raise InputError(
                 f"{' and '.join(dict.fromkeys(places))}: one side ends after {ended:,} lines, but the other goes on; "
-                "expected the same number of lines, as line n of one side translates line n of the other. Look for a "
-                "file that is cut short, or for lines that were split or joined on one side (only \\n ends a line; "
-                "U+2028, U+0085 and \\r do not)."
+                f"{EQUAL_LINES}"
             )
         if not source:
             return
