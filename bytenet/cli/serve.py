@@ -40,7 +40,7 @@ class _Seconds(click.FloatRange):
 @click.option("--max-texts", type=_POSITIVE, default=100, show_default=True, help="Most texts in a request.")
 @click.option(
     "--max-requests", type=_POSITIVE, default=256, show_default=True,
-    help="Most requests that wait. Others are refused with status 429.",
+    help="Most requests that are translated or wait. Others are refused with status 429.",
 )  # fmt: skip
 @click.option(
     "--timeout", type=_Seconds(min=0, min_open=True, max=_MOST_SECONDS), default=30, show_default=True,
@@ -132,24 +132,31 @@ def serve(
 def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine | StartingEngine":
     """The engine of a name for a model."""
     from bytenet.lite.archive import is_model_file
+    from bytenet.model_file import ModelFile
     from bytenet.serving.engines.lite_engine import LiteEngine
     from bytenet.serving.engines.run_engine import RunEngine
     from bytenet.serving.engines.starting_engine import StartingEngine
     from bytenet.trained_model import find_model
 
     path = find_model(model)
-    has_options = any(value is not None for value in options.values())
-    if engine_name == "full":
-        # The LiteRT model of a file has the options of its export.
-        if not has_options and is_model_file(path) and StartingEngine.can_read(path):
-            return StartingEngine(path)
-        return RunEngine(path, **options)
-    if path.is_dir():
-        raise click.UsageError("--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes.")
+    given = {key for key, value in options.items() if value is not None}
     reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}
-    if any(value is not None for key, value in options.items() if key not in reranking):
-        raise click.UsageError(NOT_FOR_LITE)
-    return LiteEngine(path, **reranking)
+    # The LiteRT model of a file has the other options of its export.
+    needs_full = bool(given - reranking.keys())
+    if engine_name == "lite":
+        if path.is_dir():
+            raise click.UsageError(
+                "--engine lite takes .bytenet files, which `bytenet export RUN FILE.bytenet` writes."
+            )
+        if needs_full:
+            raise click.UsageError(NOT_FOR_LITE)
+        return LiteEngine(path, **reranking)
+    if is_model_file(path) and not needs_full:
+        if not ModelFile(path).has_weights:
+            return LiteEngine(path, **reranking)
+        if not given and StartingEngine.can_read(path):
+            return StartingEngine(path)
+    return RunEngine(path, **options)
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:

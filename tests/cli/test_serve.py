@@ -219,6 +219,17 @@ def test_litert_begins_only_where_it_translates_as_tensorflow_does(run_folder, m
     assert isinstance(engine, RunEngine)
 
 
+def test_a_file_for_litert_alone_is_served_with_the_search_of_its_export(run_folder, invoke, started, tmp_path):
+    path = tmp_path / "lite.bytenet"
+    Translator.from_run(run_folder.path).export(path, engines="lite", languages=("de", "en"))
+    for options in ((), ("--rerank-weight", 0)):
+        invoke(serve, path, *options)
+        assert isinstance(started[0][0], LiteEngine)
+        started.clear()
+    with pytest.raises(InputError, match="exported for LiteRT alone.* with the search of its export"):
+        invoke(serve, path, "--beam-size", 2)
+
+
 def test_options_become_settings(run_folder, invoke, started, tmp_path):
     (tmp_path / "keys").write_text("geheim\n\n zweiter \n")
     invoke(
