@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,7 @@ import click
 from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
 
 if TYPE_CHECKING:
-    from bytenet.serving.engines.lite_engine import LiteEngine
-    from bytenet.serving.engines.run_engine import RunEngine
-    from bytenet.serving.engines.starting_engine import StartingEngine
+    from bytenet.serving.engines.engine import Engine
 
 _KEYS_VARIABLE = "BYTENET_API_KEYS"
 _MOST_THREADS = 4
@@ -97,8 +96,10 @@ def serve(
             "of each run. Pretrained models name their own."
         )
     from bytenet.errors import InputError
+    from bytenet.trained_model import open_model
 
     try:
+        from bytenet.serving.engines.directions import check_pairs_of_languages
         from bytenet.serving.http.settings import ServerSettings
         from bytenet.serving.server import serve as run_server
     except ModuleNotFoundError as error:
@@ -116,20 +117,24 @@ def serve(
         into_sentences=split,
         num_threads=num_threads or min(len(os.sched_getaffinity(0)), _MOST_THREADS),
     )
-    engines = []
-    for model in models:
-        engine = _load(engine_name, model, options)
-        engines.append(engine)
-        click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
+    check_pairs_of_languages(open_model(model).config.data.languages for model in models)
     try:
-        run_server(engines, settings, host, port)
+        run_server(_engines(engine_name, models, options), settings, host, port)
     except KeyboardInterrupt:
         click.echo("Interrupted.", err=True)
         # Python would first wait for the thread in which TensorFlow starts, for minutes. SIGTERM does not wait either.
         os._exit(130)
 
 
-def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "LiteEngine | RunEngine | StartingEngine":
+def _engines(engine_name: str, models: Iterable[Path], options: dict[str, Any]) -> "Iterator[Engine]":
+    """Load the models one by one."""
+    for model in models:
+        engine = _load(engine_name, model, options)
+        click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
+        yield engine
+
+
+def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "Engine":
     """The engine of a name for a model."""
     from bytenet.lite.archive import is_model_file
     from bytenet.model_file import ModelFile

@@ -4,7 +4,7 @@ import errno
 import logging
 import os
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack
 from typing import Any
 
@@ -25,11 +25,12 @@ _NOT_OF_THIS_MACHINE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 _SECONDS_TO_ANSWER = 5  # more than the time-out of a request, for the last bytes of its answer
 
 
-def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.0.0.1", port: int = 5000) -> None:
+def serve(engines: Iterable[Engine], settings: ServerSettings, host: str = "127.0.0.1", port: int = 5000) -> None:
     """Warm engines up, and answer requests until SIGTERM or SIGINT. Requests that run are finished then.
 
     Args:
-        engines: the engines, loaded but not warm. No two of them have the same languages.
+        engines: not warm. No two of them have the same languages. They may be loaded one by one, as they are taken:
+            the address is checked before.
         settings: limits and rights.
         host: address to listen at, or a name.
         port: port to listen at; 0 takes a free one. The log says which.
@@ -38,19 +39,21 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
         InputError: two engines have the same languages, or the address cannot be used. No engine is warmed up then.
             A name may have addresses that this machine does not have, if it has another one of them.
     """
-    directions = Directions(engines)
-    sockets = _listen(host, port)
-    metrics = Metrics()
-    threads = TranslatingThreads(settings.max_requests, metrics.note_batch, settings.num_threads)
-    metrics.watch(threads, engines)
-    config = uvicorn.Config(
-        make_app(directions, threads, settings, metrics),
-        access_log=False,  # it would have the texts and keys of query strings; `Observation` logs requests
-        log_config=_log_config(),
-        server_header=False,
-        timeout_graceful_shutdown=round(settings.timeout_seconds) + _SECONDS_TO_ANSWER,
-    )
-    try:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(opened) for opened in _listen(host, port)]
+        engines = list(engines)
+        directions = Directions(engines)
+        metrics = Metrics()
+        threads = TranslatingThreads(settings.max_requests, metrics.note_batch, settings.num_threads)
+        stack.callback(threads.close)
+        metrics.watch(threads, engines)
+        config = uvicorn.Config(
+            make_app(directions, threads, settings, metrics),
+            access_log=False,  # it would have the texts and keys of query strings; `Observation` logs requests
+            log_config=_log_config(),
+            server_header=False,
+            timeout_graceful_shutdown=round(settings.timeout_seconds) + _SECONDS_TO_ANSWER,
+        )
         for engine in engines:
             engine.warm_up()
         # Python waits for these threads before it ends, so none begins before all engines work.
@@ -60,10 +63,6 @@ def serve(engines: Sequence[Engine], settings: ServerSettings, host: str = "127.
         shown_host = f"[{host}]" if ":" in host else host
         _log.info("The server is at http://%s:%d.", shown_host, sockets[0].getsockname()[1])
         uvicorn.Server(config).run(sockets)
-    finally:
-        threads.close()
-        for opened in sockets:
-            opened.close()
 
 
 def _listen(host: str, port: int) -> list[socket.socket]:

@@ -100,10 +100,10 @@ def test_a_file_of_that_name_is_translated(shipped, invoke, tmp_path):
 
 def test_the_server_takes_a_name(shipped, invoke, monkeypatch):
     arguments = []
-    monkeypatch.setattr("bytenet.serving.server.serve", lambda *given: arguments.extend(given))
+    monkeypatch.setattr("bytenet.serving.server.serve", lambda engines, *given: arguments.extend(engines))
     result = invoke(serve, "de-en", "--engine", "lite")
     assert "de-en translates de to en." in result.stderr
-    assert arguments[0][0].max_sentence_chars == 40
+    assert arguments[0].max_sentence_chars == 40
 
 
 def test_lines_are_split_into_sentences_and_put_together_again(shipped, invoke):

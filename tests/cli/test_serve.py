@@ -37,7 +37,8 @@ import threading
 import bytenet.serving.server
 from bytenet.cli import main
 
-def interrupted(*arguments):
+def interrupted(engines, *arguments):
+    list(engines)
     threading.Thread(target=threading.Event().wait).start()
     raise KeyboardInterrupt
 
@@ -50,7 +51,9 @@ main()
 def started(monkeypatch):
     """What `bytenet serve` would serve, instead of a running server."""
     arguments = []
-    monkeypatch.setattr("bytenet.serving.server.serve", lambda *given: arguments.extend(given))
+    monkeypatch.setattr(
+        "bytenet.serving.server.serve", lambda engines, *given: arguments.extend([list(engines), *given])
+    )
     return arguments
 
 
@@ -163,8 +166,8 @@ def test_an_interrupted_server_does_not_wait_for_the_start_of_tensorflow(model_p
 def test_the_lite_engine_is_for_model_files_and_their_own_search(run_folder, model_path, invoke, started):
     assert "takes .bytenet files" in invoke(serve, run_folder.path, "--engine", "lite").stderr
     assert "those of the export" in invoke(serve, model_path, "--engine", "lite", "--beam-size", 2).stderr
-    invoke(serve, model_path, model_path, "--engine", "lite", "--rerank-weight", 0)
-    assert [type(engine) for engine in started[0]] == [LiteEngine, LiteEngine]
+    invoke(serve, model_path, "--engine", "lite", "--rerank-weight", 0)
+    assert [type(engine) for engine in started[0]] == [LiteEngine]
     started.clear()
     two = invoke(serve, model_path, model_path, "--rerank-with", model_path)
     assert (two.exit_code, "for a server with one model" in two.stderr) == (2, True)
@@ -226,8 +229,18 @@ def test_a_file_for_litert_alone_is_served_with_the_search_of_its_export(run_fol
         invoke(serve, path, *options)
         assert isinstance(started[0][0], LiteEngine)
         started.clear()
-    with pytest.raises(InputError, match="exported for LiteRT alone.* with the search of its export"):
+    with pytest.raises(InputError, match=r"exported for LiteRT alone.* with the search of its export"):
         invoke(serve, path, "--beam-size", 2)
+
+
+def test_no_model_is_loaded_if_two_have_the_same_languages_or_the_address_cannot_be_used(
+    run_folder, model_path, invoke, monkeypatch
+):
+    monkeypatch.setattr("bytenet.cli.serve._load", lambda *_: pytest.fail("A model was loaded."))
+    with pytest.raises(InputError, match="Two models translate de to en"):
+        invoke(serve, run_folder.path, model_path)
+    with pytest.raises(InputError, match=r"The host '' is unknown"):
+        invoke(serve, run_folder.path, "--host", "")
 
 
 def test_options_become_settings(run_folder, invoke, started, tmp_path):

@@ -1,9 +1,17 @@
 """The engines of a server by the languages that they read and write."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from bytenet.errors import InputError
 from bytenet.serving.engines.engine import Engine
+
+
+def check_pairs_of_languages(pairs: Iterable[tuple[str, str]]) -> None:
+    """Raise an InputError if two of the models have the same languages."""
+    for pair, number in Counter(pairs).items():
+        if number > 1:
+            raise InputError(f"Two models translate {' to '.join(pair)}. Give one model for each pair of languages.")
 
 
 class Directions:
@@ -20,13 +28,8 @@ class Directions:
     """
 
     def __init__(self, engines: Sequence[Engine]):
-        self.engines: dict[tuple[str, str], Engine] = {}
-        for engine in engines:
-            if engine.languages in self.engines:
-                raise InputError(
-                    f"Two models translate {' to '.join(engine.languages)}. Give one model for each pair of languages."
-                )
-            self.engines[engine.languages] = engine
+        check_pairs_of_languages(engine.languages for engine in engines)
+        self.engines = {engine.languages: engine for engine in engines}
 
     @property
     def sources(self) -> list[str]:
