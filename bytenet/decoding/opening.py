@@ -109,7 +109,8 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         raise ConfigError(problems_of_search(error, given)) from None
     for name in ("rerank_with", "rerank_weight", "coverage_penalty") if changed.mbr else ():
         if given.get(name):
-            raise ConfigError(f"mbr and {name} both rank the hypotheses. Leave out one of them.")
+            solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
+            raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "

@@ -84,6 +84,15 @@ def test_options_have_the_limits_of_settings(options, message, make_run):
         Translator.from_run(make_run(), **options)
 
 
+def test_a_setting_of_the_configuration_that_an_option_conflicts_with_can_be_turned_off():
+    decoding = DecodingConfig(mbr=True)
+    with pytest.raises(ConfigError, match=r"Leave out rerank_with, or turn mbr off \(--no-mbr\)\.$"):
+        decoding_with(decoding, {"rerank_with": "en-de"})
+    with pytest.raises(ConfigError, match=r"Leave out one of them\.$"):
+        decoding_with(decoding, {"rerank_with": "en-de", "mbr": True})
+    assert not decoding_with(decoding, {"rerank_with": "en-de", "mbr": False}).mbr
+
+
 def test_unknown_options_are_refused(make_run):
     with pytest.raises(TypeError, match="no option beams"):
         Translator.from_run(make_run(), beams=3)
