@@ -86,7 +86,8 @@ def test_a_model_that_reads_padding_is_shown_the_padding_of_its_training():
     assert not np.allclose(otherwise, expected, atol=1e-3)
 
 
-def test_model_without_attention_is_refused(run_folder, invoke):
+def test_model_without_attention_is_refused_before_it_translates(run_folder, invoke, monkeypatch):
+    monkeypatch.setattr(Translator, "translate", lambda *_, **__: pytest.fail("It translated."))
     with pytest.raises(InputError, match="has no attention to draw"):
         invoke(attention, run_folder.path, "--text", "ein Haus")
 
