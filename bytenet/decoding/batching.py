@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 
 from bytenet.datasets import PAD_ID
-from bytenet.errors import InputError
+from bytenet.lite.characters import check_length
 
 _SHORTEST = 32
 
@@ -82,11 +82,8 @@ def batches_by_length(
         InputError: a sequence is longer than `longest`.
     """
     in_order = sorted(indices, key=lambda index: lengths[index])
-    if longest is not None and in_order and lengths[in_order[-1]] > longest:
-        raise InputError(
-            f"A sentence has {lengths[in_order[-1]]:,} symbols with the end symbol, but the model reads at most "
-            f"{longest:,}. Split the sentence, or train a model with a larger model.max_positions."
-        )
+    if in_order:
+        check_length(lengths[in_order[-1]], longest)
 
     def trained_length(index: int) -> int | None:
         return None if trained_lengths is None else _padded_length(lengths[index], trained_lengths, longest)

@@ -9,7 +9,7 @@ import tensorflow as tf
 from bytenet.datasets import PAD_ID, Vocabulary
 from bytenet.decoding.pair_graphs import PairGraphs
 from bytenet.errors import InputError
-from bytenet.lite.characters import empty_if_blank, fits
+from bytenet.lite.characters import check_length, empty_if_blank, fits
 from bytenet.lite.scoring import check_log_probabilities
 from bytenet.models.translation_model import TranslationModel
 
@@ -117,11 +117,7 @@ class PairScorer:
             line = next(line for line, text in enumerate(texts, 1) if not fits(text, encode, longest=None))
             raise InputError(f"{error} It is in line {line} of the {side} texts.") from error
         for line, symbols in enumerate(ids, 1):
-            if self._longest is not None and len(symbols) > self._longest:
-                raise InputError(
-                    f"Line {line} of the {side} texts has {len(symbols)} symbols, with the end symbol, but the model "
-                    f"reads at most {self._longest}. Leave out this pair, or split it."
-                )
+            check_length(len(symbols), self._longest, f"Line {line:,} of the {side} texts")
         return ids
 
     def make_graphs(self, longest: int) -> None:

@@ -19,7 +19,7 @@ from bytenet.decoding.opening import problems_of_search, translator_arguments
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
-from bytenet.lite.characters import empty_if_blank, is_blank
+from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.lines import check_lines
 from bytenet.lite.pretrained import pretrained_path
@@ -254,14 +254,17 @@ class Translator:
         start = 0
         while chunk := list(islice(lines, window)):
             least_lengths = None if pair_lengths is None else pair_lengths[start : start + len(chunk)]
-            yield from self._translate_window(chunk, n_best, least_lengths)
+            yield from self._translate_window(chunk, start, n_best, least_lengths)
             start += len(chunk)
 
     def _translate_window(
-        self, lines: list[str], n_best: int, least_lengths: Sequence[int] | None
+        self, lines: list[str], start: int, n_best: int, least_lengths: Sequence[int] | None
     ) -> list[list[Translation]]:
+        """Translate some lines; `start` is the number of lines before them."""
         encoded = self.vocabulary.encode_batch([empty_if_blank(line) for line in lines])
         lengths = [len(ids) for ids in encoded]
+        for number, (line, length) in enumerate(zip(lines, lengths, strict=True), start + 1):
+            check_length(length, self.model.length_policy.longest, name_of_line(number, line))
         if least_lengths is not None:
             lengths = [max(pair) for pair in zip(lengths, least_lengths, strict=True)]
         translations = [[BLANK] for _ in lines]

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from bytenet.errors import InputError
+from bytenet.errors import InputError, shown
 
 PAD_ID = 0
 EOS_ID = 1
@@ -56,6 +56,29 @@ def fits(text: str, encode: Callable[[str], Sized], longest: int | None) -> bool
     except InputError:
         return False
     return longest is None or length <= longest
+
+
+def check_length(num_symbols: int, longest: int | None, name: str = "A sentence") -> None:
+    """Check that a model can read a text.
+
+    Args:
+        num_symbols: of the text, with the end symbol.
+        longest: as for `fits`.
+        name: of the text, at the beginning of the message.
+
+    Raises:
+        InputError: it is too long.
+    """
+    if longest is not None and num_symbols > longest:
+        raise InputError(
+            f"{name} has {num_symbols:,} symbols with the end symbol, but the model reads at most {longest:,}. Split "
+            "it, leave it out, or train a model with a larger model.max_positions."
+        )
+
+
+def name_of_line(number: int, line: str) -> str:
+    """A line in a message: its number, counted from 1, and its text, shortened."""
+    return f"Line {number:,} ({shown(line)})"
 
 
 class Characters:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.archive import SETTINGS
-from bytenet.lite.characters import is_blank
+from bytenet.lite.characters import check_length, is_blank, name_of_line
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.lines import check_lines
@@ -106,18 +106,14 @@ class Translator:
         return LinesBySentence(self._model.languages, max_sentence_chars(self._model.max_length, self.longest))
 
     def _translate_lines(self, lines: Iterable[str], n_best: int) -> Iterator[list[Translation]]:
-        for line in lines:
-            yield self._translate_line(line, n_best)
+        for number, line in enumerate(lines, start=1):
+            yield self._translate_line(number, line, n_best)
 
-    def _translate_line(self, line: str, n_best: int) -> list[Translation]:
+    def _translate_line(self, number: int, line: str, n_best: int) -> list[Translation]:
         if is_blank(line):
             return [BLANK]
         ids = self.characters.encode(line)
-        if self.longest is not None and len(ids) > self.longest:
-            raise InputError(
-                f"A sentence has {len(ids):,} symbols with the end symbol, but the model reads at most "
-                f"{self.longest:,}. Split the sentence."
-            )
+        check_length(len(ids), self.longest, name_of_line(number, line))
         num_ranked = n_best if self.reranker is None else self.beam_size
         result = self._model(source_ids=ids[None], n_best=np.int32(num_ranked))
         rows = (result[name][0] for name in ("ids", "scores", "log_probabilities", "ended"))

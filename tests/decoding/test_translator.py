@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from bytenet.config import DataConfig, load_config
 from bytenet.config.families.bytenet import ByteNetConfig
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
@@ -251,6 +252,17 @@ def test_unknown_character_is_named_if_the_vocabulary_refuses_it(recurrent_model
     with pytest.raises(InputError, match="U\\+007A"):
         list(translator.translate(["abz"]))
     assert list(translator.translate(["\t", " \u200b"])) == [[BLANK], [BLANK]]
+
+
+def test_line_that_is_too_long_is_named():
+    sizes = {"dim": 4, "heads": 1, "encoder_layers": 1, "decoder_layers": 1}
+    model = build_model(TransformerConfig(positions="learned", max_positions=8, **sizes), VOCABULARY.size)
+    translations = Translator(model, VOCABULARY, beam_size=1, jit_compile=False).translate(
+        ["a", "", "abc " * 9], window=2
+    )
+    assert len([next(translations) for _ in range(2)]) == 2
+    with pytest.raises(InputError, match=r"^Line 3 \('abc abc .*\) has 37 symbols with .* reads at most 8\. Split it"):
+        next(translations)
 
 
 def test_padded_sizes():
