@@ -1,12 +1,18 @@
 """Synthetic pairs: text of the target language and its translations into the source language."""
 
+import hashlib
+import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bytenet.datasets import Pairs
 from bytenet.datasets.shards.sharding.filters import MAX_RATIO, too_uneven
 from bytenet.datasets.text.characters import is_blank
 from bytenet.decoding.translator import Translator
+from bytenet.errors import InputError
+from bytenet.files import append_text, write_text_atomic
 
 
 @dataclass(frozen=True)
@@ -24,9 +30,63 @@ class BackTranslation:
     num_uneven: int
 
 
+class SavedTranslations:
+    """The translations so far, in a file, so that an interrupted back-translation can go on.
+
+    The first line of the file is a digest of all that the translations depend on. Each other line has the translation
+    of a text, in the order of the texts.
+
+    Args:
+        path: of the file. Its folder must exist.
+        weights: path of the model's weights.
+        translator: of the model.
+        texts: that are translated.
+
+    Raises:
+        InputError: the file is there, but for another model, another search or other texts; or it is damaged.
+
+    Attributes:
+        translations: texts, and whether they have an end.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        weights: str | os.PathLike[str],
+        translator: Translator,
+        texts: Sequence[str],
+    ):
+        self._path = Path(path)
+        digest = hashlib.sha256(Path(weights).read_bytes())
+        digest.update(json.dumps([translator.decoding.in_use, list(texts)]).encode())
+        first = digest.hexdigest()
+        # What follows the last line end was cut off.
+        lines = self._path.read_text("utf-8").split("\n")[:-1] if self._path.exists() else [first]
+        if lines[:1] != [first]:
+            raise InputError(
+                f"{path} has the translations of an unfinished command with another model, another search or other "
+                "texts. Run that command again, give another folder, or delete the file."
+            )
+        try:
+            self.translations = [(str(text), bool(ended)) for text, ended in map(json.loads, lines[1:])]
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{path} is damaged. Delete it.") from error
+        write_text_atomic(self._path, "".join(f"{line}\n" for line in lines))
+
+    def add(self, text: str, ended: bool) -> None:
+        """Save the translation of the next text."""
+        append_text(self._path, f"{json.dumps([text, ended])}\n")
+        self.translations.append((text, ended))
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._path.unlink(missing_ok=True)
+
+
 def back_translate(
     translator: Translator,
     texts: Sequence[str],
+    saved: SavedTranslations,
     max_ratio: float = MAX_RATIO,
     progress: Callable[[int], None] | None = None,
 ) -> BackTranslation:
@@ -35,6 +95,7 @@ def back_translate(
     Args:
         translator: from the target language to the source language.
         texts: of the target language, not blank.
+        saved: translations of the first texts. The others are added to them.
         max_ratio: most characters of the longer side for each one of the shorter side. Pairs whose longer side has less
             than 20 characters may have any ratio.
         progress: called with the number of finished texts.
@@ -42,18 +103,18 @@ def back_translate(
     Raises:
         InputError: see `Translator.translate`.
     """
+    for best, *_ in translator.translate(texts[len(saved.translations) :], split_sentences=False):
+        saved.add(best.text, best.ended)
+        if progress is not None:
+            progress(len(saved.translations))
     sources, targets, num_unended, num_uneven = [], [], 0, 0
-    translations = translator.translate(texts, split_sentences=False)
-    for number, (text, hypotheses) in enumerate(zip(texts, translations, strict=True), start=1):
-        best = hypotheses[0]
-        shorter, longer = sorted((len(best.text), len(text)))
-        if not best.ended or is_blank(best.text):
+    for text, (translation, ended) in zip(texts, saved.translations, strict=True):
+        shorter, longer = sorted((len(translation), len(text)))
+        if not ended or is_blank(translation):
             num_unended += 1
         elif too_uneven(shorter, longer, max_ratio):
             num_uneven += 1
         else:
-            sources.append(best.text)
+            sources.append(translation)
             targets.append(text)
-        if progress is not None:
-            progress(number)
     return BackTranslation(Pairs(sources, targets), num_unended, num_uneven)

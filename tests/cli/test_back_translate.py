@@ -131,6 +131,36 @@ def test_translations_without_end_and_of_uneven_length_are_left_out(
         assert not (tmp_path / "pairs" / "source.en").exists()
 
 
+def test_an_interrupted_command_goes_on_after_the_finished_texts(run_folder, settings, invoke, tmp_path, monkeypatch):
+    folder, read = tmp_path / "pairs", []
+
+    def interrupted(self, lines, split_sentences):
+        yield [Translation("a dog", -1.0, 0.0, True)]
+        raise KeyboardInterrupt
+
+    def translate(self, lines, split_sentences):
+        read.extend(lines)
+        return ([Translation(f"the {line}", -1.0, 0.0, True)] for line in lines)
+
+    monkeypatch.setattr(Translator, "translate", interrupted)
+    invoke(back_translate, run_folder.path, settings, folder)
+    monkeypatch.setattr(Translator, "translate", translate)
+    with pytest.raises(InputError, match="another model, another search or other texts"):
+        invoke(back_translate, run_folder.path, settings, folder, "--beam-size", 2)
+    assert not read
+    partial = folder / "translations.partial"
+    complete = partial.read_text(encoding="utf-8")
+    partial.write_text(f"{complete}x\n", encoding="utf-8")
+    with pytest.raises(InputError, match="damaged"):
+        invoke(back_translate, run_folder.path, settings, folder)
+    partial.write_text(f'{complete}["thr', encoding="utf-8")  # the power failed
+    result = invoke(back_translate, run_folder.path, settings, folder)
+    assert "Going on after 1 of 2 sentences." in result.stderr
+    assert read == ["zwei"]
+    assert pairs_in(folder) == (["a dog", "the zwei"], ["ein Hund", "zwei"])
+    assert not partial.exists()
+
+
 def test_model_of_the_same_direction_and_missing_text_are_refused(run_folder, settings, invoke, tmp_path):
     same = ("--set", "data.source_language=de", "--set", "data.target_language=en")
     with pytest.raises(

@@ -37,9 +37,11 @@ def back_translate(
     The last line of the output has the settings for `bytenet train PRESET_OR_FILE`, which then learns from these pairs,
     too. Without --beam-size and --samples, the search is greedy. The defaults of the other search options are those of
     MODEL.
+
+    The translations so far are in FOLDER. If the command is interrupted, the same command goes on with them.
     """
     from bytenet.errors import InputError
-    from bytenet.files import write_text_atomic
+    from bytenet.files import alone_in, write_text_atomic
     from bytenet.presets.by_size import load_sized_config
     from bytenet.trained_model import open_model
 
@@ -52,18 +54,25 @@ def back_translate(
             raise InputError(f"{path} exists. Give another folder, or delete it.")
     backward = open_model(model)
     selected = _select_texts(data, backward)
-    folder.mkdir(parents=True, exist_ok=True)
 
     from bytenet.decoding import Translator
+    from bytenet.decoding.back_translation import SavedTranslations
     from bytenet.decoding.back_translation import back_translate as make_pairs
+    from bytenet.run_folder import RunFolder
 
     if not options["samples"]:
         options["samples"] = 0
         if options["beam_size"] is None:
             options |= {"beam_size": 1, "mbr": options["mbr"] or False}
     translator = Translator.from_run(backward.path, **options)
-    with translation_progress(len(selected.texts)) as progress:
-        result = make_pairs(translator, selected.texts, max_ratio, progress)
+    weights = backward.model_path if isinstance(backward, RunFolder) else backward.path
+    folder.mkdir(parents=True, exist_ok=True)
+    with alone_in(folder, "back-translates text"):
+        saved = SavedTranslations(folder / "translations.partial", weights, translator, selected.texts)
+        if saved.translations:
+            click.echo(f"Going on after {len(saved.translations):,} of {len(selected.texts):,} sentences.", err=True)
+        with translation_progress(len(selected.texts)) as progress:
+            result = make_pairs(translator, selected.texts, saved, max_ratio, progress)
     click.echo(
         f"Pairs: {len(result.pairs):,}. Left out: {selected.outside_limits:,} sentences because of their length, "
         f"{selected.unknown_characters:,} with characters that {backward.path.name} does not know, "
@@ -79,6 +88,7 @@ def back_translate(
     pairs = result.pairs.reversed() if data.reversed else result.pairs
     for side, path in paths.items():
         write_text_atomic(path, "".join(f"{line}\n" for line in getattr(pairs, side)))
+    saved.remove()
     click.echo(" ".join(f"--set {shlex.quote(f'data.synthetic_{side}={path}')}" for side, path in paths.items()))
 
 
