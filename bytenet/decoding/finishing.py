@@ -124,7 +124,7 @@ class Finisher:
         return Translation(self._vocabulary.decode(ids), score, log_probability, ended)
 
     def _attended(self, line: str, hypothesis: Hypothesis, alignment: np.ndarray) -> Translation:
-        """The translation that a hypothesis becomes by its alignment, float `(T, S)`."""
+        """Apply coverage and the replacement of unknown symbols to a hypothesis. Its alignment is float `(T, S)`."""
         ids, score, log_probability, ended = hypothesis
         if self._coverage_penalty:
             score += self._coverage_penalty * coverage(alignment)

@@ -1,4 +1,4 @@
-"""The loop of the searches whose hypotheses do not compete: each goes on from its own last symbol."""
+"""The loop of greedy search and sampling, where hypotheses do not compete."""
 
 from collections.abc import Callable, Sequence
 

@@ -49,7 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--split gives one translation of each line. Leave out --split or --n-best.")
     try:
         if options.file and (not options.file.exists() or options.file.is_dir()):
-            raise MissingFileError(f"There is no file {options.file}; expected a text file with one sentence per line.")
+            kind = "is a folder" if options.file.is_dir() else "does not exist"
+            raise MissingFileError(f"{options.file} {kind}; expected a text file with one sentence per line.")
         translator = Translator(options.model, options.threads, options.rerank_with, options.rerank_weight)
         if options.n_best > translator.beam_size:
             parser.error(f"argument --n-best: at most {translator.beam_size}, the beam size of the model")

@@ -111,15 +111,15 @@ def entries_with_shared_weights(model: bytes, weights: bytes) -> dict[str, bytes
 
 
 def _with_copies(stored: bytes, copies: Sequence[_Copy], weights: bytes) -> bytes:
-    model, taken = io.BytesIO(), 0
+    model, position = io.BytesIO(), 0
     for copy in copies:
         gap = copy.model_offset - model.tell()
-        if not 0 <= gap <= len(stored) - taken:
+        if not 0 <= gap <= len(stored) - position:
             raise ValueError(f"there is no place {copy.model_offset:,}")
-        model.write(stored[taken : taken + gap])
+        model.write(stored[position : position + gap])
         model.write(copy.values(weights).tobytes())
-        taken += gap
-    model.write(stored[taken:])
+        position += gap
+    model.write(stored[position:])
     return model.getvalue()
 
 

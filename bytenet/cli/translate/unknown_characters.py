@@ -20,7 +20,7 @@ class UnknownCharacters:
 
     def __init__(self, known: frozenset[str]):
         self._known = known
-        self._found: dict[str, None] = {}  # a set in the order of the text
+        self._unknown: dict[str, None] = {}  # a set in the order of the text
         self.num_lines = 0
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
@@ -28,14 +28,14 @@ class UnknownCharacters:
         for line in lines:
             characters = unicodedata.normalize("NFC", line.strip())
             if not self._known.issuperset(characters) and not is_blank(characters):
-                self._found.update(dict.fromkeys(filter(self._is_unknown, characters)))
+                self._unknown.update(dict.fromkeys(filter(self._is_unknown, characters)))
                 self.num_lines += 1
             yield line
 
     def __str__(self) -> str:
         """The first characters for a message, and the number of others."""
-        parts = [f"{character!r} (U+{ord(character):04X})" for character in [*self._found][:_MOST_SHOWN]]
-        if others := len(self._found) - len(parts):
+        parts = [f"{character!r} (U+{ord(character):04X})" for character in [*self._unknown][:_MOST_SHOWN]]
+        if others := len(self._unknown) - len(parts):
             parts.append("1 other" if others == 1 else f"{others:,} others")
         return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 

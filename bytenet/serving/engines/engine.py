@@ -94,5 +94,5 @@ class Engine(Protocol):
     def align(self, sentence: str, translation: str) -> Alignment | None:
         """Compute what the characters of a translation attend to, for an engine with `has_attention`.
 
-        None if the model cannot read the translation. If it stopped at the model's limit, it has no place for the end.
+        None if the translation with its end symbol is longer than the model can read.
         """

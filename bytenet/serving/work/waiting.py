@@ -120,10 +120,10 @@ class WaitingJobs:
         """
         leader = self._jobs[0]
         group, kind = leader.first_group, (leader.engine, leader.num_candidates)
-        alike = [job for job in self._jobs if (job.engine, job.num_candidates) == kind]
-        size = _best_size(sum(job.num_waiting(group) for job in alike), leader.engine.batch_sizes)
+        matching_jobs = [job for job in self._jobs if (job.engine, job.num_candidates) == kind]
+        size = _best_size(sum(job.num_waiting(group) for job in matching_jobs), leader.engine.batch_sizes)
         members: list[tuple[Job, int]] = []
-        for job in alike:
+        for job in matching_jobs:
             members += [(job, index) for index in job.take(group, size - len(members))]
         self._jobs.rotate(-1)
         self._jobs = deque(job for job in self._jobs if job.is_waiting)
