@@ -45,8 +45,8 @@ def memory(
 ) -> None:
     """Measure the peak memory of training, in MB (10^6 bytes), by preset and batch.
 
-    PRESETS_OR_FILES configure model and training. The default is the preset europarl, the thesis's ByteNet. Every
-    combination of repeated options trains two steps in a process of its own, on random sentences of full length.
+    PRESETS_OR_FILES configure model and training. The default is the preset europarl, a ByteNet of the thesis's size.
+    Every combination of repeated options trains two steps in a process of its own, on random sentences of full length.
     """
     if largest and (batch_sizes or lengths or vocab_size):
         raise click.UsageError(

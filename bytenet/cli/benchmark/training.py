@@ -57,9 +57,9 @@ def training(
 ) -> None:
     """Time training steps on random sentences of full length. All combinations of repeated options take turns.
 
-    PRESET_OR_FILE configures model and training. The default is the preset europarl, the thesis's ByteNet. The options
-    change single settings. XLA cannot compile the step of several devices or workers if batch normalisation
-    uses the whole batch (training.sync_batch_norm).
+    PRESET_OR_FILE configures model and training. The default is the preset europarl, a ByteNet of the thesis's size.
+    The options change single settings. XLA cannot compile the step of several devices or workers if batch
+    normalisation uses the whole batch (training.sync_batch_norm).
 
     "peak" is the rate of a product of two float32 matrices of 2048 x 2048 numbers on one device, measured before every
     turn. "share of peak" is the step's rate of operations over it. There is no share for several GPUs and for

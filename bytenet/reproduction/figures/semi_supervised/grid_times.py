@@ -67,8 +67,8 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
                 printed="not as bad as one would theoretically expect", measured=fmean(values), interval=interval,
                 seeds=len(values), evidence="measured, other hardware", source=_TIME_SOURCE,
                 outcome="shown" if interval[1] < _EXPECTED and longest < _EXPECTED else "not shown",
-                note=f"the test: the whole interval lies below {_EXPECTED}, and so do the author's trials, on GPUs (at "
-                f"most {longest:.2f})",
+                note=f"the test: the whole interval lies below {_EXPECTED}, and so do the means of the author's "
+                f"trials, on GPUs (at most {longest:.2f})",
             )
         ]  # fmt: skip
     return [
