@@ -8,7 +8,7 @@ import click
 from bytenet.cli.common.search_options import search_options
 
 if TYPE_CHECKING:
-    from bytenet.decoding.export import Precision
+    from bytenet.decoding.export import Engines, Format, Precision
 
 _MOST_CARD_BYTES = 1 << 20
 
@@ -36,7 +36,13 @@ _MOST_CARD_BYTES = 1 << 20
 )  # fmt: skip
 @search_options
 def export(
-    run: Path, out: Path, form: str | None, precision: "Precision", engines: str, card_path: Path | None, **options: Any
+    run: Path,
+    out: Path,
+    form: "Format | None",
+    precision: "Precision",
+    engines: "Engines",
+    card_path: Path | None,
+    **options: Any,
 ) -> None:
     """Save the model in the folder RUN, with its vocabulary and its search, as OUT.
 
@@ -54,19 +60,13 @@ def export(
     jit_compile = bool(options.pop("jit_compile"))
 
     from bytenet.decoding import Translator
-    from bytenet.decoding.export import form_of
+    from bytenet.decoding.export import form_of, problem_of_arguments
     from bytenet.decoding.export.card import model_card
 
     form = form or form_of(out)
-    card = None
-    if form == "bytenet":
-        card = model_card(folder, precision, _read_card(card_path) if card_path else "")
-    elif card_path or engines != "both":
-        raise click.UsageError(f"--card and --engine are for .bytenet files; the format of {out} is {form}.")
-    if form == "saved-model" and precision != "float32":
-        raise click.UsageError("--precision is for files. The weights of a SavedModel are in float32.")
-    if form != "saved-model" and jit_compile:
-        raise click.UsageError(f"--xla is for a SavedModel; the format of {out} is {form}.")
+    if problem := problem_of_arguments(form, precision, engines, jit_compile, None, None, card_path):
+        raise click.UsageError(problem)
+    card = model_card(folder, precision, _read_card(card_path) if card_path else "") if form == "bytenet" else None
     translator = Translator.from_run(folder, **options)
     done = "Replaced" if out.exists() else "Wrote"
     translator.export(out, form=form, precision=precision, engines=engines, jit_compile=jit_compile, card=card)

@@ -141,10 +141,10 @@ def test_saved_model_is_the_format_of_a_folder(run_folder, invoke, tmp_path):
 @pytest.mark.parametrize(
     ("out", "options", "message"),
     [
-        ("saved", ["--precision", "float16"], "--precision is for files"),
-        ("saved", ["--engine", "lite"], "are for .bytenet files"),
-        ("a.tflite", ["--xla"], "--xla is for a SavedModel"),
-        ("a.bytenet", ["--xla"], "--xla is for a SavedModel"),
+        ("saved", ["--precision", "float16"], "precision is float16, but a SavedModel"),
+        ("saved", ["--engine", "lite"], "(--engine) is for .bytenet files"),
+        ("a.tflite", ["--xla"], "(--xla) is for SavedModels"),
+        ("a.bytenet", ["--xla"], "(--xla) is for SavedModels"),
         ("a.bytenet", ["--format", "onnx"], "'onnx' is not one of"),
     ],
 )

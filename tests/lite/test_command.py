@@ -62,6 +62,8 @@ def test_mistakes_are_messages(run, model_path, tmp_path):
     code, out, err = run(tmp_path / "nothing.bytenet")
     assert (code, out) == (1, "")
     assert "nothing.bytenet does not exist; expected a model file" in err
+    for file, kind in ((tmp_path, "is a folder"), (tmp_path / "nothing", "does not exist")):
+        assert f"{file} {kind}; expected a text file" in run(model_path, file)[2]
     code, out, err = run(model_path, stdin=b"ein\nH\xe4user\n")
     assert code == 1
     assert "stdin:2: byte 2 of the line is 0xe4" in err

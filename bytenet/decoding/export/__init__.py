@@ -56,29 +56,42 @@ def export(
     ):
         if value not in get_args(known):
             raise ValueError(f"{name} is {value!r}; expected {', '.join(get_args(known))}.")
-    if form != "bytenet":
-        for argument, is_given in (
-            ("engines", engines != "both"),
-            ("languages", languages is not None),
-            ("max_length", max_length is not None),
-            ("card", card is not None),
-        ):
-            if is_given:
-                raise ValueError(f"{argument} is for .bytenet files, but the form is {form!r}.")
+    if problem := problem_of_arguments(form, precision, engines, jit_compile, languages, max_length, card):
+        raise ValueError(problem)
     if form == "saved-model":
-        if precision != "float32":
-            raise ValueError(f"precision is {precision!r}, but a SavedModel has weights in float32.")
         export_saved_model(translator, path, jit_compile)
-        return
-    if jit_compile:
-        raise ValueError("jit_compile is for SavedModels. LiteRT does not use XLA.")
-    if form == "litert":
+    elif form == "litert":
         export_litert(translator, path, precision)
     else:
         data = translator.data or DataConfig(source_language="source", target_language="target")
         export_model_file(
             translator, path, precision, engines, languages or data.languages, max_length or data.max_length, card
         )
+
+
+def problem_of_arguments(
+    form: Format,
+    precision: Precision,
+    engines: Engines,
+    jit_compile: bool,
+    languages: tuple[str, str] | None,
+    max_length: int | None,
+    card: object,
+) -> str | None:
+    """Which argument of `export` is not for a form; None if all are."""
+    for name, is_given in (
+        ("engines (--engine)", engines != "both"),
+        ("languages", languages is not None),
+        ("max_length", max_length is not None),
+        ("card (--card)", card is not None),
+    ):
+        if is_given and form != "bytenet":
+            return f"{name} is for .bytenet files, but the format is {form}."
+    if precision != "float32" and form == "saved-model":
+        return f"precision is {precision}, but a SavedModel has weights in float32."
+    if jit_compile and form != "saved-model":
+        return f"jit_compile (--xla) is for SavedModels, but the format is {form}."
+    return None
 
 
 def form_of(path: str | os.PathLike[str]) -> Format:
