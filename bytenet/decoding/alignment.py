@@ -59,16 +59,3 @@ class Aligner:
     def make_graphs(self, longest: int) -> None:
         """Make the graphs of all batches of pairs of up to `longest` symbols in advance."""
         self._graphs.make_graphs(longest)
-
-
-def coverage(alignment: np.ndarray) -> float:
-    """How well a translation covers its source: Σ_s log(min(Σ_t attention(t, s), 1)), at most 0.
-
-    Args:
-        alignment: float `(T, S)`.
-
-    Reference:
-        Wu et al. 2016, "Google's Neural Machine Translation System", equation 14.
-    """
-    attended = np.minimum(alignment.sum(axis=0), 1.0)
-    return float(np.log(np.maximum(attended, 1e-10)).sum())

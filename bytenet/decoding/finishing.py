@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bytenet.datasets import EOS_ID, Vocabulary, normalise
-from bytenet.decoding.alignment import Aligner, coverage
+from bytenet.decoding.alignment import Aligner
+from bytenet.decoding.coverage import coverage
 from bytenet.decoding.hypotheses import Hypothesis
 from bytenet.errors import InputError
 from bytenet.lite.translation import Translation, best_first

@@ -2,16 +2,13 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from typing import Any
 
-from pydantic import ValidationError
-
 from bytenet.config import DecodingConfig
-from bytenet.config.checks import problem_of
+from bytenet.decoding.options import decoding_with
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
-from bytenet.errors import ConfigError, shown
 from bytenet.lite.languages import check_direction
 from bytenet.lite.pretrained import pretrained_name
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
@@ -67,59 +64,6 @@ def load_together(folders: Sequence[RunFolder | ModelFile]) -> TranslationModel:
     """
     models = [folder.load_model() for folder in folders]
     return models[0] if len(models) == 1 else Ensemble(models)
-
-
-def problems_of_search(error: ValidationError, options: Mapping[str, Any]) -> str:
-    """What is wrong with options of a search, in sentences.
-
-    Args:
-        error: what `DecodingConfig` raised.
-        options: the options, by the names of settings.
-    """
-    problems = []
-    for item in error.errors(include_url=False):
-        message = problem_of(item)
-        name = item["loc"][0] if item["loc"] else None
-        problems.append(f"{name} is {shown(options[str(name)])}, but {message}." if name else f"{message}.")
-    return f"The options of the search: {' '.join(problems)}"
-
-
-def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> DecodingConfig:
-    """The settings of a search with other values for some of them.
-
-    Args:
-        decoding: the settings.
-        options: by the names of settings. None changes nothing.
-
-    Raises:
-        ConfigError: a value is not allowed, or has no effect, because it is of a beam, of samples or of another
-            ranking.
-        TypeError: there is no such setting.
-    """
-    given = {
-        name: os.fspath(value) if name == "rerank_with" else value
-        for name, value in options.items()
-        if value is not None
-    }
-    if unknown := given.keys() - {field.name for field in fields(decoding)}:
-        raise TypeError(f"The search has no option {', '.join(sorted(unknown))}.")
-    try:
-        changed = replace(decoding, **given)
-    except ValidationError as error:
-        raise ConfigError(problems_of_search(error, given)) from None
-    for name in ("rerank_with", "rerank_weight", "coverage_penalty") if changed.mbr else ():
-        if given.get(name):
-            solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
-            raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
-    if changed.samples and "beam_size" in given:
-        raise ConfigError(
-            f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "
-            "samples to 0."
-        )
-    for name in ("temperature", "top_k", "top_p", "seed") if not changed.samples else ():
-        if name in given:
-            raise ConfigError(f"{name} is {given[name]}, but no samples are drawn. Set samples to 1 or more, too.")
-    return changed
 
 
 def _opened_reranker(

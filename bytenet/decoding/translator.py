@@ -15,7 +15,8 @@ from bytenet.decoding.batch_search import BatchSearch
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
-from bytenet.decoding.opening import problems_of_search, translator_arguments
+from bytenet.decoding.opening import translator_arguments
+from bytenet.decoding.options import problems_of_search
 from bytenet.decoding.sampling import Sampling
 from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError

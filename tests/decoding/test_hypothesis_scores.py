@@ -7,7 +7,8 @@ from keras import ops
 
 from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
-from bytenet.decoding.alignment import Aligner, coverage
+from bytenet.decoding.alignment import Aligner
+from bytenet.decoding.coverage import coverage
 from bytenet.decoding.finishing import replaced_unknown
 from bytenet.decoding.hypotheses import hypotheses_of
 from bytenet.decoding.search import SearchResult

@@ -8,7 +8,7 @@ import pytest
 from bytenet.config import DecodingConfig, load_config
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
-from bytenet.decoding.opening import decoding_with
+from bytenet.decoding.options import decoding_with
 from bytenet.errors import ConfigError, InputError
 from bytenet.model_file import ModelFile
 from bytenet.models import build_model
