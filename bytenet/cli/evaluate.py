@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.translation_progress import translation_progress
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 @search_options
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
+@click.pass_context
 def evaluate(
+    context: click.Context,
     model_paths: tuple[Path, ...],
     split: "Split",
     corpus: str | None,
@@ -60,8 +63,9 @@ def evaluate(
     """Translate a test set with MODEL and print its scores, one a line.
 
     MODEL is a run folder, a .bytenet file, or the name of a pretrained model. In the folder of a run, or in
-    --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, and the first twenty
-    beside source and reference as NAME.samples.md. Options of the search that are not given are those of MODEL.
+    --output-dir, the scores are also saved as NAME.json, all translations as NAME.hypotheses.txt, their references as
+    NAME.references.txt, and the first twenty translations beside source and reference as NAME.samples.md. Options of
+    the search that are not given are those of MODEL.
 
     Several MODEL translate together, as in `bytenet translate`. Corpus and options are then those of the first one. The
     scores belong to none of the runs: they are saved only with --output-dir, and not in the RUN/evaluation of one.
@@ -70,6 +74,10 @@ def evaluate(
         raise click.UsageError("--source and --reference belong together. Give both or neither.")
     if corpus is not None and source is not None:
         raise click.UsageError("--corpus and --source name two test sets. Leave out one of them.")
+    if source is not None and context.get_parameter_source("split") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--split is for a corpus. Leave it out with --source.")
+    if as_json and show:
+        raise click.UsageError("--json prints only scores. Leave out --show, or --json.")
     if name is not None and (not name or Path(name).name != name or name.startswith(".")):
         raise click.UsageError(
             f"--name {name!r} is not the name of a file. Give a name without slashes that does not begin with a dot."

@@ -169,6 +169,8 @@ def test_missing_split_error_lists_the_existing_splits(run, invoke):
         ["--name", "../x"],
         ["--name", "..", "--output-dir", "x"],
         ["--corpus", "numbers", "--source", "x", "--reference", "x"],
+        ["--split", "test", "--source", "x", "--reference", "x"],
+        ["--show", "1", "--json"],
     ],
 )
 def test_wrong_arguments_exit_with_code_2(run_folder, invoke, arguments):
