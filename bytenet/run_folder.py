@@ -46,7 +46,7 @@ class RunFolder:
         metrics_path: the measurements of each epoch.
         continuous_path: the measurements of random validation batches, between the epochs.
         environment_path: versions, commit, seed and devices of the training.
-        evaluation: folder with scores and translations.
+        evaluation: folder with scores, translations and references.
         prepared: folder with what `bytenet prepare` made for `bytenet fit`.
     """
 

@@ -27,7 +27,10 @@ _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
     "--with", "others", metavar="B...", multiple=True, type=_PATH,
     help="Trainings of a second system. All A are then trainings of the first one.",
 )  # fmt: skip
-@click.option("--reference", type=_PATH, required=True, help="The correct translations, line by line.")
+@click.option(
+    "--reference", type=_PATH,
+    help="The correct translations, line by line.  [default: those saved in the run folders among A and B]",
+)  # fmt: skip
 @click.option(
     "--name", default="test", show_default=True,
     help="Name of the evaluation to read, if A or B is a run folder (files in RUN/evaluation).",
@@ -46,7 +49,10 @@ _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
     "--min-chars", type=click.IntRange(min=0), default=20, show_default=True,
     help="Show only sentences with a reference of at least this many characters.",
 )  # fmt: skip
-@click.option("--language", default="en", show_default=True, help="Language of the translations (for BLEU).")
+@click.option(
+    "--language",
+    help="Language of the translations (for BLEU).  [default: that of the first run folder; en for files]",
+)
 @click.option(
     "--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True,
     help="Number of resampled corpora for the 95 % intervals; 0 for none.",
@@ -63,27 +69,27 @@ def compare(
     context: click.Context,
     translations: tuple[Path, ...],
     others: tuple[Path, ...],
-    reference: Path,
+    reference: Path | None,
     name: str,
     source: Path | None,
     table: "Choice | Literal['all']",
     count: int,
     by: "Measure",
     min_chars: int,
-    language: str,
+    language: str | None,
     bootstrap: int,
     as_json: bool,
     csv_path: Path | None,
 ) -> None:
-    """Compare the translations A, and B if given, with the lines of --reference.
+    """Compare the translations A, and B if given, with their references.
 
     \b
-    bytenet compare A --reference FILE                 one system
-    bytenet compare A B --reference FILE               two systems, one training each
-    bytenet compare A... --with B... --reference FILE  two systems, several trainings each
+    bytenet compare A                 one system
+    bytenet compare A B               two systems, one training each
+    bytenet compare A... --with B...  two systems, several trainings each
 
-    A and B are files, plain text or .gz, one sentence per line; or run folders after `bytenet evaluate`. The result is
-    Markdown.
+    A and B are run folders after `bytenet evaluate`; or files, plain text or .gz, one sentence per line. If all are
+    files, --reference is needed. The result is Markdown.
 
     One training each: the scores of each system, their difference with its interval, in how many sentences each system
     is better, and tables of sentences. A and B are resampled together; if the interval includes 0, the difference may
@@ -102,14 +108,27 @@ def compare(
     has_trainings = len(others) > 0 and len(paths) > 2
     if has_trainings:
         _refuse_sentence_options(context)
+    run_dirs = [path for path in paths if path.is_dir()]
+    if reference is None and not run_dirs:
+        raise click.UsageError("--reference is missing. Only run folders have references of their own.")
 
     from bytenet.datasets import normalise, read_lines
     from bytenet.errors import InputError
     from bytenet.evaluation.comparison import CHOICES, COLUMNS, compare_translations
     from bytenet.evaluation.comparison_page import comparison_page, trainings_page
-    from bytenet.evaluation.evaluation import hypothesis_file
+    from bytenet.evaluation.evaluation import hypothesis_file, reference_file
     from bytenet.evaluation.trainings_comparison import compare_trainings
+    from bytenet.run_folder import RunFolder
 
+    names = _names(paths, {"table", *COLUMNS})
+    repeated = [shown for shown, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise click.UsageError(f"{repeated[0]} is given twice.")
+    files = [hypothesis_file(path, name) if path in run_dirs else path for path in paths]
+    if reference is None:
+        reference = reference_file(run_dirs, name)
+    if language is None:
+        language = RunFolder(run_dirs[0]).config.data.languages[1] if run_dirs else "en"
     references = normalise(read_lines(reference))
 
     def read_parallel_to_references(path: Path) -> list[str]:
@@ -119,11 +138,6 @@ def compare(
             raise InputError(f"{numbers}; expected the same number, line by line.")
         return lines
 
-    names = _names(paths, {"table", *COLUMNS})
-    twice = [shown for shown, times in Counter(names).items() if times > 1]
-    if twice:
-        raise click.UsageError(f"{twice[0]} is given twice.")
-    files = [hypothesis_file(path, name) if path.is_dir() else path for path in paths]
     named = list(zip(names, map(read_parallel_to_references, files), strict=True))
     if has_trainings:
         systems = {"A": dict(named[: len(translations)]), "B": dict(named[len(translations) :])}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bytenet.errors import MissingFileError
+from bytenet.datasets import read_lines
+from bytenet.errors import InputError, MissingFileError
 from bytenet.evaluation.metrics.scores import Score
 from bytenet.files import PARTIAL, write_text_atomic
 from bytenet.markdown import cell, table
@@ -15,6 +16,7 @@ from bytenet.run_folder import RunFolder
 
 NUM_SAMPLES = 20
 _HYPOTHESES = "hypotheses.txt"
+_REFERENCES = "references.txt"
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,9 @@ class Evaluation:
         }
 
     def save(self, folder: Path) -> list[Path]:
-        """Write `NAME.json`, `NAME.hypotheses.txt` (one sentence per line) and `NAME.samples.md`.
+        """Write `NAME.json`, `NAME.hypotheses.txt`, `NAME.references.txt` and `NAME.samples.md`.
 
-        Each file is written completely or not at all.
+        The .txt files have one sentence per line. Each file is written completely or not at all.
 
         Returns:
             Their paths.
@@ -65,7 +67,8 @@ class Evaluation:
         folder.mkdir(parents=True, exist_ok=True)
         contents = {
             "json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
-            _HYPOTHESES: "".join(f"{hypothesis}\n" for hypothesis in self.hypotheses),
+            _HYPOTHESES: _lines(self.hypotheses),
+            _REFERENCES: _lines(self.references),
             "samples.md": samples_table(self.sources, self.references, self.hypotheses),
         }
         paths = [folder / f"{self.name}.{suffix}" for suffix in contents]
@@ -90,13 +93,42 @@ def hypothesis_file(run_dir: str | os.PathLike[str], name: str) -> Path:
         return path
     files = (file.name for file in folder.glob(f"*.{_HYPOTHESES}") if not file.name.startswith(PARTIAL))
     saved = sorted(file.removesuffix(f".{_HYPOTHESES}") for file in files)
-    options = {"test": "", "validation": " --split validation", "train": " --split train"}
+    options = {"test": "`", "validation": " --split validation`", "train": " --split train`"}
+    other_options = "` and the options that made it for another run, such as --source, --corpus or --max-sentences"
     without_test = " If the corpus has no test pairs, add --split validation there, and --name validation here."
     raise MissingFileError(
         f"{folder} has no evaluation named {name}; it has {', '.join(saved) or 'none'}. Make it with "
-        f"`bytenet evaluate {os.fspath(run_dir)}{options.get(name, f' --name {name}')}`"
+        f"`bytenet evaluate {os.fspath(run_dir)}{options.get(name, other_options)}"
         f"{', or name one that it has' if saved else ''}.{without_test if name == 'test' else ''}"
     )
+
+
+def reference_file(run_dirs: Sequence[str | os.PathLike[str]], name: str) -> Path:
+    """The file of references that `bytenet evaluate` saved in the first of some run folders.
+
+    Args:
+        run_dirs: the run folders, all with this evaluation.
+        name: of the evaluation.
+
+    Raises:
+        MissingFileError: a run has no references, because an older version evaluated it.
+        InputError: the references of another run differ from those of the first one.
+    """
+    first, *others = (RunFolder(run_dir).evaluation / f"{name}.{_REFERENCES}" for run_dir in run_dirs)
+    for path in (first, *others):
+        if not path.is_file():
+            raise MissingFileError(
+                f"{path} is missing: an older version made this evaluation. Run `bytenet evaluate` again, or give "
+                "--reference."
+            )
+    references = read_lines(first)
+    for path in others:
+        if read_lines(path) != references:
+            raise InputError(
+                f"{first} and {path} differ, so the runs were evaluated on different test sets. Evaluate them on the "
+                "same one, or choose another evaluation with --name."
+            )
+    return first
 
 
 def samples_table(
@@ -105,3 +137,7 @@ def samples_table(
     """A Markdown table of the first `count` translations beside their sources and references."""
     rows = list(zip(sources, references, hypotheses, strict=True))[:count]
     return table(("source", "reference", "translation"), [[cell(text) for text in row] for row in rows]) + "\n"
+
+
+def _lines(texts: Sequence[str]) -> str:
+    return "".join(f"{text}\n" for text in texts)

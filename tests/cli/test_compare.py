@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,8 @@ def runs(files, monkeypatch):
     for run in ("a-1", "a-2", "a-3", "b-1", "b-2"):
         evaluation = files / "runs" / run / "evaluation"
         evaluation.mkdir(parents=True)
+        (evaluation.parent / "config.yaml").write_text("data: {target_language: en}\n")
+        shutil.copy("reference", evaluation / "test.references.txt")
         lines = [f"{line} {run}" for line in _TEXTS[run[0]]]
         (evaluation / "test.hypotheses.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     (files / "runs" / "a-1" / "evaluation" / "news.hypotheses.txt").write_text("The cat.\nTwo dogs.\n")
@@ -164,13 +167,33 @@ def test_one_training_each_has_the_same_page_with_and_without_with(invoke, runs)
 def test_name_chooses_the_evaluation_of_a_run_folder(invoke, runs):
     options = (runs / "a-1", "--reference", "reference", "--bootstrap", 0)
     assert "The cat." in invoke(compare, *options, "--name", "news", "--min-chars", 0).stdout
-    with pytest.raises(MissingFileError, match=r"evaluation named dev; it has news, test\. Make it .* --name dev`, or"):
+    advice = r"Make it with `bytenet evaluate .*a-1` and the options that made it for another run, .*, or"
+    with pytest.raises(MissingFileError, match=rf"evaluation named dev; it has news, test\. {advice}"):
         invoke(compare, *options, "--name", "dev")
     with pytest.raises(MissingFileError, match=r"named validation; .* Make it with .* --split validation`, or"):
         invoke(compare, *options, "--name", "validation")
     advice = r"`bytenet evaluate .*runs`\. If the corpus has no test pairs, add --split validation there, and --name"
     with pytest.raises(MissingFileError, match=rf"named test; it has none\. Make it with {advice}"):
         invoke(compare, runs, "--reference", "reference")
+
+
+def test_run_folders_have_the_references_and_the_language(invoke, runs):
+    config, references = runs / "a-1" / "config.yaml", runs / "b-1" / "evaluation" / "test.references.txt"
+    config.write_text("data: {target_language: de}\n")
+    systems = (runs / "a-1", runs / "b-1", "--bootstrap", 0, "--json")
+    content = json.loads(invoke(compare, *systems).stdout)
+    assert "tok:moses-de" in content["systems"][0]["scores"][2]["settings"]
+    assert json.loads(invoke(compare, *systems, "--reference", "reference").stdout) == content
+    assert json.loads(invoke(compare, *systems[:1], "b", *systems[2:]).stdout)["systems"][0] == content["systems"][0]
+    english = json.loads(invoke(compare, *systems, "--language", "en").stdout)
+    assert "tok:moses-en" in english["systems"][0]["scores"][2]["settings"]
+
+    references.write_text("Another sentence.\nTwo dogs play in the snow.\n")
+    with pytest.raises(InputError, match=r"a-1.*test\.references\.txt and .*b-1.* differ"):
+        invoke(compare, *systems)
+    references.unlink()
+    with pytest.raises(MissingFileError, match=r"b-1.* is missing: an older version .* or give --reference"):
+        invoke(compare, *systems)
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,15 @@ def _evaluation(**changes):
 
 
 def test_save_writes_scores_translations_and_samples(tmp_path):
-    paths = _evaluation().save(tmp_path / "evaluation")
-    assert [path.name for path in paths] == ["test.json", "test.hypotheses.txt", "test.samples.md"]
+    paths = _evaluation(references=["a cat", ""]).save(tmp_path / "evaluation")
+    suffixes = ["json", "hypotheses.txt", "references.txt", "samples.md"]
+    assert [path.name for path in paths] == [f"test.{suffix}" for suffix in suffixes]
     saved = json.loads(paths[0].read_text())
     assert saved["scores"] == [Score("BLEU", 50.0, 2).to_dict()]
     assert saved["characters_per_second"] == 2
     assert saved["num_unended"] == 1
     assert paths[1].read_text() == "a dog\n\n"
+    assert paths[2].read_text() == "a cat\n\n"
 
 
 def test_saved_evaluations_are_read_by_name(tmp_path):
