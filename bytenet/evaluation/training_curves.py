@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytenet.csv_log import read_csv_log
+from bytenet.files import atomic_path
 from bytenet.run_folder import RunFolder
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def plot_curves(folder: RunFolder, path: Path) -> None:
         axes.grid(alpha=0.3)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(fontsize="small")
-    figure.savefig(path, dpi=110)
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=110)
 
 
 def _draw(

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from matplotlib.figure import Figure
 
 from bytenet.cli.report import report
 from bytenet.errors import InputError
@@ -87,6 +88,19 @@ def test_page_shows_command_machine_time_speed_scores_and_translations(run, eval
 
 def test_page_is_written_to_the_run_folder_by_default(written):
     assert written().startswith("# run\n")
+
+
+def test_curves_that_cannot_be_written_leave_the_earlier_ones(run, written, monkeypatch):
+    def fail(figure, path, **options):
+        path.write_bytes(b"half")
+        raise RuntimeError("killed")
+
+    curves = run.path / "report-curves.png"
+    curves.write_bytes(b"earlier")
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(RuntimeError, match="killed"):
+        written()
+    assert curves.read_bytes() == b"earlier"
 
 
 def test_missing_measurements_are_left_out(run, written):
