@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation.evaluation import Evaluation
 from bytenet.evaluation.metrics.bleu import bleu_measures, chrf
 from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED, check_parallel
@@ -37,7 +37,7 @@ def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str 
         corpus_name: a name of the registry; None is the corpus that the run learned from.
 
     Raises:
-        ConfigError: there is no such corpus, or it does not have the languages.
+        ConfigError: there is no such corpus, its name does not say which files, or it does not have the languages.
         InputError: the corpus has no such split, or is missing; or there is no name, and the model is a file.
     """
     own, data = model.config.data, _data_of(model, corpus_name)
@@ -72,7 +72,7 @@ def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfi
             "--reference."
         )
     if corpus_name in _OF_USERS:
-        raise InputError(f"--corpus {corpus_name} does not say which files. Give them with --source and --reference.")
+        raise ConfigError(f"--corpus {corpus_name} does not say which files. Give them with --source and --reference.")
     return DataConfig(
         corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,
         reversed=data.reversed,

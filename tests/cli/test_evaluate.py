@@ -9,7 +9,7 @@ from bytenet.cli.evaluate import evaluate
 from bytenet.cli.score import score
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
-from bytenet.errors import InputError
+from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation import bleu, chrf
 from bytenet.run_folder import RunFolder
 
@@ -137,11 +137,14 @@ def test_a_model_file_needs_a_corpus_or_files(shipped, invoke):
 
 
 @pytest.mark.parametrize(
-    ("corpus", "message"),
-    [("files", "does not say which files"), ("digits", "has pairs from words to digits, but .* translates de to en")],
+    ("corpus", "error", "message"),
+    [
+        ("files", ConfigError, "does not say which files"),
+        ("digits", InputError, "has pairs from words to digits, but .* translates de to en"),
+    ],
 )
-def test_a_corpus_that_does_not_fit_the_model_is_refused(shipped, invoke, corpus, message):
-    with pytest.raises(InputError, match=message):
+def test_a_corpus_that_does_not_fit_the_model_is_refused(shipped, invoke, corpus, error, message):
+    with pytest.raises(error, match=message):
         invoke(evaluate, "de-en", "--corpus", corpus)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
-from bytenet.errors import InputError
 
 _SIZES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _MACHINES = (2, 4, 8, 16, 32, 64)
@@ -92,7 +91,9 @@ def exchange(
         return
     fitted, checked = fitted or (2, 3), checked or (4,)
     if len(set(fitted)) < 2:
-        raise InputError(f"--workers {fitted[0]} is only one number of workers. The model needs two, such as 2 and 3.")
+        raise click.UsageError(
+            f"--workers {fitted[0]} is only one number of workers. The model needs two, such as 2 and 3."
+        )
     times_of = {}
     for count in dict.fromkeys((*fitted, *checked)):
         click.echo(f"{count} workers ...", err=True)

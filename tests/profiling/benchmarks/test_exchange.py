@@ -43,7 +43,8 @@ def test_a_fit_finds_the_costs_again():
 
 def test_a_model_needs_two_numbers_of_workers():
     done = CliRunner().invoke(benchmark, ["exchange", "--workers", "2"])
-    assert "--workers 2 is only one number of workers" in str(done.exception)
+    assert done.exit_code == 2
+    assert "--workers 2 is only one number of workers" in done.stderr
 
 
 @pytest.mark.slow
