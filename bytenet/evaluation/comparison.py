@@ -19,7 +19,7 @@ Measure = Literal["chrf", "bleu"]
 CHOICES: tuple[Choice, ...] = ("good", "bad", "worst")
 COLUMNS = ("line", "source", "reference")
 """The first columns of tables of sentences. No system may have such a name."""
-CLEARLY = 10.0
+CLEAR_DIFFERENCE = 10.0
 """A sentence is bad if its score is at least this many points below that of the other system."""
 
 
@@ -75,12 +75,12 @@ class Comparison:
         }
 
     def choose(self, choice: Choice, count: int = 5, by: Measure = "chrf", min_chars: int = 20) -> list[int]:
-        """Choose sentences that show A from one side, the clearest first.
+        """Choose good, bad or worst sentences of A.
 
         "good": the highest scores of A. "worst": the lowest scores of A. "bad" with two systems: sentences in which A
-        is at least `CLEARLY` points below B, the greatest difference first. "bad" with one system: the scores just
-        below the lower quartile of A, that is, bad sentences that are typical for A. The other measure decides between
-        equal scores, then the order of the sentences. Empty translations of A are never chosen.
+        is at least `CLEAR_DIFFERENCE` points below B, the greatest difference first. "bad" with one system: the scores
+        just below the lower quartile of A, that is, bad sentences that are typical for A. The other measure decides
+        between equal scores, then the order of the sentences. Empty translations of A are never chosen.
 
         Args:
             choice: which sentences.
@@ -99,7 +99,7 @@ class Comparison:
         if choice == "bad" and len(self.systems) == 2:
             gains = a.chrf - self.systems[1].chrf, a.bleu - self.systems[1].bleu
             first, second = gains if by == "chrf" else gains[::-1]
-            candidates = [index for index in candidates if first[index] <= -CLEARLY]
+            candidates = [index for index in candidates if first[index] <= -CLEAR_DIFFERENCE]
         elif choice == "bad" and candidates:
             quartile = np.quantile(first[candidates], 0.25, method="lower")
             candidates = [index for index in candidates if first[index] <= quartile]

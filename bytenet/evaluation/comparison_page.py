@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from bytenet.evaluation.comparison import CLEARLY, Choice, Comparison, Measure
-from bytenet.evaluation.metrics.scores import Score
+from bytenet.evaluation.comparison import CLEAR_DIFFERENCE, Choice, Comparison, Measure
 from bytenet.evaluation.trainings_comparison import TrainingsComparison, TrainingScores
 from bytenet.markdown import cell, table
 
@@ -33,9 +32,9 @@ def scores_table(comparison: Comparison) -> str:
     header = ["system", *(score.name for score in comparison.systems[0].scores), "empty"]
     lines = []
     for system in comparison.systems:
-        lines.append([cell(system.name), *map(_value, system.scores), str(system.num_empty)])
+        lines.append([cell(system.name), *(score.rounded for score in system.scores), str(system.num_empty)])
     if comparison.differences:
-        lines.append(["difference", *map(_value, comparison.differences), ""])
+        lines.append(["difference", *(score.rounded for score in comparison.differences), ""])
     text = f"{table(header, lines)}\n"
     if comparison.differences:
         a, b = (cell(system.name) for system in comparison.systems)
@@ -53,7 +52,7 @@ def trainings_page(comparison: TrainingsComparison) -> str:
         for training, of_training in zip(system.trainings, values, strict=True):
             lines.append([cell(system.name), cell(training), *(f"{value:.2f}" for value in of_training)])
     lines += [[cell(system.name), "mean", *map(_mean, system.scores)] for system in comparison.systems]
-    lines.append(["difference", "", *map(_value, comparison.differences)])
+    lines.append(["difference", "", *(score.rounded for score in comparison.differences)])
     header = ["system", "training", *(scores.name for scores in comparison.systems[0].scores)]
     text = f"{table(header, lines)}\n\n± is the standard deviation between trainings."
     if any(difference.interval for difference in comparison.differences):
@@ -73,11 +72,6 @@ def _headline(choice: Choice, comparison: Comparison, by: Measure) -> str:
     a, *others = (cell(system.name) for system in comparison.systems)
     measure = _MEASURE_NAMES[by]
     if choice == "bad":
-        place = f"at least {CLEARLY:g} points below {others[0]}" if others else "just below the lower quartile"
+        place = f"at least {CLEAR_DIFFERENCE:g} points below {others[0]}" if others else "just below the lower quartile"
         return f"Bad: {measure} of {a} {place}"
     return f"{'Good: highest' if choice == 'good' else 'Worst: lowest'} {measure} of {a}"
-
-
-def _value(score: Score) -> str:
-    interval = "" if score.interval is None else f" [{score.interval[0]:.2f}, {score.interval[1]:.2f}]"
-    return f"{score.value:.2f}{interval}"

@@ -7,7 +7,7 @@ from sacrebleu.significance import PairedTest
 
 from bytenet.errors import InputError
 from bytenet.evaluation import bleu, chrf, compare_translations, thesis_bleu
-from bytenet.evaluation.comparison import CLEARLY
+from bytenet.evaluation.comparison import CLEAR_DIFFERENCE
 from bytenet.evaluation.comparison_page import comparison_page, scores_table
 
 REFERENCES = [
@@ -68,7 +68,7 @@ def test_bad_sentences_of_one_system_are_just_below_the_lower_quartile(one):
 
 def test_bad_sentences_of_two_systems_are_clearly_below_the_other_system(two):
     assert two.choose("bad") == [3]  # 1 is only a little worse, 5 is empty
-    assert two.systems[0].chrf[3] - two.systems[1].chrf[3] <= -CLEARLY
+    assert two.systems[0].chrf[3] - two.systems[1].chrf[3] <= -CLEAR_DIFFERENCE
 
 
 def test_equal_sentences_keep_their_order():

@@ -26,14 +26,17 @@ class Score:
     digits: int = 2
 
     def __str__(self) -> str:
-        parts = [f"{self.name} {self.value:.{self.digits}f}"]
-        if self.interval is not None:
-            low, high = self.interval
-            parts.append(f"[{low:.{self.digits}f}, {high:.{self.digits}f}]")
+        parts = [self.name, self.rounded]
         parts.append(f"({self.num_sentences} sentence{'' if self.num_sentences == 1 else 's'})")
         if self.settings:
             parts.append(self.settings)
         return " ".join(parts)
+
+    @property
+    def rounded(self) -> str:
+        """The value and, if there is one, the interval in brackets, rounded to `digits`."""
+        value, *interval = (f"{number:.{self.digits}f}" for number in (self.value, *(self.interval or ())))
+        return f"{value} [{', '.join(interval)}]" if interval else value
 
     def to_dict(self) -> dict[str, Any]:
         """All attributes, unrounded, for JSON."""
