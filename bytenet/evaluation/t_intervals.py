@@ -21,7 +21,7 @@ def student_t(values: Sequence[float]) -> tuple[float, float] | None:
 def next_value(values: Sequence[float]) -> tuple[float, float] | None:
     """95 % prediction interval for one more value like `values`. None for fewer than two values.
 
-    The thesis trained most models once. That one training agrees with ours if it could be one of them.
+    The thesis trained most models once. Its value agrees with ours if it lies in this interval.
     """
     return _around_mean(values, 1 + 1 / len(values)) if len(values) > 1 else None
 

@@ -14,13 +14,13 @@ def choose_backend(verb: str | None) -> None:
     Raises:
         click.UsageError: the environment names another backend for `fit` than those of Keras.
     """
-    asked = os.environ.get("KERAS_BACKEND") or "tensorflow"
+    chosen = os.environ.get("KERAS_BACKEND") or "tensorflow"
     if verb == "fit":
-        if asked not in BACKENDS:
-            raise click.UsageError(f"KERAS_BACKEND is {asked}, but should be one of {', '.join(BACKENDS)}.")
+        if chosen not in BACKENDS:
+            raise click.UsageError(f"KERAS_BACKEND is {chosen}, but should be one of {', '.join(BACKENDS)}.")
         return
-    if asked != "tensorflow":
-        click.echo(f"KERAS_BACKEND={asked} is ignored: only `bytenet fit` uses another backend.", err=True)
+    if chosen != "tensorflow":
+        click.echo(f"KERAS_BACKEND={chosen} is ignored: only `bytenet fit` uses another backend.", err=True)
     os.environ["KERAS_BACKEND"] = "tensorflow"
 
 

@@ -2,7 +2,7 @@
 
 TensorFlow, XLA and CUDA write to the process's standard error themselves, below Python, and some of their lines come
 whatever the log settings are. A small process between them and the terminal drops these lines. Everything else passes,
-and so does the last word of a process that crashes.
+and so does an unfinished last line of a process that crashes.
 """
 
 import os

@@ -21,7 +21,7 @@ def _repeated(arguments: Sequence[str], names: Collection[str]) -> list[str]:
     """The arguments with the name of a `multiple` option in front of each of its values.
 
     Raises:
-        click.BadOptionUsage: it has no value. click would take the next option for one.
+        click.BadOptionUsage: it has no value. Otherwise click would read the next option as the value.
     """
     result: list[str] = []
     name = None

@@ -91,12 +91,12 @@ def shard(
         duplicates=not keep_duplicates,
     )
     began = time.monotonic()
-    said = 0
+    last_report = 0
 
     def progress(pairs: int) -> None:
-        nonlocal said
-        if pairs - said >= _PAIRS_A_MESSAGE:
-            said = pairs
+        nonlocal last_report
+        if pairs - last_report >= _PAIRS_A_MESSAGE:
+            last_report = pairs
             click.echo(f"{pairs:,} pairs read, {pairs / (time.monotonic() - began):,.0f} a second", err=True)
 
     languages = source_language, target_language
