@@ -1,4 +1,4 @@
-"""Which sentences are learned from: training pairs and text without translations."""
+"""Which sentences are learned from: training pairs and monolingual text."""
 
 import logging
 from collections.abc import Sequence

@@ -57,7 +57,7 @@ def attention(
     if not translator.model.has_attention:
         raise InputError(
             f"{model_path} has no attention to draw: it is a {translator.model.config.kind}. docs/models.md lists the "
-            "models that have."
+            "models with attention."
         )
     if source is not None and target is not None:
         pairs = read_parallel(source, target)

@@ -61,7 +61,7 @@ class _Seconds(click.FloatRange):
 @click.option(
     "--engine", "engine_name", type=click.Choice(["full", "lite"]), default="full", show_default=True,
     help="What computes: TensorFlow (full), or for .bytenet files LiteRT (lite), which starts at once and needs "
-    "little memory.",
+    "little memory. A file for LiteRT alone always uses LiteRT.",
 )  # fmt: skip
 @click.option("--split/--no-split", default=True, help="Split lines into sentences or not.  [default: split]")
 @search_options
@@ -86,8 +86,8 @@ def serve(
     `bytenet models`).
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
-    the search that are not given come from the section `decoding` of each model's configuration. With --engine lite,
-    they are those of the export, except --rerank-with and --rerank-weight. --rerank-with is for a single model; with
+    the search that are not given come from the section `decoding` of each model's configuration. With LiteRT, they
+    are those of the export, except --rerank-with and --rerank-weight. --rerank-with is for a single model; with
     several, set decoding.rerank_with of each.
     """
     if len(models) > 1 and options["rerank_with"]:

@@ -20,7 +20,7 @@ def checked(cls: type[_T]) -> type[_T]:
 def problem_of(item: Mapping[str, Any]) -> str:
     """What is wrong with a value: "should be ...". The item is one of `ValidationError.errors`."""
     message: str = item["msg"]
-    return message.removeprefix("Value error, ").removeprefix("Input ")
+    return message.removeprefix("Value error, ").removeprefix("Input ").removeprefix("Value ")
 
 
 def _list_like(example: str) -> BeforeValidator:

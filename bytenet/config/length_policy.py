@@ -40,8 +40,8 @@ class LengthPolicy:
         """Raise an InputError if the network cannot read a source or target of this length."""
         if self.longest is not None and length > self.longest:
             raise InputError(
-                f"The model reads at most {self.longest:,} symbols, but {length:,} were asked for. Give "
-                "shorter texts, or train a model with a larger model.max_positions."
+                f"The model reads at most {self.longest:,} symbols, but {length:,} were asked for. Choose a shorter "
+                "length, or a model with a larger model.max_positions."
             )
 
     def max_target_length(self, source_length: Any) -> Any:

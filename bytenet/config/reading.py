@@ -78,7 +78,7 @@ class ConfigSources:
 
     @property
     def is_semi_supervised(self) -> bool:
-        """Whether a setting of training with text without translations is named. It has presets of its own."""
+        """Whether a setting of training with monolingual text is named. It has presets of its own."""
         return any(key.startswith("semi_supervised.") for key in self._values)
 
     @property

@@ -125,7 +125,7 @@ def attention_of_pairs(
     from bytenet.models.translation_model import previous_symbols
 
     if not model.has_attention:
-        raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models that have.")
+        raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models with it.")
     encoded = zip(*(vocabulary.encode_batch(texts) for texts in (pairs.source, pairs.target)), strict=True)
     longest = model.length_policy.longest
     for source_ids, target_ids in encoded:

@@ -235,7 +235,7 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
         # The end of a clause in the first half would leave a part that is much shorter than it could be.
         clauses = _CLAUSE_END.finditer(sentence, blanks + max_chars // 2 - 1, longest + 1)
         words = _WORD_END.finditer(sentence, blanks, longest + 1)
-        ends = [match.end() for match in clauses] or [match.end() for match in words]
+        ends = _ends(clauses, longest) or _ends(words, longest)
         if ends:
             end = ends[-1]
         else:
@@ -245,6 +245,10 @@ def _limited(sentence: str, max_chars: int | None) -> Iterator[str]:
         yield sentence[:end]
         sentence = sentence[end:]
     yield sentence
+
+
+def _ends(matches: Iterable[re.Match[str]], longest: int) -> list[int]:
+    return [match.end() for match in matches if match.end() <= longest]
 
 
 def _without_blanks(part: str) -> Iterator[Piece]:

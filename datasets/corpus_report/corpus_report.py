@@ -43,7 +43,7 @@ class CorpusReport:
         alphabet: the characters of the training pairs; the most frequent come first.
         unseen: per held-out split, the characters that are not in the vocabulary, with their counts.
         suspicious: one entry for each reason, also if its count is 0. All training pairs that were read are examined.
-        monolingual: by side ("source", "target"), the use of its text without translations, if there is any.
+        monolingual: by side ("source", "target"), the use of its monolingual text, if there is any.
     """
 
     name: str

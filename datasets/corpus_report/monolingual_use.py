@@ -1,4 +1,4 @@
-"""How much of the text without translations a training would use."""
+"""How much of the monolingual text a training would use."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MonolingualUse:
-    """Text of one side without translations.
+    """Monolingual text of one side.
 
     Attributes:
         read: number of sentences.

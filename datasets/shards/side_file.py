@@ -6,17 +6,11 @@ import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NotRequired,  # pydantic needs this TypedDict before Python 3.12
-    get_args,
-)
+from typing import Annotated, Any, Literal, NotRequired, get_args
 
 import numpy as np
 from pydantic import Field, with_config
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from bytenet.errors import InputError, MissingFileError
 from bytenet.limits import LimitedStream, parse_json, read_limited

@@ -69,7 +69,7 @@ def test_arrays_get_the_limits_of_ints():
 def test_lengths_beyond_the_longest_are_refused():
     LengthPolicy().check(10_000)
     LengthPolicy(longest=10).check(10)
-    with pytest.raises(InputError, match=r"at most 10 symbols, but 11 .* Give shorter texts"):
+    with pytest.raises(InputError, match=r"at most 10 symbols, but 11 .* Choose a shorter length"):
         LengthPolicy(longest=10).check(11)
 
 

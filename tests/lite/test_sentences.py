@@ -36,6 +36,7 @@ def test_a_line_may_stay_whole():
         ("(eins) zwei (drei)", ["(eins)", "zwei", "(drei)"]),
         ("1234567890 12345678", ["1234567890", "12345678"]),
         ("他昨天去了北京，我今天来了", ["他昨天去了北京，", "我今天来了"]),
+        ("一二三四五六七八九十，甲乙丙", ["一二三四五六七八九十", "，甲乙丙"]),
     ],
 )
 def test_a_long_sentence_is_split_at_clauses_then_words_then_anywhere(text, parts):
@@ -78,7 +79,7 @@ def test_text_is_split_as_the_model_reads_it():
 
 @given(
     # A list, because `st.text` would seldom draw these characters among all others.
-    text=st.lists(st.sampled_from("aB. ,!?\n\r\t\u200b\u2028。ä\udc80") | st.characters()).map("".join),
+    text=st.lists(st.sampled_from("aB. ,!?\n\r\t\u200b\u2028。，ä\udc80") | st.characters()).map("".join),
     language=st.sampled_from(["de", "en", "ja", "xx"]),
     max_chars=st.none() | st.integers(1, 12),
     into_sentences=st.booleans(),

@@ -1,6 +1,7 @@
 """`bytenet data back-translate`: translate monolingual text into training pairs."""
 
 import shlex
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +50,8 @@ def back_translate(
     overrides = (*overrides, "data.synthetic_source=", "data.synthetic_target=")
     data = load_sized_config(preset_or_file, overrides).config.data
     paths = {side: folder / f"{side}.{getattr(data, f'{side}_language')}" for side in ("source", "target")}
-    for path in paths.values():
-        if path.exists():
-            raise InputError(f"{path} exists. Give another folder, or delete it.")
+    partial = folder / "translations.partial"
+    _refuse_to_overwrite(paths.values(), partial)
     backward = open_model(model)
     selected = _select_texts(data, backward)
 
@@ -68,7 +68,8 @@ def back_translate(
     weights = backward.model_path if isinstance(backward, RunFolder) else backward.path
     folder.mkdir(parents=True, exist_ok=True)
     with alone_in(folder, "back-translates text"):
-        saved = SavedTranslations(folder / "translations.partial", weights, translator, selected.texts)
+        _refuse_to_overwrite(paths.values(), partial)  # another process may have ended by now
+        saved = SavedTranslations(partial, weights, translator, selected.texts)
         if saved.translations:
             click.echo(f"Going on after {len(saved.translations):,} of {len(selected.texts):,} sentences.", err=True)
         with translation_progress(len(selected.texts)) as progress:
@@ -90,6 +91,15 @@ def back_translate(
         write_text_atomic(path, "".join(f"{line}\n" for line in getattr(pairs, side)))
     saved.remove()
     click.echo(" ".join(f"--set {shlex.quote(f'data.synthetic_{side}={path}')}" for side, path in paths.items()))
+
+
+def _refuse_to_overwrite(paths: Iterable[Path], partial: Path) -> None:
+    """Raise an InputError if a result exists. Beside unfinished translations, it is a part of an interrupted end."""
+    from bytenet.errors import InputError
+
+    for path in paths:
+        if path.exists() and not partial.exists():
+            raise InputError(f"{path} exists. Give another folder, or delete it.")
 
 
 def _select_texts(data: "DataConfig", backward: "RunFolder | ModelFile") -> "SelectedTexts":

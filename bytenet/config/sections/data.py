@@ -28,7 +28,7 @@ class DataConfig:
     validation_target: Name | None = None
     test_source: Name | None = None
     test_target: Name | None = None
-    # Text without translations, in the source language and in the target language.
+    # Monolingual text, in the source language and in the target language.
     monolingual_source: Name | None = None
     monolingual_target: Name | None = None
     # Pairs of which a machine wrote one side, as `bytenet data back-translate` makes them. They are added to the
@@ -45,7 +45,7 @@ class DataConfig:
     num_train: Positive | None = None
     num_validation: Positive | None = None
     num_test: Positive | None = None
-    # Most sentences without translations on each side; None means no sentences of generated corpora, all of others.
+    # Most sentences of monolingual text on each side; None means no sentences of generated corpora, all of others.
     num_monolingual: Positive | None = None
     train_seed: NonNegative | None = None
     validation_seed: NonNegative | None = None

@@ -1,4 +1,4 @@
-"""The section `semi_supervised`: training with text without translations."""
+"""The section `semi_supervised`: training with monolingual text."""
 
 from typing import Annotated, Literal, Self
 

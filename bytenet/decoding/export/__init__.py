@@ -86,7 +86,7 @@ def problem_of_arguments(
         ("card (--card)", card is not None),
     ):
         if is_given and form != "bytenet":
-            return f"{name} is for .bytenet files, but the format is {form}."
+            return f"The argument {name} is for .bytenet files, but the format is {form}."
     if precision != "float32" and form == "saved-model":
         return f"precision is {precision}, but a SavedModel has weights in float32."
     if jit_compile and form != "saved-model":

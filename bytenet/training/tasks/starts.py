@@ -78,7 +78,7 @@ def take_over_start(config: Config, begun: RunFolder | None = None) -> tuple[Con
     if config.training.added_sets and config.training.start is None:
         raise ConfigError(
             "training.added_sets adds to the model of training.start, which is not set. Set training.start; a "
-            "training that begins with random weights, or on text without translations, has model.num_sets."
+            "training that begins with random weights, or on monolingual text, has model.num_sets."
         )
     starts = starts_of(config)
     if not starts:

@@ -186,13 +186,13 @@ class Task(ABC):
         training, steps = self.config.training, self.config.training.epochs * self.plan.num_batches
         if training.max_steps is not None and training.max_steps > steps:
             yield (
-                f"warning: training.max_steps {training.max_steps} has no effect: {training.epochs} epochs have only "
-                f"{steps:,} steps. Set training.epochs."
+                f"warning: training.max_steps {training.max_steps:,} has no effect: {training.epochs} epochs have only "
+                f"{steps:,} steps. To train longer, set training.epochs higher."
             )
         if training.warmup_steps >= max(self.total_updates, 1):
             yield (
                 "warning: the learning rate rises until the end, because training.warmup_steps is "
-                f"{training.warmup_steps}, and the training has {self.total_updates:,} updates."
+                f"{training.warmup_steps:,}, and the training has {self.total_updates:,} updates. Set it lower."
             )
 
     def messages_of_starting(self) -> Iterator[str]:
