@@ -8,6 +8,7 @@ import pytest
 from bytenet.cli.evaluate import evaluate
 from bytenet.cli.score import score
 from bytenet.datasets import Vocabulary
+from bytenet.datasets.corpora import numbers
 from bytenet.decoding import Translator
 from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation import bleu, chrf
@@ -115,7 +116,14 @@ def test_models_that_do_not_belong_together_are_refused_before_the_corpus_is_rea
         invoke(evaluate, run.path, other.path, "--source", "none", "--reference", "none")
 
 
-def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, invoke, tmp_path):
+@pytest.fixture
+def few_numbers(monkeypatch):
+    """The corpus of number words is small. Spelling all of it takes seconds."""
+    for split in numbers.DEFAULT_SIZES:
+        monkeypatch.setitem(numbers.DEFAULT_SIZES, split, 20)
+
+
+def test_a_pretrained_model_is_evaluated_on_files_and_on_a_corpus(shipped, few_numbers, invoke, tmp_path):
     (tmp_path / "some.de").write_text("ein Hund\nein Haus\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\na house\n", encoding="utf-8")
     files = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en"]
@@ -153,7 +161,7 @@ def test_the_corpus_of_the_run_is_read_with_its_settings(run, invoke):
     assert json.loads((run.evaluation / "files.test.first-1.json").read_text())["num_sentences"] == 1
 
 
-def test_a_run_is_evaluated_on_another_corpus(run, invoke):
+def test_a_run_is_evaluated_on_another_corpus(run, few_numbers, invoke):
     invoke(evaluate, run.path, "--corpus", "numbers", "--split", "validation", "--max-sentences", 2, "--beam-size", 1)
     saved = json.loads((run.evaluation / "numbers.validation.first-2.json").read_text())
     assert saved["num_sentences"] == 2

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from bytenet.cli.common.search_options import read_dictionary
@@ -14,6 +15,9 @@ from bytenet.cli.translate import translate
 from bytenet.cli.translate.unknown_characters import UnknownCharacters
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError, MissingFileError
+from bytenet.lite.characters import UNKNOWN_ID
+from bytenet.run_folder import RunFolder
+from bytenet.saved.keras_model import save_model
 
 TEXT = "ein Hund\n\nzwei Häuser\n   \nein\n".encode()
 
@@ -235,11 +239,15 @@ def test_least_length_is_kept(run_folder, invoke):
 
 
 def test_unknown_characters_are_replaced_by_those_they_attend_to(attentive_run_folder, invoke, tmp_path):
+    run = RunFolder(shutil.copytree(attentive_run_folder.path, tmp_path / "run"))
+    model = run.load_model()
+    [bias] = [weight for weight in model.weights if weight.shape == (run.vocabulary.size,)]
+    bias.assign(np.eye(run.vocabulary.size)[UNKNOWN_ID] * 100)  # the model writes nothing but unknown symbols
+    save_model(model, run.model_path)
     (tmp_path / "dictionary").write_text("☃\tsnowman\n", encoding="utf-8")
-    options = ("--replace-unknown", "--dictionary", tmp_path / "dictionary", "--min-length", 30, "--max-length", 30)
-    result = invoke(translate, attentive_run_folder.path, *options, stdin="☃☃☃\n".encode())
-    # An untrained model writes some unknown symbols. The source has no other characters.
-    assert "\ufffd" not in result.stdout_bytes.decode()
+    options = ("--replace-unknown", "--dictionary", tmp_path / "dictionary", "--min-length", 4, "--max-length", 4)
+    result = invoke(translate, run.path, *options, stdin="☃☃☃\n".encode())
+    assert result.stdout_bytes.decode() == "snowman" * 4 + "\n"
     assert "does not know" not in result.stderr
 
 

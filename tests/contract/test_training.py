@@ -56,7 +56,7 @@ def test_training_does_not_depend_on_the_bucket(case):
 
 @parametrize(CASES)
 def test_the_configuration_says_whether_sentences_of_a_batch_depend_on_each_other(case):
-    layers = all_layers(build_model(case.config, VOCAB_SIZE))
+    layers = all_layers(traced(case.config).model)
     assert case.config.has_batch_statistics == any(isinstance(layer, MaskedBatchNormalization) for layer in layers)
 
 

@@ -1,5 +1,6 @@
 """A short campaign of kills, and the campaigns' own eyes: what must not happen is seen. `make crash-test` does more."""
 
+import gc
 import subprocess
 import sys
 
@@ -64,7 +65,9 @@ def disks(tmp_path):
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("mounting a small file system needs root")
     own_mounts.unmount(tmp_path / "probe")
-    return FullDisks(Report("full disk"), tmp_path)
+    gc.freeze()  # its collections go over the objects of these tests alone
+    yield FullDisks(Report("full disk"), tmp_path)
+    gc.unfreeze()
 
 
 def two_files(out):

@@ -7,7 +7,7 @@ import pytest
 from tests.fuzz.campaign import Campaign
 from tests.fuzz.targets import TARGETS, target_class
 
-_CASES = {"models": 15, "model files": 40, "checkpoints": 40, "configurations": 60, "overrides": 60}
+_CASES = {"models": 15, "model files": 40, "checkpoints": 40, "configurations": 60, "overrides": 60, "LiteRT files": 25}
 _FINDINGS = Path(__file__).with_name("findings")
 
 

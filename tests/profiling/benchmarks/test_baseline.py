@@ -38,8 +38,7 @@ def models(request):
             weight.assign(random.uniform(0.5, 2.0, weight.shape))
         else:
             weight.assign(random.normal(scale=max(np.prod(weight.shape[:-1]), 4) ** -0.5, size=weight.shape))
-    yield model, make_stock_model(model)
-    keras.backend.clear_session()
+    return model, make_stock_model(model)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +98,6 @@ def test_attention_to_the_source_has_no_stock_model():
     model = build_model(ByteNetConfig(**SIZES, source_attention="full", attention_heads=2), 11)
     with pytest.raises(InputError, match=r"source_attention is full, but the stock Keras model has no attention"):
         make_stock_model(model)
-    keras.backend.clear_session()
 
 
 def train(model, loss, batch, weights):

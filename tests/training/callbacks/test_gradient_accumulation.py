@@ -53,8 +53,6 @@ def assert_alike(final_state):
     [
         ("training.loss=character",),
         ("training.loss=sentence", *NAG),
-        pytest.param(("training.loss=character", *NAG), marks=pytest.mark.thorough),
-        pytest.param(("training.loss=character", "training.optimizer=keras_adam"), marks=pytest.mark.thorough),
     ],
 )
 def test_batches_of_different_shapes_make_the_update_of_one_batch(
