@@ -114,7 +114,7 @@ def test_changed_setting_without_effect_gives_a_warning(smallest_config, beginni
 @pytest.mark.parametrize(
     ("setting", "warning"),
     [
-        ("training.max_steps=7", "warning: training.max_steps 7 has no effect: 2 epochs have only 6 steps. Set "),
+        ("training.max_steps=7", "warning: training.max_steps 7 has no effect: 2 epochs have only 6 steps. To "),
         ("training.max_steps=6", None),
         (
             "training.warmup_steps=6",
