@@ -43,8 +43,7 @@ def attention(
     from bytenet.datasets import Pairs, read_lines, read_parallel
     from bytenet.datasets.text.characters import is_blank
     from bytenet.decoding import Translator
-    from bytenet.errors import InputError
-    from bytenet.evaluation.sentence_attention import attention_of_pairs
+    from bytenet.evaluation.sentence_attention import attention_of_pairs, check_attention
     from bytenet.run_folder import RunFolder
     from bytenet.trained_model import open_model
 
@@ -54,11 +53,7 @@ def attention(
             raise click.UsageError(f"{model_path} is no run folder. Say with --output where to write the pictures.")
         output = folder.path / "attention"
     translator = Translator.from_run(folder, rerank_weight=0.0)
-    if not translator.model.has_attention:
-        raise InputError(
-            f"{model_path} has no attention to draw: it is a {translator.model.config.kind}. docs/models.md lists the "
-            "models with attention."
-        )
+    check_attention(translator.model)  # before the translation, which takes long
     if source is not None and target is not None:
         pairs = read_parallel(source, target)
     else:

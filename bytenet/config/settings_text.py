@@ -168,8 +168,8 @@ def read_settings(text: str, place: str) -> tuple[str | None, list[Setting]]:
         place: the name of the file, for messages.
 
     Returns:
-        The name under `preset`, or None; and the settings in the order of the file, each with its "file:line". What
-        stands in the place of a section and is no mapping is a setting without a section.
+        The name under `preset`, or None; and the settings in the order of the file, each with its "file:line". A value
+        at the top level that is no mapping is a setting without a section.
 
     Raises:
         ConfigError: the text is not valid YAML, a key is given twice, a section has a dot, or the preset is no text.

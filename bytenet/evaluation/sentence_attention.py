@@ -104,6 +104,12 @@ class SentenceAttention:
         axes.set_ylabel("translation", fontsize="small")
 
 
+def check_attention(model: "TranslationModel") -> None:
+    """Raise an InputError if a model has no attention to draw."""
+    if not model.has_attention:
+        raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models with it.")
+
+
 def attention_of_pairs(
     model: "TranslationModel", vocabulary: Vocabulary, pairs: Pairs, trained_lengths: Sequence[int] | None = None
 ) -> Iterator[SentenceAttention]:
@@ -124,8 +130,7 @@ def attention_of_pairs(
     from bytenet.decoding.batching import batches_by_length, pad_batch
     from bytenet.models.translation_model import previous_symbols
 
-    if not model.has_attention:
-        raise InputError(f"{model.config.kind} has no attention to draw. docs/models.md lists the models with it.")
+    check_attention(model)
     encoded = zip(*(vocabulary.encode_batch(texts) for texts in (pairs.source, pairs.target)), strict=True)
     longest = model.length_policy.longest
     for source_ids, target_ids in encoded:

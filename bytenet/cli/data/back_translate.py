@@ -94,7 +94,7 @@ def back_translate(
 
 
 def _refuse_to_overwrite(paths: Iterable[Path], partial: Path) -> None:
-    """Raise an InputError if a result exists. Beside unfinished translations, it is a part of an interrupted end."""
+    """Raise an InputError if a result exists, unless an interrupted command left it beside unfinished translations."""
     from bytenet.errors import InputError
 
     for path in paths:
