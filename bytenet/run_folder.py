@@ -43,7 +43,7 @@ class RunFolder:
         checkpoints: folder with the checkpoints of the training.
         model_path: the trained model, in Keras's format.
         logs: folder for TensorBoard.
-        metrics_path: the measurements of each epoch.
+        metrics_path: the measurements of each epoch, and of the evaluations inside of epochs.
         continuous_path: the measurements of random validation batches, between the epochs.
         environment_path: versions, commit, seed and devices of the training.
         evaluation: folder with scores, translations and references.

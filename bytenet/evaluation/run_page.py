@@ -74,7 +74,8 @@ def _training(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
 
 def _epochs(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
     measured = [name for name, values in metrics.items() if not all(map(math.isnan, values))]
-    names = [name for name in measured if name not in ("step", "characters")]
+    inside_epochs = len(set(metrics["epoch"])) < len(metrics["epoch"])
+    names = [name for name in measured if name != "characters" and (name != "step" or inside_epochs)]
     rows = [[_number(name, metrics[name][row]) for name in names] for row in range(len(metrics["epoch"]))]
     training = folder.config.training
     additions = "".join(f", with {addition}" for addition in training.loss_additions)
@@ -88,7 +89,7 @@ def _epochs(folder: RunFolder, metrics: dict[str, list[float]]) -> str:
 def _number(name: str, value: float) -> str:
     if math.isnan(value):
         return ""
-    if name in ("epoch", "seconds"):
+    if name in ("epoch", "step", "seconds"):
         return f"{value:,.0f}"
     return f"{value:.2f}" if name in ("val_bleu", "val_chrf") else f"{value:.4g}"
 

@@ -55,7 +55,7 @@ class TrainingState:
         step: number of completed batches since the start.
         best_scores: best value of the early-stopping metric so far, by direction of the translator; empty before the
             first evaluation.
-        best_epoch: number of completed epochs when the latest best score was reached.
+        best_epoch: number of epochs when the latest best score was reached. An epoch that is not complete counts, too.
         plateaus: by direction of the translator; empty without the schedule "plateau".
         seconds: time spent training, including earlier processes.
         characters: number of real target characters trained on.
@@ -82,7 +82,7 @@ class TrainingState:
             metric: as for `is_better`.
             translator: "forward" or "backward".
             score: of this translator.
-            epoch: number of epochs before the score was measured.
+            epoch: number of epochs before the score was measured. An epoch that is not complete counts, too.
 
         Returns:
             Whether the score is the best one so far.
@@ -138,6 +138,17 @@ def check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, nu
             f"The checkpoint {checkpoint} is damaged: step {state.step} is not batch {state.batch} of epoch "
             f"{state.epoch + 1} with {num_batches} batches. Delete it; the run then resumes from the one before it."
         )
+
+
+def is_inside_epoch(state: TrainingState, num_batches: int, total_steps: int) -> bool:
+    """Whether the latest step was the last one neither of its epoch nor of the run. Asked before the epoch is counted.
+
+    Args:
+        state: of the run.
+        num_batches: in an epoch.
+        total_steps: steps of the whole run.
+    """
+    return state.batch < num_batches and state.step < total_steps
 
 
 def is_evaluation_due(state: TrainingState, evaluation: EvaluationConfig) -> bool:

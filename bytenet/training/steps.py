@@ -15,13 +15,13 @@ from bytenet.run_folder import RunFolder
 from bytenet.training.callbacks import (
     CheckpointSaver,
     ContinuousEvaluation,
-    EpochEvaluation,
     GradientAccumulation,
     PlateauCuts,
     ProgressLine,
     ScoresOfChief,
     StateKeeper,
     TrainingLog,
+    WholeSetEvaluation,
     make_update,
 )
 from bytenet.training.distribution.agreement import Agreement
@@ -117,11 +117,14 @@ def _evaluations(
 ) -> list[keras.callbacks.Callback]:
     """The callbacks that measure the validation set."""
     folder, *_ = folders.values()
+    num_batches = task.plan.num_batches
     validators = _validators(task, translators, pool)
     started = [direction.name for direction in task.directions if direction.starts_trained]
     return [
         *([_continuous_evaluation(task, folder, validators, state)] if validators else []),
-        EpochEvaluation(folders, translators, validators, started, state, task.config, task.total_steps, progress),
+        WholeSetEvaluation(
+            folders, translators, validators, started, state, task.config, num_batches, task.total_steps, progress
+        ),
     ]
 
 

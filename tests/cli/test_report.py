@@ -114,6 +114,13 @@ def test_missing_measurements_are_left_out(run, written):
     assert "| speed |" not in text
 
 
+def test_evaluations_inside_of_an_epoch_have_their_steps(run, written):
+    run.metrics_path.write_text("epoch,step,seconds,characters,val_loss\n1,1000,60,,2.5\n1,1500,90,,1.75\n")
+    text = written()
+    assert "| epoch | step | seconds | val_loss |" in text
+    assert "| 1 | 1,000 | 60 | 2.5 |" in text
+
+
 def test_page_of_an_averaged_model_has_scores_and_no_curves(run, written):
     run.metrics_path.unlink()
     text = written()

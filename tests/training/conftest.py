@@ -104,6 +104,15 @@ def interrupted(monkeypatch):
 
 
 @pytest.fixture
+def without_validation(tmp_path) -> tuple[str, ...]:
+    """Overrides for the smallest run on three pairs in files, without validation pairs."""
+    (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
+    files = (f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target"))
+    nothing = (f"data.{name}=null" for name in ("num_train", "num_validation", "num_test"))
+    return ("data.corpus=files", *nothing, *files)
+
+
+@pytest.fixture
 def unmeasured(monkeypatch):
     """The validation set is not translated, and the loss on it is always 1."""
     monkeypatch.setattr(

@@ -142,6 +142,7 @@ def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
         ("evaluation.batch_norm_statistics=batch", "evaluation.batch_norm_statistics is batch"),
         ("evaluation.beam_size=2", "evaluation.beam_size is 2"),
         ("evaluation.continuous_every_steps=5", "evaluation.continuous_every_steps is 5"),
+        ("evaluation.every_steps=5", "evaluation.every_steps is 5"),
         ("evaluation.continuous_train=true", "evaluation.continuous_train is true"),
         ("training.optimizer=adamm", "Did you mean adam"),
         ("training.r_drop=5", "the model has no dropout"),

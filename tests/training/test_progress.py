@@ -46,6 +46,17 @@ def test_log_file_gets_a_progress_line_every_half_minute(clock):
     assert lines[0] == ("[0:00:32] epoch 1/2, step 4/10: loss 2.5000, error 0.500, lr 0.001, 12 chars/s")
 
 
+def test_an_evaluation_inside_of_an_epoch_has_a_line(clock):
+    progress, state = make_progress(clock, compiles=False)
+    one_step(progress, state, clock, 1.0)
+    clock.seconds += 500  # of the evaluation
+    state.batch, state.step, state.characters = 2, 2, 200
+    progress.on_train_batch_end(1, {"loss": 2.5, "val_loss": 1.25})
+    assert "epoch 1/2, step 2/10 (0:00:01): loss 2.5, val_loss 1.25" in progress._console.file.getvalue()
+    one_step(progress, state, clock, 10.0)
+    assert progress.characters_per_second == 10
+
+
 def test_shapes_of_texts_are_counted_separately_from_pairs(clock):
     progress, state = make_progress(clock)
     one_step(progress, state, clock, 60.0, source=(4, 9))

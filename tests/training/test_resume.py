@@ -39,6 +39,7 @@ def test_run_killed_mid_epoch_resumes_bit_identical(smallest_settings, equal_fin
         *smallest_settings, "data.num_train=800", "data.bucketing=optimal", "training.epochs=2",
         "training.checkpoint_every_steps=13", "training.keep_checkpoints=50", "training.ema_momentum=0.9",
         "model.dropout=0.2", arithmetic, "evaluation.continuous_every_steps=40",
+        "evaluation.every_steps=20",
     )  # fmt: skip
     unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
     process = subprocess.Popen(

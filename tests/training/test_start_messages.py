@@ -11,12 +11,10 @@ from bytenet.training import train
     ("patience", "effect"),
     [("2", "training.early_stopping_patience does nothing"), ("null", "nothing tells when to stop")],
 )
-def test_no_validation_pairs_give_a_warning(smallest_config, beginnings, tmp_path, capsys, patience, effect):
-    (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
-    files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
-    nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
-    settings = ("data.corpus=files", *nothing, *files, f"training.early_stopping_patience={patience}")
-    train(smallest_config(*settings), tmp_path / "run")
+def test_no_validation_pairs_give_a_warning(
+    smallest_config, without_validation, beginnings, tmp_path, capsys, patience, effect
+):
+    train(smallest_config(*without_validation, f"training.early_stopping_patience={patience}"), tmp_path / "run")
     assert f"no validation pairs, so {effect} and the last model is kept. Give " in capsys.readouterr().err
 
 

@@ -106,12 +106,64 @@ def test_max_steps_ends_a_run_in_the_middle_of_an_epoch(smallest_config, pool, t
     assert read_csv_log(folder.metrics_path)["step"] == [3, 4]
 
 
-def test_early_stopping_ends_the_run_after_its_patience(smallest_config, pool, tmp_path, monkeypatch):
-    losses = iter([3.0, 2.0, 2.5, 2.1, 1.0])
+@pytest.fixture
+def val_losses(monkeypatch):
+    """Lets the evaluations of the validation set give these losses, in their order."""
+
+    def give(*losses):
+        values = iter(losses)
+        monkeypatch.setattr(
+            "bytenet.training.validation.Validator.whole_set",
+            lambda self: ({"val_loss": next(values)}, [""] * len(self.pairs)),
+        )
+
+    return give
+
+
+def test_evaluations_inside_of_epochs_keep_the_best_model(
+    smallest_config, val_losses, eagerly, model_weights, tmp_path
+):
+    longer, shorter = [2.0, 3.0, 1.0, 4.0], [3.0, 1.0]
+    val_losses(*longer, *shorter)
+    config = smallest_config("evaluation.every_steps=2", "evaluation.num_samples=0")
+    folder = train(config, tmp_path / "run")
+    metrics = read_csv_log(folder.metrics_path)
+    # Three steps an epoch. The end of an epoch comes after step 3, and the end of the run after step 6.
+    assert (metrics["step"], metrics["epoch"]) == ([2, 3, 4, 6], [1, 1, 2, 2])
+    assert metrics["val_loss"] == longer
+    assert all(np.isfinite(metrics["loss"]))
+    # The same steps until the best score.
+    until_best = train(smallest_config("training.max_steps=4", "evaluation.num_samples=0"), tmp_path / "until_best")
+    assert all(map(np.array_equal, model_weights(folder.path), model_weights(until_best.path)))
+    assert "val_loss" not in read_log(folder, "train").Tags()["tensors"]
+
+
+def test_only_the_end_of_an_epoch_stops_a_run_without_progress(smallest_config, val_losses, eagerly, tmp_path):
+    val_losses(1.0, 2.0, 2.0, 2.0, 2.0)
+    config = smallest_config(
+        "training.epochs=5", "training.early_stopping_patience=1", "evaluation.every_steps=2",
+        "evaluation.num_samples=0",
+    )  # fmt: skip
+    folder = train(config, tmp_path / "run")
+    assert read_csv_log(folder.metrics_path)["step"] == [2, 3, 4, 6]
+
+
+def test_a_run_without_validation_pairs_saves_its_model_inside_of_epochs(
+    smallest_config, without_validation, eagerly, tmp_path, monkeypatch
+):
+    saved = []
     monkeypatch.setattr(
-        "bytenet.training.validation.Validator.whole_set",
-        lambda self: ({"val_loss": next(losses)}, [""] * len(self.pairs)),
+        "bytenet.training.callbacks.whole_set_evaluation.save_model", lambda model, path: saved.append(path)
     )
+    config = smallest_config(
+        *without_validation, "data.batch_size=1", "training.epochs=1", "evaluation.every_steps=1"
+    )  # fmt: skip
+    train(config, tmp_path / "run")
+    assert len(saved) == 3
+
+
+def test_early_stopping_ends_the_run_after_its_patience(smallest_config, pool, val_losses, tmp_path):
+    val_losses(3.0, 2.0, 2.5, 2.1, 1.0)
     config = smallest_config("training.epochs=5", "training.early_stopping_patience=2", "evaluation.num_samples=0")
     folder = train(config, tmp_path / "run", models=pool)
     assert read_csv_log(folder.metrics_path)["val_loss"] == [3.0, 2.0, 2.5, 2.1]

@@ -10,7 +10,7 @@ from bytenet.config import Config
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint, spread_metric_sums
 from bytenet.training.distribution.agreement import Agreement
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, is_inside_epoch
 from bytenet.training.stop_signals import on_stop_signals
 
 # The end of an epoch is worth a checkpoint if this share of the time between two checkpoints has passed.
@@ -60,7 +60,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._agreement.note_checkpoint()
 
     def on_train_batch_end(self, batch, logs=None):
-        if self._state.batch == self._steps_per_epoch or self._state.step == self._total_steps:
+        if not is_inside_epoch(self._state, self._steps_per_epoch, self._total_steps):
             return
         if self._is_due(self._config.checkpoint_every_seconds):
             self.save()

@@ -12,9 +12,9 @@ from bytenet.training.state import Plateau, TrainingState, is_better, is_evaluat
 class PlateauCuts(keras.callbacks.Callback):
     """Cuts the learning rate of each translator by its own scores, and ends a run whose rates are too low.
 
-    It needs the schedule "plateau". It comes after `EpochEvaluation`, which adds the scores to the logs. A run is also
-    evaluated at its last step. If `evaluation.every_epochs` asks for no evaluation there, it changes no rate. So a run
-    that is resumed with more steps goes on like one that had them from the beginning.
+    It needs the schedule "plateau". It comes after `WholeSetEvaluation`, which adds the scores to the logs. A run is
+    also evaluated inside of epochs and at its last step. If `evaluation.every_epochs` asks for no evaluation there, it
+    changes no rate. So a run that is resumed with more steps goes on like one that had them from the beginning.
 
     Args:
         translators: by direction, the first one of the run first.

@@ -117,14 +117,24 @@ class ProgressLine(keras.callbacks.Callback):
             self.compile_seconds += now - self._began_step
             self._recent = []  # the speed does not include compilations
         self._recent = [*self._recent[-50:], (now, self._state.characters)]
-        if self._is_time_to_show():
+        if any(name.startswith("val_") for name in logs or {}):
+            self._say_measured(f"epoch {self._state.epoch + 1}/{self._epochs}, step {self._place}", logs)
+            self._recent = [(time.monotonic(), self._state.characters)]  # the speed does not include evaluations
+        elif self._is_time_to_show():
             self._show(self._describe(logs or {}))
 
     def on_epoch_end(self, epoch, logs=None):
         if self._bar is not None:  # the latest steps may not be shown yet
             self._show(self._describe(logs or {}))
-        measured = ", ".join(f"{name} {value:.4g}" for name, value in (logs or {}).items() if value is not None)
-        self.say(f"epoch {epoch + 1}/{self._epochs} ({_clock(self._state.seconds)}): {measured}")
+        self._say_measured(f"epoch {epoch + 1}/{self._epochs}", logs or {})
+
+    def _say_measured(self, place: str, logs: Mapping[str, float]) -> None:
+        measured = ", ".join(f"{name} {value:.4g}" for name, value in logs.items() if value is not None)
+        self.say(f"{place} ({_clock(self._state.seconds)}): {measured}")
+
+    @property
+    def _place(self) -> str:
+        return f"{self._state.batch}/{self._steps_per_epoch}"
 
     def _describe(self, logs: dict) -> str:
         parts = [f"loss {float(logs.get('loss', float('nan'))):.4f}"]
@@ -153,7 +163,7 @@ class ProgressLine(keras.callbacks.Callback):
         if self._bar is not None:
             self._bar.update(self._task, completed=state.step, description=epoch, text=text)
             return
-        self.say(f"[{_clock(state.seconds)}] {epoch}, step {state.batch}/{self._steps_per_epoch}: {text}")
+        self.say(f"[{_clock(state.seconds)}] {epoch}, step {self._place}: {text}")
 
 
 def _clock(seconds: float) -> str:

@@ -11,7 +11,7 @@ from bytenet.training.state import TrainingState
 class ScoresOfChief(keras.callbacks.Callback):
     """Gives all workers the measurements and decisions of the chief, which alone evaluates.
 
-    It comes after `EpochEvaluation`, and before the callbacks that decide by the scores.
+    It comes after `WholeSetEvaluation`, and before the callbacks that decide by the scores.
 
     Args:
         state: best scores so far.

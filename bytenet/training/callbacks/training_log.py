@@ -12,7 +12,7 @@ from bytenet.training.state import TrainingState
 
 
 class TrainingLog(keras.callbacks.Callback):
-    """Writes the measurements of steps for TensorBoard, and those of epochs as CSV.
+    """Writes the measurements of steps for TensorBoard, and those of the validation set as CSV.
 
     The CSV of the run has the results of all translators. Each other translator also has a CSV in its own folder.
 
@@ -48,11 +48,14 @@ class TrainingLog(keras.callbacks.Callback):
             log.drop_after(state.step or -1)  # the row of step 0 is about the start, which may be another now
 
     def on_train_batch_end(self, batch, logs=None):
+        training = {name: value for name, value in logs.items() if not name.startswith("val_")}
+        if training.keys() != logs.keys():  # the validation set was measured
+            self._write_epoch(self._state.epoch + 1, logs)
         if self._state.step % self.EVERY_STEPS:
             return
         optimizer = self.model.optimizer
         with self._writer.as_default(step=self._state.step):
-            for name, value in logs.items():
+            for name, value in training.items():
                 tf.summary.scalar(name, value)
             tf.summary.scalar("learning_rate", optimizer.learning_rate)
             tf.summary.scalar("gradient_norm", keras.ops.convert_to_tensor(optimizer.gradient_norm))

@@ -80,6 +80,7 @@ def check_fit(config: Config) -> None:
         "evaluation.batch_norm_statistics is batch": evaluation.batch_norm_statistics == "batch",
         f"evaluation.beam_size is {evaluation.beam_size}": evaluation.beam_size > 1,
         f"evaluation.continuous_every_steps is {evaluation.continuous_every_steps}": evaluation.continuous_every_steps,
+        f"evaluation.every_steps is {evaluation.every_steps}": evaluation.every_steps,
         "evaluation.continuous_train is true": evaluation.continuous_train,
         f"training.early_stopping_patience is {training.early_stopping_patience}, but "
         f"training.early_stopping_metric is {training.early_stopping_metric}": training.early_stopping_patience

@@ -147,11 +147,8 @@ def test_each_translator_has_its_own_cuts(smallest_config):
     assert cuts.model.stop_training
 
 
-def test_plateau_without_validation_pairs_is_refused(smallest_config, tmp_path):
-    (tmp_path / "text").write_text("ab\nb\nabb\n", encoding="utf-8")
-    files = [f"data.train_{side}={tmp_path / 'text'}" for side in ("source", "target")]
-    nothing = [f"data.{name}=null" for name in ("num_train", "num_validation", "num_test")]
-    config = smallest_config("data.corpus=files", *nothing, *files, "training.schedule=plateau")
+def test_plateau_without_validation_pairs_is_refused(smallest_config, without_validation, tmp_path):
+    config = smallest_config(*without_validation, "training.schedule=plateau")
     with pytest.raises(ConfigError, match=r"schedule: plateau .* there are none\. Give .*validation_source.* Or "):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()

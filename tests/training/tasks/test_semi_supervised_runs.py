@@ -152,7 +152,7 @@ def test_each_trained_translator_is_kept_at_its_own_best(
         kept_after[path] = measured_after[-1]
 
     monkeypatch.setattr("bytenet.training.validation.Validator.whole_set", measure)
-    monkeypatch.setattr("bytenet.training.callbacks.epoch_evaluation.save_model", save_and_note)
+    monkeypatch.setattr("bytenet.training.callbacks.whole_set_evaluation.save_model", save_and_note)
     monkeypatch.setattr("bytenet.training.steps.BatchSampler", lambda pairs, *more: drawn_from.append(pairs))
     config = semi_config(
         f"semi_supervised.trained={trained}", f"semi_supervised.start_forward={start.path}", "training.max_steps=3",

@@ -1,4 +1,4 @@
-"""Evaluation of the validation set after epochs."""
+"""Evaluation of the whole validation set, after epochs and inside of them."""
 
 import time
 from collections.abc import Collection, Mapping
@@ -12,16 +12,23 @@ from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks.progress_line import ProgressLine
 from bytenet.training.optimizers.averaging import averaged_weights
-from bytenet.training.state import TrainingState, early_stop_message, is_evaluation_due, is_out_of_patience
+from bytenet.training.state import (
+    TrainingState,
+    early_stop_message,
+    is_evaluation_due,
+    is_inside_epoch,
+    is_out_of_patience,
+)
 from bytenet.training.validation import Validator
 
 
-class EpochEvaluation(keras.callbacks.Callback):
-    """Measures the validation set after epochs, saves the best or the last model, and stops a run without progress.
+class WholeSetEvaluation(keras.callbacks.Callback):
+    """Measures the validation set, saves the best or the last model, and stops a run without progress.
 
-    The scores are added to the logs of the epoch, where the callbacks after this one find them. Each translator is
-    saved at its own best score. A translator that starts from a trained model is also measured before the first step,
-    because that may be its best score.
+    It measures after epochs, and after every `evaluation.every_steps` steps. Only the end of an epoch can stop a run.
+    The scores are added to the logs of the epoch or the step, where the callbacks after this one find them. Each
+    translator is saved at its own best score. A translator that starts from a trained model is also measured before the
+    first step, because that may be its best score.
 
     Args:
         folders: of the run and of its other translators, by direction. Each gets the model as `model.keras`.
@@ -32,6 +39,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         state: best scores so far.
         config: reads the metric, the patience and the model to keep from `training`, and how often to measure and how
             many translations to show from `evaluation`.
+        steps_per_epoch: batches in an epoch.
         total_steps: steps of the whole run, which may end in the middle of an epoch.
         progress: shows messages.
     """
@@ -44,6 +52,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         started: Collection[str],
         state: TrainingState,
         config: Config,
+        steps_per_epoch: int,
         total_steps: int,
         progress: ProgressLine,
     ):
@@ -54,6 +63,7 @@ class EpochEvaluation(keras.callbacks.Callback):
         self._started = [name for name in validators if name in started]
         self._state = state
         self._config = config
+        self._steps_per_epoch = steps_per_epoch
         self._total_steps = total_steps
         self._progress = progress
         # Each process saves these once, as an earlier file may come from a start that was replaced since.
@@ -67,21 +77,31 @@ class EpochEvaluation(keras.callbacks.Callback):
             self._measure(self._started, 0, logs)
             self._progress.say("before the first step: " + ", ".join(f"{key} {logs[key]:.4g}" for key in sorted(logs)))
 
+    def on_train_batch_end(self, batch, logs=None):
+        state, every_steps = self._state, self._config.evaluation.every_steps
+        is_due = every_steps is not None and state.step % every_steps == 0
+        if is_due and is_inside_epoch(state, self._steps_per_epoch, self._total_steps):
+            self._measure_or_save(state.epoch + 1, logs)
+
     def on_epoch_end(self, epoch, logs=None):
         state, config = self._state, self._config
         is_last = state.step >= self._total_steps
-        if not self._validators:
-            self._save(self._folders)
+        if self._validators and not (is_last or is_evaluation_due(state, config.evaluation)):
             return
-        if not (is_last or is_evaluation_due(state, config.evaluation)):
-            return
-        self._measure(self._validators, epoch + 1, logs)
+        self._measure_or_save(epoch + 1, logs)
         if is_out_of_patience(state, config):
             self._progress.say(early_stop_message(state, config.training.early_stopping_metric))
             self.model.stop_training = True
 
+    def _measure_or_save(self, epoch: int, logs: dict[str, float]) -> None:
+        """Measure all translators that learn. Without a validation set, save the latest model."""
+        if self._validators:
+            self._measure(self._validators, epoch, logs)
+        else:
+            self._save(self._folders)
+
     def _measure(self, directions: Collection[str], epoch: int, logs: dict[str, float]) -> None:
-        """Measure translators after `epoch` epochs, and save those with a new best score."""
+        """Measure translators in or after epoch number `epoch`, and save those with a new best score."""
         state, config = self._state, self._config
         to_save, self._not_learning = self._not_learning, set()
         for name in directions:
