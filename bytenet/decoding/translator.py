@@ -23,9 +23,10 @@ from bytenet.errors import InputError
 from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line
 from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.lite.lines import check_lines
+from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
-from bytenet.lite.sentences import LinesBySentence, max_sentence_chars, splits_lines
+from bytenet.lite.sentences import max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, Translation
 from bytenet.models.translation_model import TranslationModel
 

@@ -13,11 +13,12 @@ from bytenet.lite.characters import check_length, is_blank, name_of_line
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
 from bytenet.lite.lines import check_lines
+from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.model import LiteModel
 from bytenet.lite.pretrained import model_path, named_path, pretrained_path
 from bytenet.lite.reranking import Reranker, chosen_reranker, explaining_missing_reranker
 from bytenet.lite.scoring import LitePairScorer
-from bytenet.lite.sentences import LinesBySentence, max_sentence_chars, splits_lines
+from bytenet.lite.sentences import max_sentence_chars, splits_lines
 from bytenet.lite.translation import BLANK, NO_HYPOTHESIS, Translation
 
 

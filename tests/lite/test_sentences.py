@@ -2,7 +2,6 @@
 
 import logging
 import unicodedata
-from itertools import chain, islice
 
 import pytest
 from hypothesis import given
@@ -10,8 +9,7 @@ from hypothesis import strategies as st
 
 from bytenet.errors import InputError
 from bytenet.lite.characters import is_blank
-from bytenet.lite.sentences import LinesBySentence, join_pieces, max_sentence_chars, split_text, splits_lines
-from bytenet.lite.translation import Translation
+from bytenet.lite.sentences import join_pieces, max_sentence_chars, split_text, splits_lines
 
 
 def sentences(text, language="de", **options):
@@ -108,69 +106,11 @@ def test_pieces_are_the_whole_text_and_sentences_have_no_line_end(text, language
 )
 def test_blanks_between_sentences_are_those_of_the_target_language(text, languages, joined):
     assert join_pieces(split_text(text, languages[0]), ["[1]", "[2]", "[3]"], languages) == joined
-    lines = LinesBySentence(languages).translate(text.split("\n"), numbered)
-    assert "\n".join(line.text for [line] in lines) == joined
-
-
-def numbered(sentences):
-    for number, _ in enumerate(sentences, start=1):
-        yield [Translation(f"[{number}]", 0.0, 0.0, True)]
 
 
 def test_the_region_of_a_language_is_ignored():
     for code in ("de", "de-AT", "de_DE", "DE"):
         assert sentences("Dr. Müller, geb. am 3. Mai 1990. Ja.", code) == ["Dr. Müller, geb. am 3. Mai 1990.", "Ja."]
-
-
-def backwards(sentences):
-    """Writes sentences backwards. A question has no end."""
-    for sentence in sentences:
-        yield [Translation(sentence[::-1], -1.0, -2.0, "?" not in sentence), Translation("other", -3.0, -3.0, True)]
-
-
-def test_lines_stay_lines():
-    by_sentence = LinesBySentence(("de", "en"))
-    lines = ["Ja. Nein?", "", " \u200b ", " Gut "]
-    [first], [second], [third], [fourth] = by_sentence.translate(lines, backwards)
-    assert first == Translation(".aJ ?nieN", -2.0, -4.0, False)
-    assert [second.text, third.text, fourth] == ["", "", Translation(" tuG ", -1.0, -2.0, True)]
-    assert (by_sentence.num_with_several, by_sentence.num_with_long) == (1, 0)
-
-
-def test_lines_with_several_sentences_and_with_long_ones_are_counted_apart():
-    by_sentence = LinesBySentence(("de", "en"), max_chars=8)
-    lines = ["Ja. Nein.", "ein langer Satz", "Ja. Ein langer Satz.", "noch ein langer", "kurz", ""]
-    assert len(list(by_sentence.translate(lines, backwards))) == len(lines)
-    assert (by_sentence.num_with_several, by_sentence.num_with_long) == (2, 3)
-
-
-def test_a_line_is_answered_before_the_next_one_is_read():
-    read = []
-
-    def lines():
-        for line in ("Ja. Nein.", "", "Gut."):
-            read.append(line)
-            yield line
-
-    answers = LinesBySentence(("de", "en")).translate(lines(), backwards)
-    for number in (1, 2, 3):
-        next(answers)
-        assert len(read) == number
-
-
-@given(
-    lines=st.lists(st.text("aB. ?,\u200b")), max_chars=st.none() | st.integers(1, 9),
-    window=st.integers(1, 5),
-)  # fmt: skip
-def test_every_line_has_an_answer_however_many_sentences_are_read_ahead(lines, max_chars, window):
-    def in_windows(sentences):
-        while chunk := list(islice(sentences, window)):
-            yield from backwards(chunk)
-
-    answers = [*LinesBySentence(("de", "en"), max_chars).translate(lines, in_windows)]
-    alone = chain.from_iterable(LinesBySentence(("de", "en"), max_chars).translate([line], backwards) for line in lines)
-    assert answers == [*alone]
-    assert len(answers) == len(lines)
 
 
 def test_the_longest_sentence_is_that_of_the_training_or_of_the_model():
@@ -201,4 +141,4 @@ def test_without_the_library_lines_stay_whole_and_one_warning_says_what_to_insta
 def test_who_asks_for_sentences_without_the_library_gets_an_error(without_sentencex):
     assert splits_lines(True, 1)
     with pytest.raises(InputError, match=r"needs the library sentencex .*: pip install sentencex\.$"):
-        next(LinesBySentence(("de", "en")).translate(["Ja."], backwards))
+        split_text("Ja.", "de")

@@ -15,8 +15,8 @@ from bytenet.cli.translate.output import open_output
 from bytenet.cli.translate.unknown_characters import UnknownCharacters
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
+from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import is_pretrained
-from bytenet.lite.sentences import LinesBySentence
 
 
 @click.command(short_help="Translate lines of text.")

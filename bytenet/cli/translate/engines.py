@@ -8,7 +8,7 @@ import click
 
 from bytenet.cli.common.search_options import read_dictionary
 from bytenet.lite.archive import is_model_file
-from bytenet.lite.sentences import LinesBySentence
+from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.translation import Translation
 
 MOST_LINES_FOR_LITE = 200
