@@ -54,16 +54,19 @@ def attention(
         output = folder.path / "attention"
     translator = Translator.from_run(folder, rerank_weight=0.0)
     check_attention(translator.model)  # before the translation, which takes long
+    ended = None
     if source is not None and target is not None:
         pairs = read_parallel(source, target)
+        pairs = pairs.take(range(min(max_sentences, len(pairs))))
     else:
         lines = list(texts) if source is None else read_lines(source)
         lines = [line for line in lines if not is_blank(line)][:max_sentences]
         if not lines:
             raise click.UsageError("There is no sentence to draw: all lines are blank.")
-        pairs = Pairs(lines, [best.text for [best] in translator.translate(lines, split_sentences=False)])
-    pairs = pairs.take(range(min(max_sentences, len(pairs))))
-    attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs, translator.trained_lengths)
+        translations = [best for [best] in translator.translate(lines, split_sentences=False)]
+        pairs = Pairs(lines, [translation.text for translation in translations])
+        ended = [translation.ended for translation in translations]
+    attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs, translator.trained_lengths, ended)
     for number, sentence in enumerate(attentions, start=1):
         _, picture = sentence.save(output, str(number))
         click.echo(str(picture))

@@ -1,6 +1,6 @@
 """Settings that were changed, but have no effect because of other settings."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from bytenet.config.config import Config
@@ -50,6 +50,9 @@ def _unread(
         if value != getattr(usual, name) and getattr(values, other) not in needed:
             unread.setdefault(other, []).append(f"{section}.{name} {value}")
     for other, settings in unread.items():
-        have = "has" if len(settings) == 1 else "have"
-        reason = f"{section}.{other} is {getattr(values, other)}"
-        yield f"{' and '.join(settings)} {have} no effect, because {reason}."
+        yield without_effect(settings, f"{section}.{other} is {getattr(values, other)}")
+
+
+def without_effect(settings: Sequence[str], reason: str) -> str:
+    """A sentence on changed settings, each with its value, that have no effect for a reason."""
+    return f"{' and '.join(settings)} {'has' if len(settings) == 1 else 'have'} no effect, because {reason}."

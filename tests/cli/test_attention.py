@@ -60,12 +60,11 @@ def test_sentences_longer_than_the_learned_positions_are_refused():
     )  # fmt: skip
     vocabulary = Vocabulary("ab")
     model = build_model(config, vocabulary.size)
-    # A translation without an end may have as many symbols as there are positions.
-    [longest] = attention_of_pairs(model, vocabulary, Pairs(["a" * 5], ["b" * 6]))
-    assert len(longest.target) == 6
-    for pair in (["a" * 6], ["b"]), (["a"], ["b" * 7]):
-        with pytest.raises(InputError, match="reads at most 6 symbols"):
-            list(attention_of_pairs(model, vocabulary, Pairs(*pair)))
+    longest = attention_of_pairs(model, vocabulary, Pairs(["a" * 5] * 2, ["b" * 5, "b" * 6]), ended=[True, False])
+    assert ["".join(sentence.target) for sentence in longest] == ["bbbbb⏎", "bbbbbb"]
+    for side, pairs in (("source", (["a", "a" * 6], ["b"] * 2)), ("target", (["a"] * 2, ["b", "b" * 6]))):
+        with pytest.raises(InputError, match=rf"^Line 2 of the {side} texts has 7 .* reads at most 6\. Split it"):
+            list(attention_of_pairs(model, vocabulary, Pairs(*pairs)))
 
 
 def test_a_model_that_reads_padding_is_shown_the_padding_of_its_training():

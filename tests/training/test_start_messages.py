@@ -104,15 +104,21 @@ def test_text_gives_a_warning_if_the_pair_rule_cuts_its_translations_off(semi_co
     assert "are cut off" not in capsys.readouterr().err
 
 
-def test_changed_setting_without_effect_gives_a_warning(smallest_config, beginnings, tmp_path, capsys):
-    train(smallest_config("data.batch_chars=200", "data.batch_size=8"), tmp_path / "run")
-    assert "warning: data.batch_size 8 has no effect, because data.batch_chars is 200." in capsys.readouterr().err
+def test_changed_settings_without_effect_give_warnings(smallest_config, beginnings, tmp_path, capsys):
+    settings = ("data.batch_chars=200", "data.batch_size=8", "training.optimizer=sgd", "training.beta_1=0.8")
+    train(smallest_config(*settings), tmp_path / "run")
+    said = capsys.readouterr().err
+    assert "warning: data.batch_size 8 has no effect, because data.batch_chars is 200." in said
+    assert "warning: training.beta_1 0.8 has no effect, because training.optimizer is sgd." in said
 
 
 @pytest.mark.parametrize(
     ("setting", "warning"),
     [
-        ("training.max_steps=7", "warning: training.max_steps 7 has no effect: 2 epochs have only 6 steps. To "),
+        (
+            "training.max_steps=7",
+            "warning: training.max_steps 7 has no effect: the run has only 6 steps, with training.epochs 2. To ",
+        ),
         ("training.max_steps=6", None),
         (
             "training.warmup_steps=6",

@@ -25,15 +25,28 @@ _SETTINGS = {
     "beta_2": "beta_2",
     "epsilon": "epsilon",
 }
+# Those that only some classes have.
+_NOT_OF_ALL = ("beta_1", "beta_2", "epsilon")
 # Arguments that would change what a step or a name is.
 _NOT_OFFERED = ("name", "loss_scale_factor", "gradient_accumulation_steps")
 
 
 def arguments_from_config(kind: type[keras.optimizers.Optimizer], training: TrainingConfig) -> dict[str, Any]:
     """The arguments of a class that a configuration gives, without learning rate, clipping and averaging."""
-    settings = {"beta_1": training.beta_1, "beta_2": training.beta_2, "epsilon": training.epsilon}
     known = optimizer_arguments(kind)
-    return {name: value for name, value in settings.items() if name in known} | training.optimizer_arguments
+    return {name: getattr(training, name) for name in _NOT_OF_ALL if name in known} | training.optimizer_arguments
+
+
+def changes_without_effect(training: TrainingConfig) -> list[str]:
+    """The changed settings, each with its value, that the class of the optimiser does not have."""
+    if training.optimizer == "adam":
+        return []
+    known = optimizer_arguments(optimizer_classes()[training.optimizer])
+    return [
+        f"training.{name} {getattr(training, name)}"
+        for name in _NOT_OF_ALL
+        if name not in known and getattr(training, name) != getattr(TrainingConfig, name)
+    ]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.config.settings_without_effect import settings_without_effect
+from bytenet.config.settings_without_effect import settings_without_effect, without_effect
 from bytenet.datasets import Vocabulary, pair_lengths
 from bytenet.datasets.batches.share import Share
 from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_pairs
@@ -22,7 +22,7 @@ from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.optimizers.keras_classes import check_optimizer
+from bytenet.training.optimizers.keras_classes import changes_without_effect, check_optimizer
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
@@ -184,10 +184,12 @@ class Task(ABC):
         """Messages about the task for the start of a training."""
         yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
         training, steps = self.config.training, self.config.training.epochs * self.plan.num_batches
+        if unread := changes_without_effect(training):
+            yield f"warning: {without_effect(unread, f'training.optimizer is {training.optimizer}')}"
         if training.max_steps is not None and training.max_steps > steps:
             yield (
-                f"warning: training.max_steps {training.max_steps:,} has no effect: {training.epochs} epochs have only "
-                f"{steps:,} steps. To train longer, set training.epochs higher."
+                f"warning: training.max_steps {training.max_steps:,} has no effect: the run has only {steps:,} "
+                f"steps, with training.epochs {training.epochs:,}. To train longer, set training.epochs higher."
             )
         if training.warmup_steps >= max(self.total_updates, 1):
             yield (

@@ -10,7 +10,7 @@ from bytenet.config import TrainingConfig, load_config
 from bytenet.errors import ConfigError
 from bytenet.training.optimizers.choice import make_optimizer
 from bytenet.training.optimizers.flat_adam import FlatAdam
-from bytenet.training.optimizers.keras_classes import check_optimizer
+from bytenet.training.optimizers.keras_classes import changes_without_effect, check_optimizer
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
 from bytenet.training.optimizers.schedules import WarmupDecay
 
@@ -185,6 +185,19 @@ def test_configured_beta_reaches_the_optimisers_that_use_it(name):
         for beta_1 in (0.9, 0.1)
     )
     assert any(np.any(one != other) for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "unread"),
+    [
+        ("adam", []),
+        ("adamw", []),
+        ("rmsprop", ["training.beta_1 0.8"]),
+        ("sgd", ["training.beta_1 0.8", "training.epsilon 0.1"]),
+    ],
+)
+def test_changes_that_a_class_does_not_read_are_named(name, unread):
+    assert changes_without_effect(TrainingConfig(optimizer=name, beta_1=0.8, epsilon=0.1)) == unread
 
 
 @pytest.mark.parametrize(
