@@ -32,5 +32,5 @@ def _kept(direction: str, is_alone: bool, state: TrainingState, training: Traini
         return f"the last one, after step {state.step:,}"
     when = ""
     if is_alone:
-        when = f" after epoch {state.best_epoch}," if state.best_epoch else " before the first step,"
+        when = f" from epoch {state.best_epoch}," if state.best_epoch else " before the first step,"
     return f"the one{when} with the best {metric} ({score:.4g})"

@@ -18,7 +18,7 @@ def _message(folders, scores, epoch):
     ("scores", "epoch", "kept"),
     [
         ({}, 0, "the last one, after step 1,200"),  # without validation pairs
-        ({"forward": 1.25}, 2, "the one after epoch 2, with the best val_loss (1.25)"),
+        ({"forward": 1.25}, 2, "the one from epoch 2, with the best val_loss (1.25)"),
         ({"forward": 1.25}, 0, "the one before the first step, with the best val_loss (1.25)"),  # a start
     ],
 )
@@ -31,7 +31,7 @@ def test_the_kept_model_is_named(scores, epoch, kept):
 
 def test_only_the_translator_that_learned_is_named():
     assert _message({"backward": "runs/my/backward"}, {"backward": 2.5}, 2) == [
-        "The model is runs/my/backward/model.keras: the one after epoch 2, with the best val_loss (2.5).",
+        "The model is runs/my/backward/model.keras: the one from epoch 2, with the best val_loss (2.5).",
         "Next: bytenet translate runs/my/backward FILE, or bytenet evaluate runs/my/backward",
     ]
 

@@ -197,7 +197,7 @@ def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
     assert len(losses) < 30
     assert np.argmin(losses) == len(losses) - 3
     assert lines[-2] == "val_loss has not improved in 2 epochs, so training stops early."
-    kept = f"the one after epoch {len(losses) - 2}, with the best val_loss ({min(losses):.4g})"
+    kept = f"the one from epoch {len(losses) - 2}, with the best val_loss ({min(losses):.4g})"
     assert lines[-1].startswith(f"The model is {run.model_path}: {kept}.\nNext: bytenet translate {run.path} FILE")
     fit_prepared(run, lines.append)
     assert "To train on, set a larger training.early_stopping_patience than 2 in its config.yaml." in lines[-1]
@@ -279,7 +279,7 @@ def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
     run = prepared("run", "training.epochs=9", "training.max_steps=4", say=lines.append)
     losses = read_csv_log(run.metrics_path)["val_loss"]
     assert losses[1] < losses[0]
-    assert f"the one after epoch 2, with the best val_loss ({losses[1]:.4g})" in lines[-1]
+    assert f"the one from epoch 2, with the best val_loss ({losses[1]:.4g})" in lines[-1]
     lines.clear()
     fit_prepared(run, lines.append)
     assert [line.partition(",")[0] for line in lines] == ["This run ended at batch 1 of epoch 2"]

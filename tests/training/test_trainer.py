@@ -316,7 +316,7 @@ def test_the_best_or_the_last_model_is_kept_and_named(
     config = smallest_config(f"training.keep_model={keep}", "evaluation.num_samples=0")
     folder = train(config, tmp_path / "run", models=pool)
     np.testing.assert_array_equal(folder.load_model().head.bias, value)
-    kept = {"best": "the one after epoch 1, with the best val_loss (1)", "last": "the last one, after step 6"}[keep]
+    kept = {"best": "the one from epoch 1, with the best val_loss (1)", "last": "the last one, after step 6"}[keep]
     last_lines = (
         f"The model is {folder.model_path}: {kept}.\n"
         f"Next: bytenet translate {folder.path} FILE, or bytenet evaluate {folder.path}\n"
