@@ -83,4 +83,7 @@ def compare_training(pairs: Pairs, config: Config, folder: Path, steps: int, rep
 
 def _task(config: Config, data: DataConfig) -> Task:
     evaluation = replace(config.evaluation, continuous_train=False)  # it needs pairs in memory
-    return make_task(replace(config, data=data, evaluation=evaluation))
+    training = config.training
+    if training.schedule == "plateau":  # it needs validation pairs; until its first cut, the rate is constant
+        training = replace(training, schedule="constant")
+    return make_task(replace(config, data=data, training=training, evaluation=evaluation))

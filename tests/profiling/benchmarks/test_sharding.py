@@ -91,7 +91,7 @@ def test_training_from_shards_is_compared_with_training_from_memory(monkeypatch,
     monkeypatch.setattr(training, "seconds_in_turns", seconds_in_turns)
     settings = (
         "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "training.jit_compile=false", "data.pair_copies=2",
-        "evaluation.continuous_train=true",
+        "evaluation.continuous_train=true", "training.schedule=plateau",
     )  # fmt: skip
     config = load_config("numbers", [*settings, "data.batch_size=4", "data.bucketing=none"])
     memory, shards = training.compare_training(PAIRS, config, tmp_path, steps=3, repeats=2)
