@@ -24,13 +24,15 @@ class ModelConfig:
     Attributes:
         VARIANTS: by the name of a variant, the values that differ from the defaults.
         THESIS: the values of the thesis's code that differ from this project's.
-        READ_WITH: for each setting that only some models of the family read: the name of another setting, and its
+        READ_WITH: for each setting that only some models of the family read: the names of other settings, each with its
             values for these models.
     """
 
     VARIANTS: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
     THESIS: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    READ_WITH: ClassVar[Mapping[str, tuple[str, Collection[str]]]] = MappingProxyType({})
+    READ_WITH: ClassVar[Mapping[str, Mapping[str, Collection[str]]]] = MappingProxyType(
+        {name: {"length_rule": ("unfold",)} for name in ("unfold_scale", "unfold_offset")}
+    )
 
     family: Name
     variant: str  # a configuration of the family; settings that are given here change it
@@ -51,6 +53,11 @@ class ModelConfig:
     def model_name(self) -> str:
         """The name of the model, with which the paths of its weights begin in checkpoints and profiles."""
         return self.family
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether the decoder reads the source. Otherwise a translator cannot be trained."""
+        return True
 
     @property
     def kind(self) -> str:

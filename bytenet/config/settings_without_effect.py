@@ -5,19 +5,16 @@ from types import MappingProxyType
 
 from bytenet.config.config import Config
 
-# For each setting that only some trainings read: another setting, and its values for these trainings.
-_TRAINING_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyType(
+# For each setting that only some trainings read: other settings, each with its values for these trainings.
+_TRAINING_READ_WITH: Mapping[str, Mapping[str, Collection[str]]] = MappingProxyType(
     {
-        "final_learning_rate": ("schedule", ("cosine", "inverse_sqrt", "linear", "plateau", "step")),
-        "decay_factor": ("schedule", ("plateau", "step")),
-        "decay_start_epoch": ("schedule", ("step",)),
-        "decay_every_epochs": ("schedule", ("step",)),
-        "plateau_rule": ("schedule", ("plateau",)),
-        "plateau_patience": ("schedule", ("plateau",)),
+        "final_learning_rate": {"schedule": ("cosine", "inverse_sqrt", "linear", "plateau", "step")},
+        "decay_factor": {"schedule": ("plateau", "step")},
+        "decay_start_epoch": {"schedule": ("step",)},
+        "decay_every_epochs": {"schedule": ("step",)},
+        "plateau_rule": {"schedule": ("plateau",)},
+        "plateau_patience": {"schedule": ("plateau",), "plateau_rule": ("best",)},
     }
-)
-_PLATEAU_READ_WITH: Mapping[str, tuple[str, Collection[str]]] = MappingProxyType(
-    {"plateau_patience": ("plateau_rule", ("best",))}
 )
 
 
@@ -34,21 +31,22 @@ def settings_without_effect(config: Config) -> Iterator[str]:
             "data.batch_chars, or set it to null."
         )
     yield from _unread("training", training, type(training)(), _TRAINING_READ_WITH)
-    if training.schedule == "plateau":
-        yield from _unread("training", training, type(training)(), _PLATEAU_READ_WITH)
     usual = type(model)(family=model.family, variant=model.variant, settings=model.settings)
     yield from _unread("model", model, usual, model.READ_WITH)
 
 
 def _unread(
-    section: str, values: object, usual: object, read_with: Mapping[str, tuple[str, Collection[str]]]
+    section: str, values: object, usual: object, read_with: Mapping[str, Mapping[str, Collection[str]]]
 ) -> Iterator[str]:
     """A sentence for each setting with a value for which changed settings are not read."""
     unread: dict[str, list[str]] = {}
-    for name, (other, needed) in read_with.items():
+    for name, needed in read_with.items():
         value = getattr(values, name)
-        if value != getattr(usual, name) and getattr(values, other) not in needed:
-            unread.setdefault(other, []).append(f"{section}.{name} {value}")
+        if value == getattr(usual, name):
+            continue
+        others = [other for other, read_values in needed.items() if getattr(values, other) not in read_values]
+        if others:
+            unread.setdefault(others[0], []).append(f"{section}.{name} {value}")
     for other, settings in unread.items():
         yield without_effect(settings, f"{section}.{other} is {getattr(values, other)}")
 

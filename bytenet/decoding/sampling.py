@@ -122,6 +122,7 @@ def sample(
         total = tf.reduce_sum(tf.where(kept, probabilities, 0.0), axis=-1)
         point = numbers_of_steps[position] * total
         rank = tf.math.count_nonzero(kept & (before <= point[:, None]), axis=-1, dtype=tf.int32) - 1
+        rank = tf.maximum(rank, 0)  # no symbol is kept if the probabilities are not numbers
         return tuple(tf.gather(values, rank, batch_dims=1) for values in (symbols, logits))
 
     samples = symbol_by_symbol(

@@ -40,6 +40,26 @@ from bytenet.config.settings_without_effect import settings_without_effect
             ["model.family=recurrent", "model.variant=bahdanau", "model.score=dot"],
             "model.score dot has no effect, because model.decoder is bahdanau.",
         ),
+        (
+            ["model.family=recurrent", "model.window_radius=3"],
+            "model.window_radius 3 has no effect, because model.window is global.",
+        ),
+        (
+            ["model.family=recurrent", "model.max_positions=40"],
+            "model.max_positions 40 has no effect, because model.score is general.",
+        ),
+        (
+            ["model.family=recurrent", "model.meeting=end"],
+            "model.meeting end has no effect, because model.directions is forward.",
+        ),
+        (
+            ["model.family=transformer", "model.max_positions=40"],
+            "model.max_positions 40 has no effect, because model.positions is sinusoidal.",
+        ),
+        (
+            ["model.length_rule=pair", "model.unfold_scale=3"],
+            "model.unfold_scale 3.0 has no effect, because model.length_rule is pair.",
+        ),
     ],
 )
 def test_setting_is_named_with_the_reason(overrides, sentence):
@@ -55,7 +75,9 @@ def test_setting_is_named_with_the_reason(overrides, sentence):
         ["training.schedule=step", "training.decay_factor=0.1", "training.decay_start_epoch=2"],
         ["training.schedule=plateau", "training.plateau_patience=2", "training.final_learning_rate=1e-5"],
         ["model.source_attention=window", "model.attention_radius=8"],
-        ["model.family=recurrent", "model.variant=luong", "model.score=dot"],
+        ["model.family=recurrent", "model.variant=luong", "model.score=dot", "model.unfold_scale=3"],
+        ["model.family=recurrent", "model.score=location", "model.max_positions=40"],
+        ["model.family=transformer", "model.positions=learned", "model.max_positions=40"],
     ],
 )
 def test_settings_with_an_effect_are_not_named(overrides):

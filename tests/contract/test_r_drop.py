@@ -8,7 +8,7 @@ from keras.ops import convert_to_numpy
 from bytenet.config import TrainingConfig, load_config
 from bytenet.errors import ConfigError
 from bytenet.models import build_model
-from bytenet.training.compilation import check_r_drop, compile_model
+from bytenet.training.compilation import check_trainable, compile_model
 from bytenet.training.losses import RDropCrossEntropy, SentenceCrossEntropy
 
 from .cases import FAMILY_CASES, VOCAB_SIZE, draw_sentences, narrow, pad, parametrize, randomize
@@ -83,6 +83,6 @@ def test_the_loss_has_the_settings_of_the_training(case):
 @pytest.mark.parametrize("setting", ["dropout", "character_dropout", "attention_dropout"])
 def test_any_dropout_is_enough_for_r_drop(setting):
     settings = ["model.family=transformer", "training.r_drop=5", "model.dropout=0"]
-    check_r_drop(load_config("digits", [*settings, f"model.{setting}=0.1"]))
+    check_trainable(load_config("digits", [*settings, f"model.{setting}=0.1"]))
     with pytest.raises(ConfigError, match="the model has no dropout"):
-        check_r_drop(load_config("digits", settings))
+        check_trainable(load_config("digits", settings))

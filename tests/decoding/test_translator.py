@@ -11,6 +11,7 @@ from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
 from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
 from bytenet.decoding.draft import DraftSearch
+from bytenet.decoding.sampling import Sampling
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
@@ -68,11 +69,11 @@ def test_n_best_is_sorted_and_limited_by_the_beam_size(model):
         list(translator.translate(["abba"], n_best=5))
 
 
-@pytest.mark.parametrize("beam_size", [1, 2])
-def test_a_model_that_gives_no_finite_probability_is_named_as_the_fault(model, beam_size):
+@pytest.mark.parametrize("search", [{"beam_size": 1}, {"beam_size": 2}, {"sampling": Sampling(samples=2)}])
+def test_a_model_that_gives_no_finite_probability_is_named_as_the_fault(model, search):
     model.symbol_bias[:] = np.nan
     with pytest.raises(ModelError, match="gives no translation a finite probability"):
-        list(Translator(model, VOCABULARY, beam_size).translate(["abba"]))
+        list(Translator(model, VOCABULARY, **search).translate(["abba"]))
 
 
 def test_translator_reads_no_further_than_the_window(model):

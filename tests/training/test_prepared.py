@@ -1,11 +1,13 @@
 """A prepared run learns what `train` learns, from the same batches, and goes on where it stopped."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 from keras.ops import convert_to_numpy
 
+from bytenet.config.families.convs2s import ConvS2SConfig
 from bytenet.csv_log import read_csv_log
 from bytenet.datasets import Vocabulary, load_corpus, plan_from_config, training_dataset
 from bytenet.errors import ConfigError, InputError, MissingFileError
@@ -214,6 +216,14 @@ def test_run_without_validation_pairs_is_fitted(prepared, tmp_path):
     run = prepared("run", "data.corpus=files", "data.source_language=de", "data.target_language=en", *files)
     assert np.isnan(read_csv_log(run.metrics_path)["val_loss"]).all()
     assert run.model_path.is_file()
+
+
+def test_a_decoder_that_does_not_read_the_source_is_refused(smallest_config, tmp_path):
+    config = replace(smallest_config(), model=ConvS2SConfig(attention_layers=()))
+    for make in (prepare, train):
+        with pytest.raises(ConfigError, match=r"attention_layers is empty, so .* would not read the source\. Give "):
+            make(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", ["start.keras", "validation.npz"])

@@ -113,7 +113,7 @@ def test_changed_settings_without_effect_give_warnings(smallest_config, beginnin
 
 
 @pytest.mark.parametrize(
-    ("setting", "warning"),
+    ("settings", "warning"),
     [
         (
             "training.max_steps=7",
@@ -125,11 +125,15 @@ def test_changed_settings_without_effect_give_warnings(smallest_config, beginnin
             "warning: the learning rate rises until the end, because training.warmup_steps is 6",
         ),
         ("training.warmup_steps=5", None),
+        (
+            "training.accumulate_batches=3 training.max_steps=2",
+            "warning: the weights will not change: each update needs 3 batches (training.accumulate_batches), and",
+        ),
     ],
 )
 def test_length_of_the_training_is_compared_with_the_settings(
-    smallest_config, beginnings, tmp_path, capsys, setting, warning
+    smallest_config, beginnings, tmp_path, capsys, settings, warning
 ):
-    train(smallest_config(setting), tmp_path / "run")
+    train(smallest_config(*settings.split()), tmp_path / "run")
     said = capsys.readouterr().err
     assert warning in said if warning else "warning" not in said

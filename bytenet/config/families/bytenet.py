@@ -37,10 +37,11 @@ class ByteNetConfig(ModelConfig):
     }  # fmt: skip
 
     READ_WITH: ClassVar = {
-        "attention_blocks": ("source_attention", ("window", "full")),
-        "attention_heads": ("source_attention", ("window", "full")),
-        "attention_radius": ("source_attention", ("window",)),
-        "attention_slope": ("source_attention", ("window",)),
+        **ModelConfig.READ_WITH,
+        "attention_blocks": {"source_attention": ("window", "full")},
+        "attention_heads": {"source_attention": ("window", "full")},
+        "attention_radius": {"source_attention": ("window",)},
+        "attention_slope": {"source_attention": ("window",)},
     }
 
     family: Literal["bytenet"] = "bytenet"

@@ -83,6 +83,10 @@ class ConvS2SConfig(ModelConfig):
         return all_layers if self.attention_layers is None else self.attention_layers
 
     @property
+    def reads_source(self) -> bool:
+        return bool(self.attending_layers)
+
+    @property
     def longest_sequence(self) -> int | None:
         return self.max_positions if self.source_positions or self.target_positions else None
 

@@ -40,14 +40,16 @@ class RecurrentConfig(ModelConfig):
     THESIS: ClassVar = {"variant": "madsen_bounded", "mask_padding": False, "length_rule": "pair"}
 
     READ_WITH: ClassVar = {
-        "score": ("decoder", ("luong",)),
-        "window": ("decoder", ("luong",)),
-        "window_radius": ("decoder", ("luong",)),
-        "max_positions": ("decoder", ("luong",)),
-        "input_feeding": ("decoder", ("luong",)),
-        "attention_dim": ("decoder", ("bahdanau", "luong")),
-        "readout_dim": ("decoder", ("cho", "bahdanau")),
-        "readout_state": ("decoder", ("cho", "bahdanau")),
+        **ModelConfig.READ_WITH,
+        "meeting": {"directions": ("both",)},
+        "score": {"decoder": ("luong",)},
+        "window": {"decoder": ("luong",)},
+        "window_radius": {"decoder": ("luong",), "window": ("monotonic", "predictive")},
+        "max_positions": {"decoder": ("luong",), "score": ("location",)},
+        "input_feeding": {"decoder": ("luong",)},
+        "attention_dim": {"decoder": ("bahdanau", "luong")},
+        "readout_dim": {"decoder": ("cho", "bahdanau")},
+        "readout_state": {"decoder": ("cho", "bahdanau")},
     }
 
     family: Literal["recurrent"] = "recurrent"

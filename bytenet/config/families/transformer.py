@@ -30,6 +30,8 @@ class TransformerConfig(ModelConfig):
         },
     }  # fmt: skip
 
+    READ_WITH: ClassVar = {**ModelConfig.READ_WITH, "max_positions": {"positions": ("learned",)}}
+
     family: Literal["transformer"] = "transformer"
     variant: str = "small"
     mask_padding: Literal[True] = True

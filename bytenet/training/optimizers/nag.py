@@ -1,5 +1,7 @@
 """Nesterov's accelerated gradient as in fairseq."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -19,6 +21,7 @@ class Nag(keras.optimizers.Optimizer):
         momentum: μ, at least 0 and less than 1.
         weight_decay: share of each weight, times the rate, that is subtracted before each update; None for none.
         name: first part of the names of its variables.
+        **kwargs: further arguments of `keras.optimizers.Optimizer`, for clipping and averaging.
 
     Raises:
         ValueError: `momentum` is outside of its range.
@@ -29,11 +32,16 @@ class Nag(keras.optimizers.Optimizer):
     """
 
     def __init__(
-        self, learning_rate=0.25, momentum: float = 0.99, weight_decay: float | None = None, name: str = "nag"
+        self,
+        learning_rate=0.25,
+        momentum: float = 0.99,
+        weight_decay: float | None = None,
+        name: str = "nag",
+        **kwargs: Any,
     ):
         if not 0 <= momentum < 1:
             raise ValueError(f"momentum is {momentum}, but should be at least 0 and less than 1.")
-        super().__init__(learning_rate=learning_rate, weight_decay=weight_decay, name=name)
+        super().__init__(learning_rate=learning_rate, weight_decay=weight_decay, name=name, **kwargs)
         self.momentum = momentum
 
     def build(self, variables: list[keras.Variable]) -> None:

@@ -10,7 +10,7 @@ from bytenet.files import alone_in
 from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import check_size, num_trainable
-from bytenet.training.compilation import check_r_drop
+from bytenet.training.compilation import check_trainable
 from bytenet.training.environment import write_environment
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.prepared.folder import PreparedFolder
@@ -93,5 +93,5 @@ def check_fit(config: Config) -> None:
             "for each batch. Backends may round differently each time. After epochs, only the loss on the validation "
             "pairs is measured, and a checkpoint is saved. Change the setting, or train with `bytenet train`."
         )
-    check_r_drop(config)
+    check_trainable(config)
     portable_optimizer(training, total_steps=1, steps_per_epoch=1)

@@ -17,7 +17,7 @@ from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_p
 from bytenet.errors import ConfigError
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import training_variables
-from bytenet.training.compilation import check_r_drop
+from bytenet.training.compilation import check_trainable
 from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
@@ -72,7 +72,7 @@ class Task(ABC):
 
     def __init__(self, config: Config, vocabulary: Vocabulary | None = None, workers: Workers | None = None):
         check_optimizer(config.training)
-        check_r_drop(config)
+        check_trainable(config)
         self.config = config
         self.workers = workers or Workers()
         set_up_keras(config)
@@ -191,7 +191,13 @@ class Task(ABC):
                 f"warning: training.max_steps {training.max_steps:,} has no effect: the run has only {steps:,} "
                 f"steps, with training.epochs {training.epochs:,}. To train longer, set training.epochs higher."
             )
-        if training.warmup_steps >= max(self.total_updates, 1):
+        if not self.total_updates:
+            yield (
+                f"warning: the weights will not change: each update needs {training.accumulate_batches} batches "
+                f"(training.accumulate_batches), and the run has only {self.total_steps}. Set training.max_steps "
+                "higher."
+            )
+        elif training.warmup_steps >= self.total_updates:
             yield (
                 "warning: the learning rate rises until the end, because training.warmup_steps is "
                 f"{training.warmup_steps:,}, and the training has {self.total_updates:,} updates. Set it lower."

@@ -12,6 +12,7 @@ from bytenet.training.optimizers.choice import make_optimizer
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_classes import changes_without_effect, check_optimizer
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
+from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.optimizers.schedules import WarmupDecay
 
 SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
@@ -185,6 +186,14 @@ def test_configured_beta_reaches_the_optimisers_that_use_it(name):
         for beta_1 in (0.9, 0.1)
     )
     assert any(np.any(one != other) for one, other in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_optimiser_has_a_portable_form(name):
+    training = TrainingConfig(optimizer=name, clip_norm=0.1, ema_momentum=0.9)
+    own, portable = make_optimizer(training, 3), portable_optimizer(training, 3, steps_per_epoch=3)
+    for one, other in zip(run(own, gradients_of_steps(3)), run(portable, gradients_of_steps(3)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 @pytest.mark.parametrize(
