@@ -106,7 +106,7 @@ class RecurrentTranslator(TranslationModel):
 
     @property
     def _scheme(self) -> str:
-        """The name of the first weights, for all decoders but "madsen"."""
+        """The name of the initial weights, for all decoders but "madsen"."""
         papers = {"cho": "bahdanau"}
         decoder, initializer = self.config.decoder, self.config.initializer
         return papers.get(decoder, decoder) if initializer == "paper" else initializer

@@ -168,10 +168,10 @@ def _simplified(table: Table, others: dict[str, Table], scale: Scale) -> list[Ve
 def _selu(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]:
     verdicts = [
         _test_error("thesis settings", "selu", table, "thesis"),
-        _test_error("first weights of the published code", "selu", table, _OF_CODE),
+        _test_error("initial weights of the published code", "selu", table, _OF_CODE),
         _test_error("defaults", "selu", table, "default", tolerance=0.0, lower_is_better=True),
     ]
-    for run, words in (("thesis", "thesis settings"), (_OF_CODE, "first weights of the published code")):
+    for run, words in (("thesis", "thesis settings"), (_OF_CODE, "initial weights of the published code")):
         first = first_values(table, run, "train_sentence_cross_entropy")
         if first:
             printed = published_value(DIGITS["selu"], "sentence_cross_entropy", "test", "first").value
@@ -216,7 +216,7 @@ def _samples() -> Experiment:
         judged = []
         for settings in SETTINGS:
             right = sum(row["target"] == row[f"{settings} settings"] for row in table)
-            judged.append(Verdict(quantity=f"of six samples right, {settings} settings", printed=3, measured=right))
+            judged.append(Verdict(quantity=f"right samples of six, {settings} settings", printed=3, measured=right))
         return judged
 
     return Experiment(
@@ -244,8 +244,8 @@ EXPERIMENTS = (
     _figure(
         "fig-d.3.1", "selu", "SELU ByteNet on Synthetic Digits",
         "As figure 3.3.1. The text calls the results similar to ByteNet's. In the figure the test error settles near "
-        ".39, and the first cross entropy is 103 nats per sentence. (Here the first weights are eq. 3.5.2 with the fan "
-        "of the code; another row has the first weights of the published code.)",
+        ".39, and the first cross entropy is 103 nats per sentence. (Here the initial weights are eq. 3.5.2 with the "
+        "fan of the code; another row has the initial weights of the published code.)",
         0.2, _selu, beside=(_BYTENET_FIGURE,),
     ),
 )  # fmt: skip

@@ -62,7 +62,7 @@ def _introduction(experiments: Sequence[Experiment], results: Sequence[Published
     num_others, others_finished = len(experiments) - len(of_thesis), len(finished) - num_finished
     others = f" {others_finished} of {num_others} further experiments have one." if num_others else ""
     return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
-results: its figures, its tables and its conclusions. We make {len(of_thesis)} of its figures and tables again:
+results: its figures, its tables and its conclusions. We reproduce {len(of_thesis)} of its figures and tables:
 {num_finished} of {len(of_thesis)} have a measurement, often at a smaller size.{others}
 
 We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and narrower
@@ -103,11 +103,12 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   right, that something never happens, or that it happens in general. These are "no claim". Two models are compared
   only with at least {FEWEST_TO_COMPARE} trainings of each, and a difference is shown only if its whole 95 %
   interval agrees. Scores of the author's own translations need no training.
-- **A smaller or shorter training** does not show what the thesis's training never does, nor where its values end.
+- **A smaller or shorter training** does not show that the thesis's training never does something, or where its
+  values end.
 - "no claim": there are too few trainings, the size or the machine is different, or the thesis gives nothing to compare
   with.
-- **Commit** is the version that measured the results. "commits of the trainings" are the versions that trained. Results
-  from before this was recorded do not name them. A "+" marks a working tree with changes."""
+- **Commit** is the version that measured the results. "commits of the trainings" are the versions that trained. Older
+  results do not name them. A "+" marks a working tree with changes."""
 
 
 def _findings_summary(results: Sequence[PublishedResult]) -> str:

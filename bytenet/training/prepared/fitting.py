@@ -115,7 +115,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
 
 
 def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: int) -> TranslationModel:
-    """The model of a prepared run with its first weights, its optimiser, loss and metrics.
+    """The model of a prepared run with its initial weights, its optimiser, loss and metrics.
 
     Args:
         folder: of the run.

@@ -30,7 +30,7 @@ def make_trainable_pair(
     """
     translators = []
     for device in devices_apart(config) or (None, None):
-        # A run of that direction alone has the same seed, so it has the same first weights and random states.
+        # A run of that direction alone has the same seed, so it has the same initial weights and random states.
         set_seed(config.training.seed)
         with tf.device(device) if device else nullcontext():
             translators.append(make_trainable_model(config, vocabulary, strategy, jit_compile, total_steps))

@@ -34,7 +34,7 @@ def measure_semi_supervised(
     batch of the run is used. The cost of a step is the mean over all combinations of shapes, weighted by their
     frequency in a run. Whole steps and parts take turns, so that a slow minute of the machine slows down all of them.
 
-    Every turn begins with the first weights, so that every search finds the same translations. These are the weights of
+    Every turn begins with the initial weights, so that every search finds the same translations. These are those of
     `semi_supervised.start_forward` and `start_backward` if they are set. Otherwise the model is untrained, and its
     searches take the most steps they can.
 

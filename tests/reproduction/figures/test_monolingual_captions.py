@@ -188,12 +188,18 @@ def test_user_settings_in_the_documentation_match_the_preset(tmp_path):
 def test_trainings_that_kept_their_start_model_are_reported():
     improved, kept = row(MARGINAL, 1, 9.0), row(MARGINAL, 2, 9.0) | {"best_step": 0}
     note = captions._verdicts([improved, kept], "cpu")[0].note
-    assert note.endswith("1 kept what they started from, as nothing after it was better")
+    assert note.endswith("starting weights kept in 1, because no later epoch was better")
     assert "kept" not in captions._verdicts([improved], "cpu")[0].note
     control = [row(CONTROL, seed, 9.5) for seed in (1, 2)]
-    assert "1 kept what they" in gain_verdict(captions._verdicts([improved, kept, *control], "cpu"), MARGINAL).note
+    assert (
+        "starting weights kept in 1"
+        in gain_verdict(captions._verdicts([improved, kept, *control], "cpu"), MARGINAL).note
+    )
     back = [row(BACK, seed, 9.5) for seed in (1, 2)]
-    assert "1 kept what they" in gain_verdict(captions._verdicts([improved, kept, *back], "cpu"), MARGINAL, BACK).note
+    assert (
+        "starting weights kept in 1"
+        in gain_verdict(captions._verdicts([improved, kept, *back], "cpu"), MARGINAL, BACK).note
+    )
 
     tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
     notes = [tuning._verdicts_of_tries([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]

@@ -71,7 +71,7 @@ def test_blocks_and_weights_are_read_from_the_layers(judge):
     assert by_section.measured == by_conclusion.measured == pytest.approx(0.459, abs=1e-3)
     assert (by_section.outcome, by_conclusion.outcome) == ("agrees", "not reproduced")
     assert by_conclusion.note.startswith("0.556 ")
-    assert verdicts["layers of a block of Simplified to those of ByteNet"].measured == pytest.approx(1 / 3)
+    assert verdicts["layers of a block, Simplified divided by ByteNet"].measured == pytest.approx(1 / 3)
     findings = [verdict.quantity for verdict in verdicts.values() if verdict.contradicts]
     assert len(findings) == 4
     assert all(verdict.source for verdict in verdicts.values() if verdict.contradicts)

@@ -66,7 +66,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
                     note=f"{bootstrap_note(_rows_of(table, way), key)}; validation, greedy: {validation:.2f}; "
-                    f"{length:.2f} words for one of the references; {minutes:.0f} min"
+                    f"length ratio {length:.2f}; {minutes:.0f} min"
                     + "".join(f"; {note}" for note in _kept(table, way)),
                 )
             )  # fmt: skip
@@ -79,9 +79,9 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
 
 def _kept(table: Table, way: str) -> list[str]:
-    """A note if text improved nothing in some trainings; otherwise an empty list."""
+    """A note if some trainings kept their starting weights; otherwise an empty list."""
     starts = list(by_trial(table, "best_step", way=way).values()).count(0)
-    return [f"{starts} kept what they started from, as nothing after it was better"] if starts else []
+    return [f"starting weights kept in {starts}, because no later epoch was better"] if starts else []
 
 
 def _rows_of(table: Table, way: str) -> Table:

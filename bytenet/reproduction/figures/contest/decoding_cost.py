@@ -50,7 +50,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         }
         least, *_, longest = sorted(costs)
         note = "; ".join(f"{length}: {milliseconds:.2f} ms" for length, milliseconds in costs.items())
-        comparisons = [(longest, f"that at {least}", costs[least])]
+        comparisons = [(longest, f"the cost at {least}", costs[least])]
         # The shortest sentences are left out: a fixed cost of each search weighs most there.
         if len(costs) == 4:
             _, first, middle, last = sorted(costs)
@@ -58,7 +58,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
             comparisons.append((middle, f"the line from {first} to {last}", expected))
         comparisons_of_all += [
             Verdict(
-                quantity=f"cost of a character at {length} characters over {words}, {system}",
+                quantity=f"cost of a character at {length} characters, divided by {words}, {system}",
                 printed="not measured", measured=costs[length] / reference, note=note,
             )
             for length, words, reference in comparisons

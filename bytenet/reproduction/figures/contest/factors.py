@@ -153,9 +153,9 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                     quantity=f"validation {score}, {name}" if name == PRESET else f"gain of {score}, {name}",
                     printed="not tried", measured=fmean(values), interval=student_t(values),
                     seeds=len(values),
-                    note=f"{bootstrap_note(rows, column)}; {means['length_ratio']:.2f} "
-                    f"words for one of the references; the best after {means['best_step']:,.0f} of "
-                    f"{means['steps']:,.0f} steps, with a loss of {means['val_loss']:.3f}; {means['minutes']:.0f} min",
+                    note=f"{bootstrap_note(rows, column)}; length ratio {means['length_ratio']:.2f}; the best model is "
+                    f"that of step {means['best_step']:,.0f} of {means['steps']:,.0f}, with a loss of "
+                    f"{means['val_loss']:.3f}; {means['minutes']:.0f} min",
                 )
             )  # fmt: skip
     return verdicts

@@ -90,7 +90,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
                     note=f"{bootstrap_note(rows, key)}; validation, greedy: "
                     f"{mean[f'val_{key}']:.2f}; {mean['minutes']:.0f} min; {mean['characters_a_second']:,.0f} target "
                     f"characters/s in training, {mean['written_a_second']:,.0f} written/s with a beam of {_BEAM_SIZE}; "
-                    f"{mean['length_ratio']:.2f} words for one of the references",
+                    f"length ratio {mean['length_ratio']:.2f}",
                 )
             )  # fmt: skip
     return scores

@@ -44,7 +44,7 @@ def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
 
 def _found_verdict(table: Table, printed: Sequence[str]) -> Verdict:
     starts = {start for start in printed for row in table if row["printed"] and str(row["source"]).startswith(start)}
-    return compare_exact("of the pairs shown, found in the corpus", len(printed), len(starts))
+    return compare_exact("printed pairs that are in the corpus", len(printed), len(starts))
 
 
 def _measure_news(work: Work) -> Table:

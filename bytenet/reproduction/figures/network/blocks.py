@@ -122,14 +122,14 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             weights("bytenet", dim, "decoder block") / 1000,
         ),
         compare_exact(
-            "weights of Simplified to ByteNet, blocks of d = 200 and 400, by section 3.4 (5/9 times fewer)",
+            "weights of Simplified divided by ByteNet's, blocks of d = 200 and 400, by section 3.4 (5/9 times fewer)",
             4 / 9,
             ratio,
             tolerance=0.02,
             source="result-simple-bytenet.tex:26",
         ),
         compare_exact(
-            "weights of Simplified to ByteNet, blocks of d = 200 and 400, by the conclusion (5/9 the weights)",
+            "weights of Simplified divided by ByteNet's, blocks of d = 200 and 400, by the conclusion (5/9 the weights)",
             5 / 9,
             ratio,
             tolerance=0.02,
@@ -138,7 +138,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             source="conclusion.tex:12",
         ),
         compare_exact(
-            "layers of a block of Simplified to those of ByteNet",
+            "layers of a block, Simplified divided by ByteNet",
             1 / 3,
             layers("simplified") / layers("bytenet"),
             tolerance=0.005,
@@ -163,7 +163,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             source="result-bytenet.tex:12",
         ),
         statement(
-            "weights of Simplified to ByteNet, both of d = 20, as on Synthetic Digits",
+            "weights of Simplified divided by ByteNet's, both of d = 20, as on Synthetic Digits",
             "likely because the simplified ByteNet model has fewer parameters and non-linear transformations",
             holds=small < full,
             measured=small / full,

@@ -101,7 +101,7 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
                     quantity=f"share of the {words} cross entropy's variance that repeats every epoch, {order}",
                     printed="oscillation that is correlated with the epochs, most likely because of bad pairs",
                     measured=fmean(shares), interval=clip(student_t(shares), RATE), seeds=len(shares),
-                    note=f"as large by chance: p = {fmean(chances):.2g}. {_MIXED}",
+                    note=f"chance gives a share as large as this with p = {fmean(chances):.2g}. {_MIXED}",
                 )
             )  # fmt: skip
     return verdicts + _against_printed(table, "bytenet", scale)
@@ -147,7 +147,7 @@ def _simplified(table: Table, scale: Scale, settings: Sequence[str] | None = Non
             "higher (337 against 136 in the figures)", gaps, "higher",
         ),
         comparison(
-            "how much wider the gap between test and training cross entropy of Simplified is, nats per sentence",
+            "gap between test and training cross entropy, Simplified minus ByteNet, nats per sentence",
             "overfits a lot more", wider, "higher", source="result-simple-bytenet.tex:72",
         ),
     ]  # fmt: skip
@@ -164,12 +164,13 @@ def _selu(table: Table, scale: Scale) -> list[Verdict]:
     gaps = [selu / bytenet for selu, bytenet in zip(ends["selu"], ends["bytenet"], strict=True)]
     verdicts = [
         statement(
-            "highest over median training cross entropy of SELU, second half of the training", "spikes on occasion",
+            "training cross entropy of SELU, highest divided by median, second half of the training",
+            "spikes on occasion",
             source="result-selu-bytenet.tex:98", holds=max(ratios) > SPIKE, measured=fmean(ratios), values=ratios,
             note=f"the test: more than {SPIKE:g} in one of the trainings",
         ),
         comparison(
-            "training cross entropy of SELU over that of ByteNet, at the end", "learns extremely poorly",
+            "training cross entropy at the end, SELU divided by ByteNet", "learns extremely poorly",
             [gap - NOT_LEARNT for gap in gaps], "higher", measured=", ".join(f"{gap:.3g}" for gap in gaps),
             note=f"the test: more than {NOT_LEARNT} times", source="result-selu-bytenet.tex:96",
         ),
@@ -197,7 +198,7 @@ EXPERIMENTS = (
     _figure(
         "fig-3.5.6", beside_bytenet("selu"), "SELU ByteNet on Europarl, tested on NewsTest 2015",
         "It learns extremely poorly: by the figure, BLEU .4 on test batches and 5.7 on training batches. The cross "
-        "entropy spikes on occasion (the figure cuts it at 50,000). (Here the first weights are eq. 3.5.2 with "
+        "entropy spikes on occasion (the figure cuts it at 50,000). (Here the initial weights are eq. 3.5.2 with "
         "the fan of the code.)",
         _selu, clip=50_000,
     ),

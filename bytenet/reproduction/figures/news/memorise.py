@@ -111,7 +111,7 @@ def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
                 measured=max(float(row["BLEU"]) for row in table), source="result-bytenet.tex:62", note=why,
             ),
             Verdict(
-                quantity="characters of the translations of all test sentences over those of the references",
+                quantity="characters of all test translations, divided by those of the references",
                 printed="in general a bit longer than the target sequences",
                 measured=float(table[0]["length_ratio_of_all"]), source="result-bytenet.tex:108", note=why,
             ),
@@ -154,7 +154,7 @@ EXPERIMENTS = (
     _figure(
         "fig-3.5.3", ("bytenet", "selu"), "SELU ByteNet learns NewsTest 2014 by heart",
         "By the figure, its cross entropy starts at 75,000 to 89,000 nats per sentence. Its BLEU rises after 75 epochs "
-        "and is 100 by epoch 130, after ByteNet's. (Here the first weights are eq. 3.5.2 with the fan of the code.)",
+        "and is 100 by epoch 130, after ByteNet's. (Here the initial weights are eq. 3.5.2 with the fan of the code.)",
         (BLEU, CROSS_ENTROPY), 0.3,
         with_first_loss(
             "selu", "after 75 epochs it improves very fast", "higher", "result-selu-bytenet.tex:55",

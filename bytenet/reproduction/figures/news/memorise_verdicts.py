@@ -58,10 +58,10 @@ def rising_test_loss(table: Table, scale: Scale) -> list[Verdict]:
     ratios = [end / low for end, low in zip(ends, lowest, strict=True)]
     return [
         statement(
-            "test cross entropy at the end over its least",
+            "test cross entropy at the end, divided by its lowest",
             "rises again: least about 120 nats per sentence, about 600 at the end (5 times)",
             holds=min(ratios) > 1.5, measured=fmean(ratios), values=ratios,
-            note=f"least {fmean(lowest):.0f} nats at epoch {fmean(places):.0f}, {fmean(ends):.0f} at the end; "
+            note=f"lowest: {fmean(lowest):.0f} nats at epoch {fmean(places):.0f}, {fmean(ends):.0f} at the end; "
             "the test: more than 1.5 in each training",
         )
     ]  # fmt: skip

@@ -127,7 +127,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         ratio = means[label] / means[_PLAIN_BYTENET]
         verdicts.append(
             Verdict(
-                quantity=f"{label}: highest loss of a batch over the median, second half of the training",
+                quantity=f"{label}: highest loss of a batch, divided by the median, second half of the training",
                 printed="not tried", measured=fmean(spikes), interval=student_t(spikes), seeds=len(spikes),
                 note=f"validation loss {means[label]:.3f} nats per character, {ratio:.2f} times "
                 f"that of {_PLAIN_BYTENET}",
@@ -197,7 +197,7 @@ EXPERIMENTS = (
         title="SELU ByteNet on natural language: other recipes than the thesis's (Multi30k)",
         thesis="SELU ByteNet spikes on occasion and learns Europarl extremely poorly (figure 3.5.6). The thesis "
         "names gradient clipping as a possible remedy, but does not think that it is a good one. It reports no trial "
-        "of a remedy. (Here “thesis recipe” means the first weights of its published code and its learning rate, "
+        "of a remedy. (Here “thesis recipe” means the initial weights of its published code and its learning rate, "
         "without clipping. Masking and loss are our defaults in all trainings.)",
         needs=Needs(
             corpus="Multi30k",

@@ -79,7 +79,7 @@ def _causes(table: Table) -> list[Verdict]:
     if own and weights:
         verdicts.append(
             Verdict(
-                quantity=f"test misclassification, {num_pairs} pairs, the thesis's first weights minus Keras's",
+                quantity=f"test misclassification, {num_pairs} pairs, the thesis's initial weights minus Keras's",
                 printed="not compared", measured=fmean(own) - fmean(weights),
                 interval=difference_of_means(own, weights), seeds=min(len(own), len(weights)),
                 note=f"{fmean(own):.3f} and {fmean(weights):.3f}, both with the thesis's bounded head; from "

@@ -36,10 +36,10 @@ class _Form:
 _THESIS_WEIGHTS = "model.initializer=thesis_code"
 FORMS = {
     "thesis": _Form("as in the thesis", ("model.variant=madsen_bounded", _THESIS_WEIGHTS)),
-    "dense": _Form("dense head, Keras's first weights", ("model.variant=madsen", "model.initializer=auto")),
-    "bounded": _Form("Keras's first weights", ("model.variant=madsen_bounded", "model.initializer=auto"), (128,)),
+    "dense": _Form("dense head, Keras's initial weights", ("model.variant=madsen", "model.initializer=auto")),
+    "bounded": _Form("Keras's initial weights", ("model.variant=madsen_bounded", "model.initializer=auto"), (128,)),
 }
-"""The network of the thesis's code, the repaired network, and one in between that separates head and first weights."""
+"""The network of the thesis's code, the repaired network, and one that separates head and initial weights."""
 
 # Seeds of two test sets: of the thesis's semi-supervised grid, and of its script for the baseline.
 TEST_SEEDS = (2, 12)

@@ -45,7 +45,7 @@ def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:
         return []
     published = {cell: chance for cell, chance in _chances_of_no_gain(thesis_rows()).items() if cell in probabilities}
     trials = [len(_paired(rows, cell)) for cell in probabilities]
-    what = f"of {len(probabilities)} cells with unlabelled text, in how many it lowers the error, {words}"
+    what = f"in how many of {len(probabilities)} cells with unlabelled text this text lowers the error, {words}"
     verdicts = []
     for correction, test in (("", _below_level), (", with Holm's correction", holm)):
         helped, same = test(probabilities, _LEVEL), test(published, _LEVEL)

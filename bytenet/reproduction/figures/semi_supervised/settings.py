@@ -222,9 +222,9 @@ EXPERIMENTS = (
         name="semi-supervised-settings",
         is_thesis=False,
         title="Settings of semi-supervised training on Synthetic Digits (128 pairs, 1,024 unlabelled, weight .2)",
-        thesis="Starting from supervised translators is named as future work. The thesis does "
-        "not compare these: the weight from the first step on, other beams, merging equal hypotheses, the statistics "
-        "of batch normalisation in the search, and text of both sides.",
+        thesis="The thesis names a start from supervised translators as future work. It does not compare these: the "
+        "full weight from the first step on, other beams, merging equal hypotheses, the statistics of batch "
+        "normalisation in the search, and text of both sides.",
         needs=Needs(
             time={
                 "smoke": "2 min",

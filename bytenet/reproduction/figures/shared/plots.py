@@ -16,7 +16,7 @@ _NAMES = {
     "selu": "SELU ByteNet",
     "no_norm": "without normalisation",
     "thesis": "here, the thesis's settings",
-    "code": "here, its code's first weights",
+    "code": "here, its code's initial weights",
     "default": "here, our defaults",
 }
 _LETTER, _HANDLE = 0.56, 4.2  # widths in a legend, in font sizes

@@ -37,7 +37,7 @@ def best_of_tries(
         best = max(rows, key=lambda row: number_in(row, "val_chrf"))
         notes = [
             f"{words(choice_of(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"
-            + (", what it started from was kept" if row.get("best_step") == 0 else "")
+            + (", the starting weights were kept" if row.get("best_step") == 0 else "")
             for row in rows
         ]
         missing = tried.count(name) - len(rows)

@@ -67,9 +67,9 @@ def efficiency_verdict(table: Table, model: str) -> Verdict:
     single, together = THESIS_RATES[model]
     cards = THESIS_CARDS[1]
     measured = list(rates(table, model, several) / (several * rates(table, model, single_device)))
-    quantity = f"{LABELS[model]}, speed of {several} devices over {several} times that of one"
+    quantity = f"{LABELS[model]}, speed of {several} devices, divided by {several} times the speed of one"
     printed = together / (cards * single)
-    of_thesis = "" if several == cards else f"the thesis's: {cards} cards over {cards} times one"
+    of_thesis = "" if several == cards else f"the thesis's: {cards} cards, divided by {cards} times one"
     if table[0]["kind"] != "CPU":
         verdict = _compare_mean(quantity, printed, measured)
         return verdict.unjudged(of_thesis) if of_thesis else verdict
@@ -84,7 +84,7 @@ def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
     rows = zip(device_counts(table), THESIS_CARDS, THESIS_RATES[model], THESIS_RATES["bytenet"], strict=True)
     for devices, cards, printed, base in rows:
         measured = list(rates(table, model, devices) / rates(table, "bytenet", devices))
-        quantity = f"{LABELS[model]}'s rate over ByteNet's, {devices_text(table, devices)}"
+        quantity = f"{LABELS[model]}'s rate divided by ByteNet's, {devices_text(table, devices)}"
         more = "; devices exchange the statistics of a batch here, and the thesis's did not" if devices > 1 else ""
         verdict = _compare_mean(quantity, printed / base, measured, note + more)
         verdicts.append(_judged(table, _of_cards(verdict, devices, cards)))
@@ -111,14 +111,15 @@ def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """Verdicts of figure 3.4.2."""
     weights = {row["model"]: integer_in(row, "weights") for row in table}
     share = weights["simplified"] / weights["bytenet"]
-    note = f"it has {share:.3f} of ByteNet's weights; how far that becomes time depends on what else a step costs"
+    note = f"it has {share:.3f} of ByteNet's weights; the gain in time also depends on the other costs of a step"
     faster = list(rates(table, "simplified", 1) / rates(table, "bytenet", 1) - 1)
     return [
         _judged(
             table,
             of_turns(
                 statement(
-                    "Simplified ByteNet's rate over ByteNet's, minus 1, one device, by the text", "about 20 % (0.2)",
+                    "Simplified ByteNet's rate divided by ByteNet's, minus 1, one device, by the text",
+                    "about 20 % (0.2)",
                     0.1 < fmean(faster) < 0.3, fmean(faster), source="result-simple-bytenet.tex:41",
                 ),
                 faster,
@@ -142,7 +143,7 @@ def selu_verdicts(table: Table, scale: Scale) -> list[Verdict]:
         measured = list(rates(table, "selu", devices) / rates(table, "bytenet", devices))
         holds = fmean(measured) >= 2
         verdict = statement(
-            f"SELU ByteNet's rate over ByteNet's, {devices_text(table, devices)}, by the text",
+            f"SELU ByteNet's rate divided by ByteNet's, {devices_text(table, devices)}, by the text",
             "at least twice as fast", holds, fmean(measured), note="" if holds else _ARTEFACT,
             contradicts=table[0]["kind"] != "CPU" and scale != "smoke" and not holds,
             source="result-selu-bytenet.tex:64",

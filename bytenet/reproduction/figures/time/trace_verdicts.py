@@ -45,7 +45,8 @@ def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTi
     def judge(devices: list[DeviceTime]) -> Verdict:
         seconds = _seconds(devices, "part")
         return Verdict(
-            quantity=f"time of {part} over that of {other}", printed=printed, measured=seconds[part] / seconds[other],
+            quantity=f"time of {part} divided by time of {other}", printed=printed,
+            measured=seconds[part] / seconds[other],
             source="result-selu-bytenet.tex:75", note="no number is given",
         )  # fmt: skip
 

@@ -77,7 +77,7 @@ def test_three_trainings_give_no_claim_and_ten_give_a_verdict():
 
 
 def test_initializers_are_compared_with_the_same_head():
-    (one,) = verdicts("first weights minus Keras's", rows=table(0.5, 0.6, bounded=(0.1, 0.2)))
+    (one,) = verdicts("initial weights minus Keras's", rows=table(0.5, 0.6, bounded=(0.1, 0.2)))
     assert one.measured == pytest.approx(0.4)
 
 
