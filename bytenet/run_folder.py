@@ -120,7 +120,7 @@ class RunFolder:
         names = sorted(name for name in {*names} - left if not name.startswith(PARTIAL))
         if names:
             raise InputError(
-                f"{self.path} is not empty and no run folder: it holds {', '.join(names[:3])}"
+                f"{self.path} is not empty and not a run folder: it holds {', '.join(names[:3])}"
                 f"{', ...' if len(names) > 3 else ''}. Give --run a folder that is empty or does not exist yet."
             )
 

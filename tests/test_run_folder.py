@@ -54,7 +54,7 @@ def test_a_folder_with_a_run_is_not_overwritten(run):
 def test_folder_with_other_files_is_refused(tmp_path, resume):
     for name in ("thesis.tex", "a", "b", "c"):
         (tmp_path / name).touch()
-    with pytest.raises(InputError, match=r"is not empty and no run folder: it holds a, b, c, \.\.\.\. Give --run"):
+    with pytest.raises(InputError, match=r"is not empty and not a run folder: it holds a, b, c, \.\.\.\. Give --run"):
         RunFolder.create(tmp_path, CONFIG, VOCABULARY, resume=resume)
     assert len(os.listdir(tmp_path)) == 4
 

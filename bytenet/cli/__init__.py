@@ -19,7 +19,7 @@ from bytenet.memory_allocator import keep_freed_memory
 _VERBS = {
     "data": "Look at a corpus before training, or split a large one into shards.",
     "settings": "Print all settings of a configuration, with explanations.",
-    "train": "Train a model, or go on with a stopped training.",
+    "train": "Train a model, or resume a stopped training.",
     "prepare": "Prepare a training for a machine without TensorFlow.",
     "fit": "Train in a prepared run folder, with JAX, PyTorch or TensorFlow.",
     "launch": "Train with several workers on this machine.",
@@ -27,15 +27,15 @@ _VERBS = {
     "translate": "Translate lines of text.",
     "models": "List the pretrained models.",
     "attention": "Draw what each character of a translation attends to.",
-    "score": "Give the log-probability of translations.",
-    "export": "Save a model for other programs, in one folder or file.",
+    "score": "Print the log-probability of given translations.",
+    "export": "Export a model for other programs, as one file or folder.",
     "evaluate": "Translate a test set and score it.",
     "compare": "Compare the translations of one or two systems.",
-    "benchmark": "Measure how fast things are on this machine.",
+    "benchmark": "Measure speed and memory on this machine.",
     "profile": "Show where the time of training or decoding goes.",
     "reproduce": "Regenerate the thesis's figures and tables.",
-    "serve": "Translate for programs and browsers, over HTTP.",
-    "report": "Write what a run did and how good it is, with curves.",
+    "serve": "Run a translation server for programs and browsers, over HTTP.",
+    "report": "Write a page about a run: settings, curves and scores.",
 }
 
 

@@ -17,7 +17,7 @@ import click
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for the files.  [default: RUN/attention]")
 @click.option(
     "--max-sentences", type=click.IntRange(min=1), default=10, show_default=True,
-    help="Largest number of sentences to draw. The first ones are used.",
+    help="Largest number of sentences to draw, from the beginning.",
 )  # fmt: skip
 def attention(
     model_path: Path,
@@ -50,7 +50,7 @@ def attention(
     folder = open_model(model_path)
     if output is None:
         if not isinstance(folder, RunFolder):
-            raise click.UsageError(f"{model_path} is no run folder. Say with --output where to write the pictures.")
+            raise click.UsageError(f"{model_path} is not a run folder. Give --output, the folder for the pictures.")
         output = folder.path / "attention"
     translator = Translator.from_run(folder, rerank_weight=0.0)
     check_attention(translator.model)  # before the translation, which takes long

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     help="Name of the saved files, and in --json.  [default: file name of --source; with --corpus, CORPUS.SPLIT; "
     "else SPLIT]",
 )
-@click.option("--max-sentences", type=click.IntRange(min=1), help="Use only this many of the first sentences.")
+@click.option("--max-sentences", type=click.IntRange(min=1), help="Number of sentences to use, from the beginning.")
 @search_options
-@click.option("--show", type=click.IntRange(min=0), default=0, help="Also print this many of the first translations.")
+@click.option(
+    "--show", type=click.IntRange(min=0), default=0, help="Number of translations to print, from the beginning."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object.")
 @click.pass_context
 def evaluate(
@@ -68,7 +70,8 @@ def evaluate(
     the search that are not given are those of MODEL.
 
     Several MODEL translate together, as in `bytenet translate`. Corpus and options are then those of the first one. The
-    scores belong to none of the runs: they are saved only with --output-dir, and not in the RUN/evaluation of one.
+    scores belong to none of the runs, so they are saved only with --output-dir. It must not be the folder
+    RUN/evaluation of one of these runs.
     """
     if (source is None) != (reference is None):
         raise click.UsageError("--source and --reference belong together. Give both or neither.")

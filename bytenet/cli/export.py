@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MOST_CARD_BYTES = 1 << 20
 
 
-@click.command(short_help="Save a model for other programs, in one folder or file.")
+@click.command(short_help="Export a model for other programs, as one file or folder.")
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
@@ -44,7 +44,7 @@ def export(
     card_path: Path | None,
     **options: Any,
 ) -> None:
-    """Save the model in the folder RUN, with its vocabulary and its search, as OUT.
+    """Export the model in the folder RUN, with its vocabulary and its search, as OUT.
 
     \b
     bytenet export RUN de-en.bytenet   one file to send: for `bytenet translate` and for bytenet-lite

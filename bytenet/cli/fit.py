@@ -8,7 +8,7 @@ import click
 @click.command(short_help="Train in a prepared run folder, with JAX, PyTorch or TensorFlow.")
 @click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
 def fit(run_dir: Path) -> None:
-    """Train in the run folder RUN, which `bytenet prepare` made, or go on with a stopped training.
+    """Train in the run folder RUN, which `bytenet prepare` made, or resume a stopped training.
 
     KERAS_BACKEND chooses the backend: jax, torch or tensorflow. TensorFlow need not be installed for the others.
     """

@@ -1,4 +1,4 @@
-"""`bytenet reproduce`: makes the figures and tables of the thesis again and judges them."""
+"""`bytenet reproduce`: reproduces the figures and tables of the thesis, and judges them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,21 +14,21 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.command(short_help="Regenerate the thesis's figures and tables.")
 @click.argument("names", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List all experiments, and what each needs.")
-@click.option("--all", "take_all", is_flag=True, help="Take all experiments, also those beyond the thesis.")
+@click.option("--all", "take_all", is_flag=True, help="Run all experiments, also those beyond the thesis.")
 @click.option(
     "--scale", type=click.Choice(["smoke", "cpu", "thesis"]), default="cpu", show_default=True,
     help="smoke: takes a minute, numbers mean nothing; cpu: for two cores; thesis: the thesis's settings.",
 )  # fmt: skip
 @click.option("--seeds", type=click.IntRange(min=1), help="Trainings of each model.  [default: set by each experiment]")
 @click.option(
-    "--jobs", type=click.IntRange(min=1), help="Trainings side by side.  [default: one for each core; thesis: 1]"
+    "--jobs", type=click.IntRange(min=1), help="Trainings at the same time.  [default: one for each core; thesis: 1]"
 )
 @click.option(
     "--out", type=_FOLDER, default="reproduction", show_default=True, help="Folder for data, pictures and verdicts."
 )
 @click.option(
     "--runs", type=_FOLDER, default="runs/reproduce", show_default=True,
-    help="Folder for the trainings. Finished ones are used again.",
+    help="Folder for the trainings. Finished trainings are reused.",
 )  # fmt: skip
 @click.option(
     "--partial",
@@ -58,14 +58,14 @@ def reproduce(
     plot_only: bool,
     page: Path | None,
 ) -> None:
-    """Make figures and tables of the thesis again, by NAME such as fig-3.3.1, and compare them with the thesis.
+    """Reproduce figures and tables of the thesis, by NAME such as fig-3.3.1, and compare them with the thesis.
 
     Other experiments go beyond the thesis, such as family-contest.
 
     Data (CSV), picture (PNG) and verdicts (JSON) of each are saved in --out. Trainings are saved in --runs. Figures
-    that show the same training share it, and a stopped training resumes. With --partial, figures of many trainings are
-    made from the finished ones. With --join, they can be made on several machines: copy the results of one to the
-    next, and join them there. Verdicts go to stdout.
+    that show the same training share it, and a stopped training resumes. With --partial, a figure of many trainings is
+    made from the finished ones. With --join, several machines can make one figure: copy the results from one machine
+    to the next, and join them there. Verdicts go to stdout.
     """
     from bytenet.reproduction.registry import all_experiments, find_experiment
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="Give the log-probability of translations.")
+@click.command(short_help="Print the log-probability of given translations.")
 @click.argument("model_paths", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))

@@ -29,21 +29,29 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-@click.command(short_help="Translate for programs and browsers, over HTTP.")
+@click.command(short_help="Run a translation server for programs and browsers, over HTTP.")
 @click.argument("models", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 for all networks.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=5000, show_default=True, help="Port to listen at; 0 for any."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=5000,
+    show_default=True,
+    help="Port to listen at; 0 for a free port.",
 )
-@click.option("--max-chars", type=_POSITIVE, default=5000, show_default=True, help="Most characters in a request.")
-@click.option("--max-texts", type=_POSITIVE, default=100, show_default=True, help="Most texts in a request.")
+@click.option(
+    "--max-chars", type=_POSITIVE, default=5000, show_default=True, help="Largest number of characters in a request."
+)
+@click.option(
+    "--max-texts", type=_POSITIVE, default=100, show_default=True, help="Largest number of texts in a request."
+)
 @click.option(
     "--max-requests", type=_POSITIVE, default=256, show_default=True,
-    help="Most requests that are translated or wait. Others are refused with status 429.",
+    help="Largest number of requests that are translated or wait. Others get status 429.",
 )  # fmt: skip
 @click.option(
     "--timeout", type=_Seconds(min=0, min_open=True, max=_MOST_SECONDS), default=30, show_default=True,
-    help="Seconds after which a request is given up with status 504.",
+    help="Seconds until a request is stopped with status 504.",
 )  # fmt: skip
 @click.option(
     "--threads", "num_threads", type=_POSITIVE,
@@ -60,7 +68,7 @@ class _Seconds(click.FloatRange):
 )  # fmt: skip
 @click.option(
     "--engine", "engine_name", type=click.Choice(["full", "lite"]), default="full", show_default=True,
-    help="What computes: TensorFlow (full), or for .bytenet files LiteRT (lite), which starts at once and needs "
+    help="Engine: TensorFlow (full); or for .bytenet files LiteRT (lite), which starts at once and needs "
     "little memory. A file for LiteRT alone always uses LiteRT.",
 )  # fmt: skip
 @click.option("--split/--no-split", default=True, help="Split lines into sentences or not.  [default: split]")
@@ -82,7 +90,7 @@ def serve(
 ) -> None:
     """Answer requests for translations with the models MODEL, one for each pair of languages.
 
-    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
+    MODEL is a run folder, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
     `bytenet models`).
 
     The server has the interface of LibreTranslate, so its clients work. A browser shows a page for people. Options of
@@ -165,7 +173,7 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "Engine":
 
 
 def _read_keys(path: Path | None) -> frozenset[str]:
-    """The keys in a file or in the environment. They are no arguments, because every user can read those."""
+    """The keys in a file or in the environment. They are not arguments, because every user can read arguments."""
     from bytenet.errors import InputError
 
     if path is None:

@@ -46,20 +46,21 @@ class Translator:
         beam_size: number of hypotheses that are kept; 1 is greedy search.
         length_penalty: alpha of `beam_search`.
         length_penalty_rule: "gnmt" or "length", see `beam_search`.
-        coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score. The search goes on
-            without it; it ranks the hypotheses at the end.
+        coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score. It does not
+            steer the search; it ranks the hypotheses at the end.
         batch_size: number of lines that are translated at once.
         min_length: least number of symbols of a translation, with the end symbol.
         max_length: largest number of symbols of a translation, with the end symbol; None is the model's limit.
         replace_unknown: replace an unknown character by the source character that it attends to most.
         dictionary: translations of source characters, for `replace_unknown`. Without an entry, a character is copied.
-        forbidden_ids: symbols that no translation contains; None is padding, and unknown characters unless they are
-            replaced.
+        forbidden_ids: symbols that no translation contains. None forbids padding, and also unknown characters unless
+            they are replaced.
         jit_compile: true or false to compile all searches with XLA or none; "auto" to compile the shapes of batches
             that have enough work for it, see `CompilationChoice`.
         trained_lengths: the lengths that sentences were padded to in training, ascending, for a model that reads
             padding; None for a model that does not.
-        row_factor: batches have a power of it as number of rows, or `batch_size`. A larger one needs fewer graphs.
+        row_factor: the number of rows of a batch is a power of this factor, or `batch_size`. A larger factor needs
+            fewer graphs.
         reranker: reranks the hypotheses with a model of the other direction.
         data: settings of the training data: `export` and `by_sentence` take languages and the length of sentences from
             them.
@@ -204,7 +205,7 @@ class Translator:
             window: number of sentences to read before the first one is translated; None is 16 batches.
             pair_lengths: for each line, the length of the longer side of its pair, with the end symbol. The padding
                 and the length limit of the line follow from it, as in the thesis's evaluation. None if the search must
-                not know the references. Lines with lengths stay whole.
+                not know the references. With `pair_lengths`, lines are not split.
             split_sentences: translate each line sentence by sentence, or whole. None splits lines, as `bytenet
                 translate` does, if `n_best` is 1 and the translator has `data`.
 
@@ -238,7 +239,7 @@ class Translator:
             yield from translate(lines)
 
     def by_sentence(self) -> LinesBySentence:
-        """What splits lines by the language that the model reads, into sentences as long as those of its training.
+        """A `LinesBySentence` for the model's languages. Its sentences are at most as long as those of the training.
 
         Raises:
             ValueError: the translator has no `data`, so the language is not known.

@@ -1,4 +1,4 @@
-"""Lines of a stream in, lines of translations out, as the commands read and write them."""
+"""Reads lines of text from a stream, and formats lines of translations, for the commands."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial

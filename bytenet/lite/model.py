@@ -29,9 +29,9 @@ class LiteModel:
     Attributes:
         beam_size: number of hypotheses that the search keeps.
         longest: largest number of symbols of a line, with the end symbol, at least 2; None for no limit.
-        languages: that it reads and writes.
+        languages: the languages that it reads and writes.
         max_length: most characters of a sentence of the training; a large number if the file does not say it.
-        characters: those that the model knows.
+        characters: the characters that the model knows.
     """
 
     def __init__(self, path: str | os.PathLike[str], signature: str, inputs: tuple[str, ...], num_threads: int):
@@ -53,7 +53,7 @@ class LiteModel:
         symbols = len(self.characters.symbols)
         if lite.get("symbols", symbols) != symbols:  # files of earlier versions do not say it
             raise InputError(
-                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} was made for another number. Export "
+                f"{path}: {VOCABULARY} has {symbols:,} symbols, but {LITE_MODEL} has another number. Export "
                 "the model again."
             )
         self._run = self._function(read_lite_model(archive), signature, inputs, num_threads)

@@ -71,7 +71,7 @@ def _can_split() -> bool:
 
 
 def max_sentence_chars(max_length: int, longest: int | None) -> int:
-    """Most characters of a sentence that a model translates well, at least 1: the training had no longer ones.
+    """Largest number of characters of a sentence for a model, at least 1: the training had no longer sentences.
 
     Args:
         max_length: most characters of a sentence of the training.

@@ -44,8 +44,8 @@ class Translator:
     Attributes:
         beam_size: number of hypotheses that the search keeps.
         longest: largest number of symbols of a line, with the end symbol; None for no limit.
-        characters: those that the model knows.
-        reranker: reranks the hypotheses; None if nothing does.
+        characters: the characters that the model knows.
+        reranker: reranks the hypotheses; None if there is no reranking.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Translator:
             yield from translate(lines)
 
     def by_sentence(self) -> LinesBySentence:
-        """What splits lines by the language that the model reads, into sentences as long as those of its training."""
+        """A `LinesBySentence` for the model's languages. Its sentences are at most as long as those of the training."""
         return LinesBySentence(self._model.languages, max_sentence_chars(self._model.max_length, self.longest))
 
     def _translate_lines(self, lines: Iterable[str], n_best: int) -> Iterator[list[Translation]]:

@@ -41,7 +41,7 @@ def train(
     models: ModelPool | None = None,
     cluster: Cluster | None = None,
 ) -> RunFolder:
-    """Train the model of a configuration with `fit` and leave it in a run folder.
+    """Train the model of a configuration with `fit`, and save it in a run folder.
 
     Args:
         config: of the run.
@@ -50,14 +50,14 @@ def train(
             with the weights of a run that was never stopped, bit for bit if the machine adds up its sums in
             the same order (`training.deterministic` makes sure of that).
         more_callbacks: called after the run's own.
-        models: models of earlier runs of this process, to be used again where they fit.
+        models: models of earlier runs of this process. They are reused if they fit.
         cluster: of this process, if several train together. All of them must call this function with the same
             arguments. Only the chief needs the run folder and writes into it.
 
     Returns:
         The run folder. Its `model.keras` is the best model by the early-stopping metric, or the last one
-        (`training.keep_model`). If the run trains several translators, each further one has a run folder of its own
-        inside this folder, with its own best model.
+        (`training.keep_model`). If the run trains several translators, each other translator has a run folder of its
+            own inside this folder, with its own best model.
 
     Raises:
         InputError: the corpus, the configuration or the folder cannot be used, another process trains the run, the
@@ -118,7 +118,7 @@ def fit(
     more_callbacks: Sequence[keras.callbacks.Callback] = (),
     pool: ModelPool | None = None,
 ) -> RunFolder:
-    """Train the model of a task and leave it in a run folder. `train` does this once both are made.
+    """Train the model of a task, and save it in a run folder. `train` calls this when it has made both.
 
     Args:
         task: of the run.

@@ -135,7 +135,7 @@ def with_more_characters(model_path):
 
 
 def test_vocabulary_of_another_size_is_refused(model_path, tmp_path):
-    with pytest.raises(InputError, match=r"vocabulary\.json has \d+ symbols, but model\.tflite was made for another"):
+    with pytest.raises(InputError, match=r"vocabulary\.json has \d+ symbols, but model\.tflite has another number"):
         Translator(with_changes(model_path, tmp_path, vocabulary_json=with_more_characters(model_path)))
 
 

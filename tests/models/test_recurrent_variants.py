@@ -1,4 +1,4 @@
-"""Sizes, first weights, attention and settings of recurrent translators."""
+"""Sizes, initial weights, attention and settings of recurrent translators."""
 
 import keras
 import numpy as np

@@ -150,7 +150,7 @@ RECORDED = json.loads(Path(recorded.__file__).with_suffix(".json").read_text())
 
 @pytest.mark.parametrize("case", recorded.CASES)
 def test_baseline_trains_and_searches_as_in_the_former_family(case):
-    """Names and first numbers of all first weights, logits, losses of training, hypotheses and scores.
+    """Names and first numbers of all initial weights, logits, losses of training, hypotheses and scores.
 
     All are the same up to the rounding of another machine.
     """
@@ -173,7 +173,7 @@ NOT_IN_FIRST_VERSION = ("family", "variant", "settings", "initializer")
 def test_model_saved_by_the_former_family_is_loaded(case, missing, tmp_path):
     model = build_model(recorded.model_config(case), recorded.VOCAB_SIZE)
     if missing and model.config.initializer != "auto":
-        pytest.skip("the first version had no other first weights")
+        pytest.skip("the first version had no other initial weights")
     model.save(tmp_path / "present.keras")
     # An older version wrote another configuration to the same arrays, see the test before.
     configuration = json.loads(json.dumps(RECORDED[case]["configuration of the saved model"]))

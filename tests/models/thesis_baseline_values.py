@@ -1,4 +1,4 @@
-"""The numbers of the thesis's attention baseline: first weights, logits, training steps and a beam search.
+"""The numbers of the thesis's attention baseline: initial weights, logits, training steps and a beam search.
 
 `python -m tests.models.thesis_baseline_values FILE` writes them as JSON. `thesis_baseline_values.json` has those of the
 code from before the recurrent family existed.

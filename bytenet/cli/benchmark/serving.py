@@ -17,12 +17,12 @@ from bytenet.cli.benchmark.output import Columns, print_rows
 )  # fmt: skip
 @click.option(
     "--max-texts", type=click.IntRange(min=1), default=2000, show_default=True,
-    help="Largest number of texts. The first ones are used.",
+    help="Largest number of texts, from the beginning.",
 )  # fmt: skip
 @click.option("--clients", type=click.IntRange(min=1), default=32, show_default=True, help="Clients at the same time.")
 @click.option(
     "--seconds", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True,
-    help="Time for which they ask. One client alone asks for a tenth of it in addition.",
+    help="Time in which all clients send requests. One client alone then takes a tenth of it more.",
 )  # fmt: skip
 @click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
@@ -35,14 +35,14 @@ def serving(
     beam_size: int | None,
     as_json: bool,
 ) -> None:
-    """Measure `bytenet serve MODEL` with many clients at once, each of which asks one request after the other.
+    """Measure `bytenet serve MODEL` with many clients at once. Each client sends one request after the other.
 
-    First, the clients ask for each text once. Then one client alone and all clients take turns.
+    First, the clients send each text once. Then one client alone and all clients take turns.
     Server and clients share this machine. Each answer is compared with the translation that `bytenet translate` writes.
     At the end, the server is killed and started again.
 
-    MODEL is the folder of a run, a .bytenet file, or the name of a pretrained model (see `bytenet models`). Only the
-    folder of a run works without --texts.
+    MODEL is a run folder, a .bytenet file, or the name of a pretrained model (see `bytenet models`). Only a run folder
+    works without --texts.
     """
     from bytenet.datasets import read_corpus, read_lines, training_pairs
     from bytenet.model_file import ModelFile

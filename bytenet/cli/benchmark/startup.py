@@ -12,7 +12,11 @@ from bytenet.cli.common.set_option import set_option
 @click.command()
 @click.argument("preset_or_file", default="multi30k")
 @set_option()
-@click.option("--no-xla", is_flag=True, help="Measure without XLA. The next two may be added.  [default: all three]")
+@click.option(
+    "--no-xla",
+    is_flag=True,
+    help="Measure without XLA. Can be combined with the next two options.  [default: all three]",
+)
 @click.option("--empty-cache", is_flag=True, help="Measure with XLA and an empty compile cache.")
 @click.option("--warm-cache", is_flag=True, help="Measure with XLA and a filled compile cache.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Runs of each way.")

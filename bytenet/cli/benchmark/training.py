@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--baseline-xla", is_flag=True, help="Also measure the model in stock Keras layers, compiled with XLA.")
 @click.option(
     "--run-minutes", type=click.FloatRange(min=0, min_open=True),
-    help="Length of a training run. The table then says what share of it is spent on compiling one batch shape.",
+    help="Length of a training run. The table then has the share of this time that compiling one batch shape takes.",
 )  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each case.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, which has more columns.")
@@ -62,11 +62,11 @@ def training(
     normalisation uses the whole batch (training.sync_batch_norm).
 
     "peak" is the rate of a product of two float32 matrices of 2048 x 2048 numbers on one device, measured before every
-    turn. "share of peak" is the step's rate of operations over it. There is no share for several GPUs and for
+    turn. "share of peak" is the step's rate of operations divided by it. There is no share for several GPUs and for
     training.mixed_precision, whose arithmetic differs.
 
     With --workers, the table has the share of the exchange instead: the time in which the workers add up a vector of
-    the gradient's size, over the time of a step.
+    the gradient's size, divided by the time of a step.
     """
     if workers and (replicas or baseline or baseline_xla or run_minutes):
         raise click.UsageError("--workers measures nothing else. Leave out --replicas, --baseline and --run-minutes.")

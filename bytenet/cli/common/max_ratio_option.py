@@ -7,6 +7,6 @@ max_ratio_option = click.option(
     type=click.FloatRange(min=1),
     default=3,
     show_default=True,
-    help="Most characters of the longer side for each one of the shorter side, if the longer side has at least 20; inf "
-    "for no limit.",
+    help="Largest ratio of the lengths of the two sides, if the longer side has at least 20 characters; inf for no "
+    "limit.",
 )

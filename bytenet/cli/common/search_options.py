@@ -32,7 +32,7 @@ _OPTIONS = (
     click.option(
         "--top-p",
         type=click.FloatRange(min=0, max=1, min_open=True),
-        help="For --samples: draw only the likeliest characters, as few as together have this probability.",
+        help="For --samples: draw only from the smallest set of likeliest characters with this probability in all.",
     ),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of the random translations (--samples)."),
     click.option("--length-penalty", type=click.FloatRange(min=0), help="Larger values favour longer translations."),
@@ -47,7 +47,7 @@ _OPTIONS = (
         help="Larger values favour translations that attend to all of the source. Needs a model with attention.",
     ),
     click.option("--batch-size", type=click.IntRange(min=1), help="Number of lines that are translated at once."),
-    click.option("--min-length", type=click.IntRange(min=0), help="Least number of symbols, with the end symbol."),
+    click.option("--min-length", type=click.IntRange(min=0), help="Smallest number of symbols, with the end symbol."),
     click.option("--max-length", type=click.IntRange(min=1), help="Largest number of symbols, with the end symbol."),
     click.option(
         "--replace-unknown/--no-replace-unknown",
@@ -58,8 +58,8 @@ _OPTIONS = (
     click.option(
         "--rerank-with",
         metavar="MODEL",
-        help="Rerank the hypotheses of the beam with a model of the other direction: adds how probable it finds the "
-        "source, given the hypothesis.",
+        help="Rerank the hypotheses of the beam with a model of the other direction: adds the log-probability of "
+        "the source, given the hypothesis.",
     ),
     click.option(
         "--rerank-weight",

@@ -39,7 +39,7 @@ def back_translate(
     too. Without --beam-size and --samples, the search is greedy. The defaults of the other search options are those of
     MODEL.
 
-    The translations so far are in FOLDER. If the command is interrupted, the same command goes on with them.
+    The finished translations are in FOLDER. If the command is interrupted, the same command continues after them.
     """
     from bytenet.errors import InputError
     from bytenet.files import alone_in, write_text_atomic

@@ -21,16 +21,24 @@ _PAIRS_A_MESSAGE = 1_000_000
 @click.option("--shards", type=click.IntRange(1, 512), default=64, show_default=True, help="Number of shards.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the order.")
 @click.option(
-    "--min-length", type=click.IntRange(min=1), default=1, show_default=True, help="Fewest characters on a side."
+    "--min-length",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Smallest number of characters on a side.",
 )
 @click.option(
-    "--max-length", type=click.IntRange(1, 65535), default=500, show_default=True, help="Most characters on a side."
+    "--max-length",
+    type=click.IntRange(1, 65535),
+    default=500,
+    show_default=True,
+    help="Largest number of characters on a side.",
 )
 @max_ratio_option
-@click.option("--min-letters", type=click.FloatRange(0, 1), help="Least share of letters on each side.")
+@click.option("--min-letters", type=click.FloatRange(0, 1), help="Smallest share of letters on each side.")
 @click.option("--keep-odd-characters", is_flag=True, help="Keep pairs with control, private and damaged characters.")
 @click.option("--keep-identical", is_flag=True, help="Keep pairs whose sides are equal.")
-@click.option("--keep-duplicates", is_flag=True, help="Keep pairs that came before.")
+@click.option("--keep-duplicates", is_flag=True, help="Keep pairs that occurred before.")
 @click.option(
     "--duplicates-mb",
     type=click.IntRange(min=1),

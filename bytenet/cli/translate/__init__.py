@@ -34,7 +34,7 @@ from bytenet.lite.pretrained import is_pretrained
 )  # fmt: skip
 @click.option(
     "--engine", "engine_name", type=click.Choice(["full", "lite"]),
-    help="What computes: TensorFlow (full), or LiteRT (lite) for a .bytenet file, which starts at once.  [default: "
+    help="Engine: TensorFlow (full); or LiteRT (lite) for a .bytenet file, which starts at once.  [default: "
     f"lite for such a file, unless another option or more than {MOST_LINES_FOR_LITE} lines of FILE need TensorFlow]",
 )  # fmt: skip
 @search_options
@@ -59,13 +59,13 @@ def translate(
 ) -> None:
     """Translate the lines of FILE (plain or .gz), or of stdin, with MODEL.
 
-    MODEL is the folder of a run, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
+    MODEL is a run folder, a .bytenet file that `bytenet export` wrote, or the name of a pretrained model (see
     `bytenet models`). Several MODEL translate together, as an ensemble: the probabilities of their models are averaged.
     The models may be of different families, but need the same vocabulary.
 
-    Each line gives one line, and a blank line gives a blank line. Models learn from sentences, so lines are split into
-    sentences. Use --no-split for test sets: it gives the translations that `bytenet evaluate` scores. With --n-best
-    above 1, each line gives up to that many lines of number, score and translation, separated by tabs.
+    Each input line gives one output line, and a blank line gives a blank line. Models learn from sentences, so lines
+    are split into sentences. Use --no-split for test sets: it gives the translations that `bytenet evaluate` scores.
+    With --n-best above 1, each line gives up to that many lines of number, score and translation, separated by tabs.
 
     Options that are not given come from the section `decoding` of the configuration of the first MODEL. With --engine
     lite, they are those of the export, except --rerank-with and --rerank-weight.

@@ -58,8 +58,8 @@ class ByteNetConfig(ModelConfig):
     # Not "batch": statistics over a batch would let a character see later ones.
     decoder_normalization: Literal["layer", "none"] = "layer"
     activation: Literal["relu", "selu"] = "relu"  # SELU without normalisation goes with alpha dropout
-    join: Literal["concat", "add"] = "concat"  # how encoder output and target embedding meet
-    # First weights, see `bytenet.layers.initializers_for`.
+    join: Literal["concat", "add"] = "concat"  # how encoder output and target embedding are combined
+    # Initial weights, see `bytenet.layers.initializers_for`.
     initializer: Literal["auto", "he", "lecun", "thesis_code", "thesis_selu"] = "auto"
     norm_epsilon: PositiveFloat = 1e-5  # added to variances
     batch_norm_momentum: Fraction = 0.99  # of the old running statistics, kept in a training step

@@ -59,7 +59,7 @@ class ConvS2SConfig(ModelConfig):
     mask_padding: Literal[True] = True
     length_rule: Literal["unfold"] = "unfold"
     dim: Positive = 128  # width f of embeddings, positions, keys and values
-    encoder_widths: Positives = (128,) * 8  # of each layer, from below
+    encoder_widths: Positives = (128,) * 8  # of each layer, from the first
     encoder_kernel_sizes: Positives = (5,) * 8  # taps
     decoder_widths: Positives = (128,) * 6
     decoder_kernel_sizes: Positives = (5,) * 6  # taps, those that see the past and the present

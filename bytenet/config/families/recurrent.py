@@ -54,8 +54,8 @@ class RecurrentConfig(ModelConfig):
 
     family: Literal["recurrent"] = "recurrent"
     variant: str = "luong"
-    # What the decoder knows of the source. "sutskever": the last states of all layers. "cho": the last state, at each
-    # step. "bahdanau": attention with the state before each step. "luong": attention with the state after it.
+    # What the decoder knows about the source. "sutskever": the last states of all layers. "cho": the last state, at
+    # each step. "bahdanau": attention with the state before each step. "luong": attention with the state after it.
     decoder: Literal["sutskever", "cho", "bahdanau", "luong", "madsen"] = "luong"
     dim: Positive = 256  # width n of the decoder's cells; width d of the encoder's RNNs for "madsen"
     embedding_dim: Positive | None = None  # None is the value of the variant: 128, or dim for "madsen"
@@ -69,7 +69,7 @@ class RecurrentConfig(ModelConfig):
     directions: Literal["forward", "both"] = "forward"  # in which the encoder reads
     # The directions meet in each layer, or only after the last one.
     meeting: Literal["layer", "end"] = "layer"
-    reverse_source: bool = False  # the encoder reads the end symbol last nevertheless
+    reverse_source: bool = False  # the encoder still reads the end symbol last
     # How the decoder "luong" compares its state with a source symbol.
     score: Literal["dot", "general", "concat", "location"] = "general"
     # All source symbols; those near the number of the step ("monotonic", local-m) or near a predicted position
@@ -83,7 +83,7 @@ class RecurrentConfig(ModelConfig):
     readout_dim: Positive = 128
     readout_state: Literal["current", "previous"] = "current"
     head: Literal["dense", "bounded"] = "dense"  # "bounded" is the thesis's
-    # First weights: Keras's; an orthogonal or (for ReLUs) an identity matrix for the state of each gate; those of the
+    # Initial weights: Keras's; an orthogonal or (for ReLUs) an identity matrix for the state of each gate; those of the
     # decoder's paper; or those of TensorFlow 1.1 and the thesis's code.
     initializer: Literal["auto", "orthogonal", "identity", "paper", "thesis_code"] = "auto"
 

@@ -36,7 +36,7 @@ class DataConfig:
     synthetic_source: Name | None = None
     synthetic_target: Name | None = None
     synthetic_tag: Character | None = "⇄"
-    pair_copies: Positive = 1  # how often each pair comes in an epoch; synthetic pairs come once
+    pair_copies: Positive = 1  # how often each pair occurs in an epoch; synthetic pairs occur once
     # Years of NewsTest, for corpora that consist of NewsTests or are evaluated on them.
     train_years: Years | None = None
     validation_years: Years | None = None
@@ -45,7 +45,7 @@ class DataConfig:
     num_train: Positive | None = None
     num_validation: Positive | None = None
     num_test: Positive | None = None
-    # Most sentences of monolingual text on each side; None means no sentences of generated corpora, all of others.
+    # Number of sentences of monolingual text on each side; None: none of generated corpora, all of other corpora.
     num_monolingual: Positive | None = None
     train_seed: NonNegative | None = None
     validation_seed: NonNegative | None = None
@@ -56,14 +56,14 @@ class DataConfig:
     max_train_pairs: Positive | None = None
     min_length: NonNegative = 1
     max_length: Positive = 500
-    # Sentences in a batch. If batch_chars is given, it replaces batch_size: most padded target characters in a batch.
+    # Sentences in a batch. batch_chars replaces it if given: largest number of padded target characters in a batch.
     batch_size: Positive = 32
     batch_chars: Positive | None = None
     # Batches consist of pairs of similar length. "optimal": num_buckets buckets with the least padding (None: as many
     # as "histogram" makes). "histogram" (thesis): buckets of at least bucket_min_width lengths. "none": one bucket.
     bucketing: Literal["optimal", "histogram", "none"] = "optimal"
     num_buckets: Positive | None = None
-    bucket_min_size: Positive | None = None  # fewest pairs in a bucket; None is two batches
+    bucket_min_size: Positive | None = None  # smallest number of pairs in a bucket; None is two batches
     bucket_min_width: Positive = 10
     # Padded lengths are multiples of it, also for monolingual text. Runs on similar corpora then share the shapes that
     # XLA compiles. A model that does not mask padding (thesis) also learns from the added padding.

@@ -18,7 +18,7 @@ class DecodingConfig:
     samples: NonNegative = 0
     temperature: PositiveFloat = 1.0  # of the samples: below 1, likely symbols are drawn more often
     top_k: NonNegative = 0  # samples have only the k likeliest symbols at each step; 0 is all
-    # Samples have only the likeliest symbols at each step: as few as together have this probability.
+    # Samples are drawn only from the smallest set of likeliest symbols with this probability in all.
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     seed: NonNegative = 1  # of the samples
     # Finished hypotheses are ranked by log-probability / divisor^length_penalty. The divisor is (5 + length) / 6
@@ -38,7 +38,7 @@ class DecodingConfig:
     # the hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
-    # Minimum Bayes risk: rank the hypotheses by how much the others are like them, see
+    # Minimum Bayes risk: rank the hypotheses by their mean similarity to the others, see
     # `bytenet.decoding.minimum_bayes_risk`. Then rerank_with and coverage_penalty are not used.
     mbr: bool = False
 

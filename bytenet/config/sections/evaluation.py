@@ -23,7 +23,7 @@ class EvaluationConfig:
     every_epochs: Positive = 1  # epochs between two evaluations of the validation set
     every_steps: Positive | None = None  # steps between further evaluations inside of epochs; null for none
     beam_size: Positive = 1  # of the search for translations of the validation set
-    max_sentences: Positive | None = None  # only so many of its first sentences; None is all
+    max_sentences: Positive | None = None  # validation sentences to translate, from the first; None is all
     num_samples: NonNegative = 5  # sample translations in TensorBoard
     # Batch normalisation in these measurements: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"

@@ -24,12 +24,12 @@ class SemiSupervisedConfig:
     target_weight: Annotated[NonNegativeFloat, Fixed(bool)] = 0.1
     ramp_steps: NonNegative = 0  # steps over which both weights grow from 0
     beam_size: Positive = 5  # hypotheses for each sentence of the text
-    # "marginal": the probability of translating forth and back, summed over the beam (thesis). "back_translation": only
+    # "marginal": the probability of translating there and back, summed over the beam (thesis). "back_translation": only
     # the probability of translating back, as in training on back-translated text. Text has no label smoothing.
     objective: Annotated[Literal["marginal", "back_translation"], Fixed()] = "marginal"
     # Hypotheses with the same text: each counts (thesis), or only the first.
     duplicates: Literal["keep", "merge"] = "keep"
-    trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator stays as it is
+    trained: Annotated[Literal["both", "forward", "backward"], Fixed()] = "both"  # the other translator does not change
     # Batch normalisation in the search: running statistics, or those of the batch (the thesis's code).
     batch_norm_statistics: Literal["moving", "batch"] = "moving"
     # The model that each translator starts from, named as in `training.start`. The run takes over its settings and its

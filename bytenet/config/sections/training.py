@@ -34,7 +34,7 @@ class TrainingConfig:
     # ByteNet only: sets of residual blocks to add at the end of the encoder and of the decoder of that model. At first,
     # they change nothing.
     added_sets: Annotated[int, Field(ge=0, lt=MOST_LAYERS), Fixed()] = 0
-    epochs: Positive = 20  # rounds through the training pairs
+    epochs: Positive = 20  # passes over the training pairs
     max_steps: Positive | None = None  # ends the run earlier than epochs would; a step is a batch
     # "adam", "nag" (Nesterov's accelerated gradient, as in fairseq), or a Keras optimiser in lower case, such
     # as "sgd", "adadelta", "adamw", "rmsprop", "adafactor" or "lion". "keras_adam" is Keras's own Adam, see
@@ -42,8 +42,8 @@ class TrainingConfig:
     optimizer: Annotated[Name, Fixed()] = "adam"
     # Further arguments of that class, such as {momentum: 0.9, nesterov: true}.
     optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
-    # The gradients of so many successive batches make one update of the weights: the update of one batch that holds all
-    # their sentences. The last batches of an epoch make an update of their own, even if they are fewer.
+    # Number of successive batches whose gradients make one update of the weights: that of one batch with all their
+    # sentences. The last batches of an epoch make an update of their own, even if they are fewer.
     accumulate_batches: Annotated[Positive, Fixed(is_several)] = 1
     # The rate rises linearly to learning_rate over the first warmup_steps updates. Then it follows the schedule, down
     # to final_learning_rate, see `bytenet.training.optimizers.schedules`.
@@ -61,7 +61,7 @@ class TrainingConfig:
     # before it, and from then on a cut after every evaluation.
     plateau_rule: Literal["best", "fast"] = "best"
     plateau_patience: Positive = 1
-    min_learning_rate: PositiveFloat | None = None  # a plateau's cut to a lower rate ends the run; None: none does
+    min_learning_rate: PositiveFloat | None = None  # the run ends when a plateau cuts the rate below it
     # For all optimisers that have arguments of these names.
     beta_1: Fraction = 0.9
     beta_2: Fraction = 0.999
@@ -76,7 +76,7 @@ class TrainingConfig:
     # different dropout. The loss gets a penalty for the difference between the two predictions. A step takes a little
     # more than twice the time, and more memory. 0: no R-Drop.
     r_drop: NonNegativeFloat = 0.0
-    # The model that the run leaves: the best by early_stopping_metric, or the last (thesis).
+    # The model that the run keeps: the best by early_stopping_metric, or the last (thesis).
     keep_model: Literal["best", "last"] = "best"
     early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
     # The score that decides which model is the best, when the run stops early, and when a plateau begins. A resumed run
@@ -95,10 +95,10 @@ class TrainingConfig:
     exchange_dtype: Literal["float32", "bfloat16"] = "float32"
     seed: Annotated[NonNegative, Fixed()] = 1
     deterministic: bool = False  # the same seed gives the same bits; slower
-    # Checkpoints, from which `--resume` continues: after so many seconds, and after so many steps if that is given.
+    # Checkpoints, from which `--resume` continues: seconds between them, and steps between them if that is given.
     checkpoint_every_steps: Positive | None = None
     checkpoint_every_seconds: PositiveFloat = 600.0
-    keep_checkpoints: Positive = 3  # so many of the newest
+    keep_checkpoints: Positive = 3  # number of newest checkpoints that are kept
 
     def total_steps(self, batches_per_epoch: int) -> int:
         """Number of steps of a run: those of all epochs, or `max_steps` if that is less."""

@@ -43,6 +43,6 @@ def test_dropout_between_layers_works_only_in_training(run):
     for training in (False, True):
         outputs = []
         for values in (inputs, -inputs):
-            keras.utils.set_random_seed(1)  # the same first weights
+            keras.utils.set_random_seed(1)  # the same initial weights
             outputs.append(np.asarray(run(values, training)))
         assert (np.abs(outputs[0] - outputs[1]).max() > 1e-3) != training
