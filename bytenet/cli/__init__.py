@@ -35,7 +35,7 @@ _VERBS = {
     "profile": "Show where the time of training or decoding goes.",
     "reproduce": "Regenerate the thesis's figures and tables.",
     "serve": "Run a translation server for programs and browsers, over HTTP.",
-    "report": "Write a page about a run: settings, curves and scores.",
+    "report": "Write a page about a run: command, time, curves, scores.",
 }
 
 
