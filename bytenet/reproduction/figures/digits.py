@@ -182,7 +182,7 @@ def _selu(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]
 
 
 _BYTENET_FIGURE = "fig-3.3.1"
-_BASIS = Basis("trained, same size", "128 pairs, d = 20")
+_BASIS = Basis("trained, same size", "128 pairs, d = 20; all trainings have the same pairs")
 _TIME: dict[Scale, str] = {
     "smoke": "1 min",
     "cpu": "12 min for 5 seeds; the thesis's own size",
