@@ -58,7 +58,7 @@ def check_new_folder(path: str | os.PathLike[str]) -> None:
     """Raise an InputError if `atomic_folder` cannot make a folder, before the work for its content."""
     path = Path(path)
     if path.exists():
-        raise InputError(f"{path} exists already. Remove it, or give the name of a new folder.")
+        raise InputError(f"{path} exists already. Give the name of a new folder.")
     if not path.absolute().parent.is_dir():
         raise _no_folder_for(path)
 

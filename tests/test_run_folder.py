@@ -197,8 +197,12 @@ def test_open_says_what_is_missing(tmp_path, run):
         RunFolder.open(tmp_path / "none")
     with pytest.raises(MissingFileError, match=r"is not a run folder: config\.yaml and vocabulary\.json missing"):
         RunFolder.open(tmp_path)
-    with pytest.raises(MissingFileError, match=r"config\.yaml is a file; expected the folder"):
-        RunFolder.open(run.config_path)
+    for path, command in (
+        (run.config_path, f"train {run.config_path} --run DIR"),
+        (run.vocabulary_path, "train PRESET"),
+    ):
+        with pytest.raises(MissingFileError, match=rf"{path} is a file; expected the folder .* `bytenet {command}"):
+            RunFolder.open(path)
     run.vocabulary_path.unlink()
     with pytest.raises(MissingFileError, match=r"is not a run folder: vocabulary\.json missing"):
         RunFolder.open(run.path)

@@ -92,9 +92,8 @@ def _group(traceback: bool) -> None:
 
 def main() -> None:
     """Run the command with the arguments of this process, and exit."""
-    # TensorFlow's remarks on the machine would hide the messages. Users who set the variable see what they ask for.
-    if "TF_CPP_MIN_LOG_LEVEL" not in os.environ:
-        os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+    # TensorFlow's remarks on the machine would hide the messages. Users who set the level to 0 or 1 ask for them.
+    if os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2") not in ("0", "1"):
         drop_remarks()
     compile_cache.turn_on()
     keep_freed_memory()

@@ -52,12 +52,12 @@ def attention(
         if not isinstance(folder, RunFolder):
             raise click.UsageError(f"{model_path} is not a run folder. Give --output, the folder for the pictures.")
         output = folder.path / "attention"
+    given = read_parallel(source, target) if source is not None and target is not None else None
     translator = Translator.from_run(folder, rerank_weight=0.0)
     check_attention(translator.model)  # before the translation, which takes long
     ended = None
-    if source is not None and target is not None:
-        pairs = read_parallel(source, target)
-        pairs = pairs.take(range(min(max_sentences, len(pairs))))
+    if given is not None:
+        pairs = given.take(range(min(max_sentences, len(given))))
     else:
         lines = list(texts) if source is None else read_lines(source)
         lines = [line for line in lines if not is_blank(line)][:max_sentences]

@@ -27,5 +27,5 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
 
     from bytenet.training.prepared.preparation import prepare as prepare_run
 
-    prepare_run(config, run_dir)
+    prepare_run(config, run_dir, lambda line: click.echo(line, err=True))
     click.echo(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m bytenet fit {run_dir}", err=True)

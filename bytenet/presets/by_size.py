@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bytenet.config import Config, ConfigSources, DataConfig
 from bytenet.presets.expectations import measurement
 
+_FEW = 2  # a corpus is small for a preset if it has this many times fewer pairs
 _PAIRS = {"pairs-2k": 2_000, "pairs-10k": 10_000, "pairs-30k": 30_000, "pairs-150k": 150_000}
 
 
@@ -56,9 +57,29 @@ def load_sized_config(
     number = number_of_pairs(config.data)
     preset = preset_for(number)
     choice = f"No preset is named. With {number:,} pairs, the preset {preset} is used."
+    sized = sources.config(preset)
     if config.training.start is None:  # the figures are of trainings that began with random weights
         choice += f" {measurement(preset) or 'Its settings have not been measured yet.'}"
-    return SizedConfig(sources.config(preset), choice)
+        if not sources.names_length:
+            choice += _advice_for_few_pairs(number, preset, sized.training.epochs)
+    return SizedConfig(sized, choice)
+
+
+def _advice_for_few_pairs(number: int, preset: str, epochs: int) -> str:
+    """Sentences, after a space, if a corpus is much smaller than those that a preset is for; else nothing.
+
+    Args:
+        number: of pairs in the corpus.
+        preset: its name.
+        epochs: of the preset.
+    """
+    usual = _PAIRS[preset]
+    if number * _FEW > usual:
+        return ""
+    return (
+        f" Expect less with {number:,} pairs. An epoch of them has fewer steps. For as many steps as with {usual:,} "
+        f"pairs, set training.epochs={round(epochs * usual / max(number, 1))}."
+    )
 
 
 def _why_no_preset(sources: ConfigSources) -> str:

@@ -176,6 +176,8 @@ def _fit_alone(
     say_what_is_trained(progress, task, model)
     if checkpoint is not None:
         progress.say(f"resumed from {checkpoint.name}: epoch {state.epoch + 1}, batch {state.batch}")
+    elif resume:
+        progress.say(f"{run_dir} has no checkpoint yet, so the training starts from the beginning")
     if changes := _changes_to_train_on(state, config, task.plan.num_batches):
         progress.say(f"This run is finished. To train on, set {' and '.join(changes)}.")
         return folder

@@ -7,12 +7,14 @@ Kept, with a warning: characters at which other programs break a line (U+2028, U
 others). They do not end a line here, so a corpus that was aligned with them stays aligned. If they are damage, the
 warning says where to look.
 
-Removed, with a warning: a byte order mark, and the `\\r` of a file in which all lines end in `\\r\\n`.
+Removed, with a warning: a byte order mark, and the `\\r` of a file in which all lines end in `\\r\\n`. If only some
+lines end in `\\r\\n`, their `\\r` is kept, with a warning.
 """
 
 import codecs
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from bytenet.datasets.parallel import Pairs
@@ -161,16 +163,26 @@ def _check_lengths(lines: list[str], where: str | os.PathLike[str]) -> None:
 
 
 def _warn_of_line_breaks(text: str, lines: list[str], where: str | os.PathLike[str]) -> None:
+    if "\r" in text and (numbers := [number for number, line in enumerate(lines, start=1) if line.endswith("\r")]):
+        logger.warning(
+            "%s: %d of %d lines have Windows line ends (%s). Their \\r was kept as a character. Remove it, for example "
+            "with sed 's/\\r$//'.",
+            where, len(numbers), len(lines), _shown(numbers),
+        )  # fmt: skip
     for character in _LINE_BREAK_LIKE:
         if character not in text:  # much faster than to look line by line
             continue
-        numbers = [number for number, line in enumerate(lines, start=1) if character in line]
-        if not numbers:  # a "\r" that was removed
+        numbers = [number for number, line in enumerate(lines, start=1) if character in line.removesuffix("\r")]
+        if not numbers:
             continue
-        shown = ", ".join(str(number) for number in numbers[:_SHOWN_LINES])
-        more = f" and {len(numbers) - _SHOWN_LINES} more" if len(numbers) > _SHOWN_LINES else ""
         logger.warning(
-            "%s: U+%04X, at which some programs break a line, is within %d line(s) (%s%s). It was kept as a "
-            "character. If the lines of the two sides do not belong together, look there first.",
-            where, ord(character), len(numbers), shown, more,
+            "%s: U+%04X, at which some programs break a line, is within %d line(s) (%s). It was kept as a "
+            "character. If the lines of two files do not match, look there first.",
+            where, ord(character), len(numbers), _shown(numbers),
         )  # fmt: skip
+
+
+def _shown(numbers: Sequence[int]) -> str:
+    """The first few numbers of lines, and how many more there are."""
+    more = f" and {len(numbers) - _SHOWN_LINES} more" if len(numbers) > _SHOWN_LINES else ""
+    return ", ".join(map(str, numbers[:_SHOWN_LINES])) + more

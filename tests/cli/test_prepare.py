@@ -46,3 +46,4 @@ def test_a_preset_or_a_corpus_is_needed(tmp_path):
     result = CliRunner().invoke(prepare, ["--run", str(tmp_path / "run"), *arguments])
     assert result.exit_code == 0, result.output
     assert "With 32 pairs, the preset pairs-2k is used." in result.stderr
+    assert "warning: the learning rate rises until the end, because training.warmup_steps is 200" in result.stderr

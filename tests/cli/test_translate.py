@@ -170,6 +170,22 @@ def test_output_works_for_a_pipe_and_is_refused_for_a_bad_path(run_folder, invok
         assert gzip.decompress(reader.stdout.read()) == b"\n"
 
 
+def test_the_file_to_translate_is_not_overwritten(run_folder, invoke, tmp_path):
+    (tmp_path / "text").write_bytes(TEXT)
+    (tmp_path / "link").symlink_to("text")
+    for output in ("text", "link"):
+        result = invoke(translate, run_folder.path, tmp_path / "text", "--output", tmp_path / output)
+        assert result.exit_code == 2
+        assert f"--output is {tmp_path / 'text'} itself" in result.stderr
+    assert (tmp_path / "text").read_bytes() == TEXT
+
+
+def test_a_file_that_is_written_has_a_progress_bar(run_folder, invoke, tmp_path):
+    (tmp_path / "text").write_bytes(TEXT)
+    assert "Translating" in invoke(translate, run_folder.path, tmp_path / "text", "--output", tmp_path / "out").stderr
+    assert "Translating" not in invoke(translate, run_folder.path, tmp_path / "text").stderr
+
+
 def test_output_to_a_link_writes_what_it_points_to(run_folder, invoke, tmp_path):
     (tmp_path / "out").write_text("earlier\n")
     (tmp_path / "link").symlink_to("out")

@@ -18,6 +18,13 @@ def test_no_validation_pairs_give_a_warning(
     assert f"no validation pairs, so {effect} and the last model is kept. Give " in capsys.readouterr().err
 
 
+def test_resuming_a_run_that_does_not_exist_is_said_to_begin_it(smallest_config, beginnings, tmp_path, capsys):
+    train(smallest_config(), tmp_path / "run", resume=True)
+    assert "run has no checkpoint yet, so the training starts from the beginning" in capsys.readouterr().err
+    train(smallest_config(), tmp_path / "other")
+    assert "checkpoint" not in capsys.readouterr().err
+
+
 def test_warning_names_the_missing_validation_files_of_a_corpus(
     smallest_config, beginnings, tmp_path, monkeypatch, capsys
 ):

@@ -3,13 +3,15 @@
 import shlex
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sized
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
+from bytenet.cli.common.translation_progress import translation_progress
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
 from bytenet.cli.translate.unknown_characters import UnknownCharacters
@@ -75,10 +77,14 @@ def translate(
     elif split and n_best > 1:
         raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
     names, input_path = _models_and_file(paths)
+    if output is not None and input_path is not None and output.exists() and output.samefile(input_path):
+        raise click.UsageError(f"--output is {input_path} itself, and its lines would be lost. Give another file.")
     stdin = sys.stdin.buffer
     if input_path is None and stdin.isatty():
         window = window or 1
     lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path, names[0])
+    # The translations on the terminal show the progress themselves.
+    num_lines = len(lines) if output is not None and isinstance(lines, Sized) else None
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
     unknown = UnknownCharacters(engine.known) if engine.known is not None else None
     if unknown:
@@ -86,12 +92,13 @@ def translate(
     by_sentence = engine.by_sentence() if split else None
     translations = by_sentence.translate(lines, engine.translate) if by_sentence else engine.translate(lines)
     began, number, num_unended = time.perf_counter(), 0, 0
-    with open_output(output) as file:
+    with open_output(output) as file, _progress(num_lines) as progress:
         for number, hypotheses in enumerate(translations, start=1):
             file.write(formatted(number, hypotheses, n_best).encode())
             if output is None or output.suffix != ".gz":  # gzip compresses short pieces badly
                 file.flush()
             num_unended += not hypotheses[0].ended
+            progress(number)
     seconds = time.perf_counter() - began
     message = f"Translated {_lines(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
     if by_sentence:
@@ -101,6 +108,11 @@ def translate(
     click.echo(message, err=True)
     if unknown and unknown.num_lines:
         click.echo(f"Characters that the model does not know, in {_lines(unknown.num_lines)}: {unknown}.", err=True)
+
+
+def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], None]]:
+    """A progress bar for a known number of lines, else nothing."""
+    return nullcontext(lambda done: None) if num_lines is None else translation_progress(num_lines)
 
 
 def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:

@@ -105,6 +105,15 @@ class TrainingConfig:
         steps = self.epochs * batches_per_epoch
         return steps if self.max_steps is None else min(steps, self.max_steps)
 
+    def updates_per_epoch(self, batches_per_epoch: int) -> int:
+        """Updates of the weights in an epoch. The last batches make one, even if they are fewer than the others."""
+        return -(-batches_per_epoch // self.accumulate_batches)
+
+    def total_updates(self, batches_per_epoch: int) -> int:
+        """Updates of the weights in a run."""
+        epochs, batches = divmod(self.total_steps(batches_per_epoch), batches_per_epoch)
+        return epochs * self.updates_per_epoch(batches_per_epoch) + batches // self.accumulate_batches
+
     @property
     def loss_additions(self) -> list[str]:
         """The changes to the plain cross entropy, in words for a report."""

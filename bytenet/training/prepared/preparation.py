@@ -1,6 +1,7 @@
 """Makes the run folder of a training on a machine that may lack TensorFlow."""
 
 import os
+from collections.abc import Callable
 
 from bytenet.config import Config
 from bytenet.datasets import Pairs
@@ -18,9 +19,10 @@ from bytenet.training.prepared.pairs import PreparedPairs
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.starts import load_starts, take_over_start
 from bytenet.training.trainable_model import check_decoding, check_longest, set_seed
+from bytenet.training.training_warnings import training_warnings
 
 
-def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
+def prepare(config: Config, run_dir: str | os.PathLike[str], say: Callable[[str], None] = print) -> PreparedFolder:
     """Make a run folder that `fit_prepared` trains in, on any backend of Keras.
 
     The folder has the settings, the vocabulary, the encoded pairs, and the weights to start from if there is
@@ -29,6 +31,7 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
     Args:
         config: of the run.
         run_dir: a folder that does not exist or is empty.
+        say: shows a warning about the settings.
 
     Returns:
         The prepared folder.
@@ -63,6 +66,8 @@ def prepare(config: Config, run_dir: str | os.PathLike[str]) -> PreparedFolder:
         write_environment(run, config.training.seed, num_trainable(model), 1, pairs.plan.padded_lengths)
         # It makes the folder a run, so it comes last. After a kill before it, the same command works.
         run.go_on_with(config)
+    for warning in training_warnings(config.training, pairs.plan.num_batches):
+        say(warning)
     return folder
 
 

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from bytenet.config import Config
-from bytenet.config.settings_without_effect import settings_without_effect, without_effect
+from bytenet.config.settings_without_effect import settings_without_effect
 from bytenet.datasets import Vocabulary, pair_lengths
 from bytenet.datasets.batches.share import Share
 from bytenet.datasets.corpora.preparation.lookup import how_to_give_validation_pairs
@@ -22,7 +22,7 @@ from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.strategies import make_strategy
 from bytenet.training.distribution.workers import Workers
 from bytenet.training.model_pool import ModelPool
-from bytenet.training.optimizers.keras_classes import changes_without_effect, check_optimizer
+from bytenet.training.optimizers.keras_classes import check_optimizer
 from bytenet.training.tasks.direction import Direction
 from bytenet.training.tasks.pairs.in_memory import PairsInMemory
 from bytenet.training.tasks.pairs.in_shards import PairsInShards
@@ -30,6 +30,7 @@ from bytenet.training.tasks.pairs.stream import Stream
 from bytenet.training.tasks.pairs.training_pairs import TrainingPairs, add_texts
 from bytenet.training.tasks.starts import describe_starts, load_starts
 from bytenet.training.trainable_model import check_longest, set_up_keras, wants_jit_compile
+from bytenet.training.training_warnings import training_warnings
 
 SHARE_OF_LONG_TARGETS = 0.01
 """A warning is given if a larger share of the training targets is longer than the model may write."""
@@ -103,14 +104,13 @@ class Task(ABC):
 
     @property
     def updates_per_epoch(self) -> int:
-        """Updates of the weights in an epoch. The last batches make one, even if they are fewer than the others."""
-        return -(-self.plan.num_batches // self.config.training.accumulate_batches)
+        """Updates of the weights in an epoch."""
+        return self.config.training.updates_per_epoch(self.plan.num_batches)
 
     @property
     def total_updates(self) -> int:
         """Updates of the weights in the whole training."""
-        epochs, batches = divmod(self.total_steps, self.plan.num_batches)
-        return epochs * self.updates_per_epoch + batches // self.config.training.accumulate_batches
+        return self.config.training.total_updates(self.plan.num_batches)
 
     @property
     def cuts_at_plateaus(self) -> bool:
@@ -183,25 +183,7 @@ class Task(ABC):
     def messages(self) -> Iterator[str]:
         """Messages about the task for the start of a training."""
         yield from (f"warning: {sentence}" for sentence in settings_without_effect(self.config))
-        training, steps = self.config.training, self.config.training.epochs * self.plan.num_batches
-        if unread := changes_without_effect(training):
-            yield f"warning: {without_effect(unread, f'training.optimizer is {training.optimizer}')}"
-        if training.max_steps is not None and training.max_steps > steps:
-            yield (
-                f"warning: training.max_steps {training.max_steps:,} has no effect: the run has only {steps:,} "
-                f"steps, with training.epochs {training.epochs:,}. To train longer, set training.epochs higher."
-            )
-        if not self.total_updates:
-            yield (
-                f"warning: the weights will not change: each update needs {training.accumulate_batches} batches "
-                f"(training.accumulate_batches), and the run has only {self.total_steps}. Set training.max_steps "
-                "higher."
-            )
-        elif training.warmup_steps >= self.total_updates:
-            yield (
-                "warning: the learning rate rises until the end, because training.warmup_steps is "
-                f"{training.warmup_steps:,}, and the training has {self.total_updates:,} updates. Set it lower."
-            )
+        yield from training_warnings(self.config.training, self.plan.num_batches)
 
     def messages_of_starting(self) -> Iterator[str]:
         """Messages for a run that does not go on from a checkpoint."""
