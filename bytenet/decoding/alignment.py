@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
+from bytenet.decoding.batching import BatchShapes
 from bytenet.decoding.pair_graphs import PairGraphs
 from bytenet.errors import InputError
 from bytenet.models.translation_model import TranslationModel, previous_symbols
@@ -15,22 +16,13 @@ class Aligner:
 
     Args:
         model: a model with attention.
-        batch_size: number of pairs in a batch.
-        trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
-            a model that does not.
-        row_factor: the numbers of rows of batches are powers of it, or `batch_size`.
+        shapes: of the batches of pairs.
 
     Raises:
         InputError: the model has no attention.
     """
 
-    def __init__(
-        self,
-        model: TranslationModel,
-        batch_size: int = 32,
-        trained_lengths: Sequence[int] | None = None,
-        row_factor: int = 2,
-    ):
+    def __init__(self, model: TranslationModel, shapes: BatchShapes):
         if not model.has_attention:
             raise InputError(f"{model.config.kind} has no attention, so it cannot align symbols.")
 
@@ -38,7 +30,7 @@ class Aligner:
             # In half precision, sums over a sentence would be wrong.
             return tf.cast(model.alignment(model.encode(source_ids), previous_symbols(target_ids)), tf.float32)
 
-        self._graphs = PairGraphs(align, model.length_policy.longest, batch_size, trained_lengths, row_factor)
+        self._graphs = PairGraphs(align, shapes)
 
     def __call__(self, source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
         """Align pairs.

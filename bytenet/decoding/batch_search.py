@@ -8,7 +8,7 @@ import numpy as np
 
 from bytenet.config import DecodingConfig
 from bytenet.datasets import EOS_ID
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
+from bytenet.decoding.batching import BatchShapes, pad_batch
 from bytenet.decoding.compilation_choice import CompilationChoice
 from bytenet.decoding.compiled_search import CompiledSearch
 from bytenet.decoding.finishing import Finisher
@@ -29,10 +29,11 @@ class BatchSearch:
         finisher: makes translations from the symbols that the search writes.
         forbidden_ids: symbols that no translation contains.
         sampling: as for `Translator`.
-        trained_lengths, row_factor, jit_compile: as for `Translator`.
+        shapes: of the batches.
+        jit_compile: as for `Translator`.
 
     Raises:
-        ValueError: `jit_compile` is not allowed, or `row_factor` is below 2.
+        ValueError: `jit_compile` is not allowed.
     """
 
     def __init__(
@@ -42,19 +43,16 @@ class BatchSearch:
         finisher: Finisher,
         forbidden_ids: Sequence[int],
         sampling: Sampling | None,
-        trained_lengths: Sequence[int] | None,
-        row_factor: int,
+        shapes: BatchShapes,
         jit_compile: bool | Literal["auto"],
     ):
         self.forbidden_ids = tuple(forbidden_ids)
+        self.shapes = shapes
         self.compilation = CompilationChoice(jit_compile)
         self._model = model
         self._decoding = decoding
         self._finisher = finisher
         self._sampling = sampling
-        self._trained_lengths = trained_lengths
-        self._row_factor = row_factor
-        self._numbers_of_rows = padded_sizes(decoding.batch_size, row_factor)
         self._searches: dict[tuple[int, bool], CompiledSearch] = {}
 
     def __call__(
@@ -77,9 +75,7 @@ class BatchSearch:
             ModelError: the model gives no translation of a sentence a finite probability.
         """
         translations: list[list[Translation]] = [[] for _ in sentences]
-        longest, batch_size = self._model.length_policy.longest, self._decoding.batch_size
-        shapes = (batch_size, self._trained_lengths, longest, self._row_factor)
-        batches = list(batches_by_length(range(len(sentences)), lengths, *shapes))
+        batches = list(self.shapes.batches(lengths))
         for batch, rows, length in batches:
             num_hypotheses = rows * self._decoding.num_hypotheses
             self.compilation.expect((rows, length, n_best), self.limit(lengths[batch[-1]]), num_hypotheses)
@@ -104,9 +100,8 @@ class BatchSearch:
 
     def make_graphs(self, longest: int, n_best: int) -> None:
         """Make the graphs of all batches of sentences with at most `longest` symbols, see `Translator.make_graphs`."""
-        for length in padded_lengths(longest, self._trained_lengths, self._model.length_policy.longest):
-            for rows in self._numbers_of_rows:
-                self._search_batch([], [], [], rows, length, n_best)
+        for rows, length in self.shapes.up_to(longest):
+            self._search_batch([], [], [], rows, length, n_best)
 
     def limit(self, source_length: int) -> int:
         """The largest number of symbols of a translation of `source_length` symbols. Both count the end symbol."""

@@ -7,10 +7,11 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
-from bytenet.decoding.batching import batches_by_length, pad_batch
+from bytenet.decoding.batching import pad_batch
 from bytenet.decoding.graph_cache import GraphCache
 from bytenet.decoding.search import empty_symbols, symbol_offsets
 from bytenet.decoding.translator import Translator
+from bytenet.lite.characters import check_length
 
 
 class DraftSearch:
@@ -73,9 +74,8 @@ class DraftSearch:
         """
         translator = self._translator
         source_ids = translator.vocabulary.encode(line)
-        longest = translator.model.length_policy.longest
-        lengths = [len(source_ids)]
-        ((_, _, length),) = batches_by_length([0], lengths, 1, translator.trained_lengths, longest)
+        check_length(len(source_ids), translator.model.length_policy.longest)
+        length = translator.batch_search.shapes.padded_length(len(source_ids))
         memory, state = self._begin(length)(tf.constant(pad_batch([source_ids], 1, length)))
         previous_ids: Any = tf.fill([1], PAD_ID)
         ids = np.zeros(0, np.int32)

@@ -6,6 +6,7 @@ import numpy as np
 
 from bytenet.datasets import EOS_ID, Vocabulary, normalise
 from bytenet.decoding.alignment import Aligner
+from bytenet.decoding.batching import BatchShapes
 from bytenet.decoding.coverage import coverage
 from bytenet.decoding.hypotheses import Hypothesis
 from bytenet.errors import InputError
@@ -37,11 +38,10 @@ class Finisher:
     Args:
         model: the model; must have attention for `coverage_penalty` and `replace_unknown`.
         vocabulary: the model's vocabulary.
-        batch_size: number of hypotheses that are aligned at once.
+        shapes: of the batches of hypotheses that are aligned at once.
         coverage_penalty: factor of the `coverage` of a hypothesis, which is added to its score.
         replace_unknown: replace an unknown symbol by the source character that it attends to most.
         dictionary: translations of source characters, for `replace_unknown`.
-        trained_lengths, row_factor: as for `Aligner`.
 
     Raises:
         InputError: the model has no attention, or the vocabulary has no unknown symbol.
@@ -51,20 +51,17 @@ class Finisher:
         self,
         model: TranslationModel,
         vocabulary: Vocabulary,
-        batch_size: int,
+        shapes: BatchShapes,
         coverage_penalty: float = 0.0,
         replace_unknown: bool = False,
         dictionary: Mapping[str, str] | None = None,
-        trained_lengths: Sequence[int] | None = None,
-        row_factor: int = 2,
     ):
         check_finishing(model, vocabulary, coverage_penalty, replace_unknown)
         self._vocabulary = vocabulary
         self._coverage_penalty = coverage_penalty
         self._replaces_unknown = replace_unknown
         self.dictionary = dictionary
-        is_aligned = coverage_penalty or replace_unknown
-        self._aligner = Aligner(model, batch_size, trained_lengths, row_factor) if is_aligned else None
+        self._aligner = Aligner(model, shapes) if coverage_penalty or replace_unknown else None
 
     def __call__(
         self, lines: Sequence[str], source_ids: Sequence[np.ndarray], hypotheses: Sequence[Sequence[Hypothesis]]

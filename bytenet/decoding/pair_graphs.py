@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import tensorflow as tf
 
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_lengths, padded_sizes
+from bytenet.decoding.batching import BatchShapes, pad_batch
 from bytenet.decoding.graph_cache import GraphCache
 
 
@@ -17,27 +17,11 @@ class PairGraphs:
     Args:
         function: of `source_ids` and `target_ids`, int32 `(rows, length)`, 0 where padded; its result has a row for
             each pair.
-        longest: the length of the longest sequence that the model can read; None for no limit.
-        batch_size: number of pairs in a batch.
-        trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
-            a model that does not.
-        row_factor: the numbers of rows of batches are powers of it, or `batch_size`.
-
-    Raises:
-        ValueError: `row_factor` is below 2.
+        shapes: of the batches.
     """
 
-    def __init__(
-        self,
-        function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor],
-        longest: int | None,
-        batch_size: int,
-        trained_lengths: Sequence[int] | None,
-        row_factor: int,
-    ):
-        self._batch_size, self._row_factor = batch_size, row_factor
-        self._lengths = (trained_lengths, longest)
-        self._numbers_of_rows = padded_sizes(batch_size, row_factor)
+    def __init__(self, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], shapes: BatchShapes):
+        self._shapes = shapes
         traced = tf.function(function, autograph=False)
 
         def trace(rows: int, length: int) -> Callable[..., tf.Tensor]:
@@ -62,8 +46,7 @@ class PairGraphs:
             InputError: a sequence is too long for the model.
         """
         lengths = [max(map(len, pair)) for pair in zip(source_ids, target_ids, strict=True)]
-        batches = batches_by_length(range(len(lengths)), lengths, self._batch_size, *self._lengths, self._row_factor)
-        for batch, rows, length in batches:
+        for batch, rows, length in self._shapes.batches(lengths):
             sides = [pad_batch([side[i] for i in batch], rows, length) for side in (source_ids, target_ids)]
             yield batch, self.graphs(rows, length)(*map(tf.constant, sides)).numpy()[: len(batch)]
 
@@ -72,6 +55,5 @@ class PairGraphs:
 
         Longer pairs than the model can read have none.
         """
-        for length in padded_lengths(longest, *self._lengths):
-            for rows in self._numbers_of_rows:
-                self.graphs(rows, length)
+        for shape in self._shapes.up_to(longest):
+            self.graphs(*shape)

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from bytenet.datasets import PAD_ID, Vocabulary
+from bytenet.decoding.batching import BatchShapes
 from bytenet.decoding.pair_graphs import PairGraphs
 from bytenet.errors import InputError
 from bytenet.lite.characters import check_length, empty_if_blank, fits
@@ -78,7 +79,7 @@ class PairScorer:
         def score(source_ids: tf.Tensor, target_ids: tf.Tensor) -> tf.Tensor:
             return teacher_forced_log_probabilities(model, {"source_ids": source_ids, "target_ids": target_ids})
 
-        self._graphs = PairGraphs(score, self._longest, batch_size, trained_lengths, row_factor)
+        self._graphs = PairGraphs(score, BatchShapes(batch_size, self._longest, trained_lengths, row_factor))
 
     def fits(self, text: str) -> bool:
         """Whether the model can read and write a text: it is not too long, and no character is refused."""

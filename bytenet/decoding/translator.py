@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from bytenet.config import DataConfig, DecodingConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding.batch_search import BatchSearch
+from bytenet.decoding.batching import BatchShapes
 from bytenet.decoding.finishing import Finisher
 from bytenet.decoding.forbidden_symbols import forbidden_symbols
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
@@ -122,15 +123,9 @@ class Translator:
         self.trained_lengths = trained_lengths
         self.reranker = reranker
         self.data = data
+        shapes = BatchShapes(batch_size, model.length_policy.longest, trained_lengths, row_factor)
         self.finisher = Finisher(
-            model,
-            vocabulary,
-            batch_size,
-            self.decoding.effective_coverage_penalty,
-            replace_unknown,
-            dictionary,
-            trained_lengths,
-            row_factor,
+            model, vocabulary, shapes, self.decoding.effective_coverage_penalty, replace_unknown, dictionary
         )
         self.batch_search = BatchSearch(
             model,
@@ -138,8 +133,7 @@ class Translator:
             self.finisher,
             forbidden_symbols(model.config, vocabulary, replace_unknown) if forbidden_ids is None else forbidden_ids,
             sampling,
-            trained_lengths,
-            row_factor,
+            shapes,
             jit_compile,
         )
 

@@ -90,7 +90,7 @@ def attention_of_pairs(
     """
     from keras.ops import convert_to_numpy
 
-    from bytenet.decoding.batching import batches_by_length, pad_batch
+    from bytenet.decoding.batching import BatchShapes, pad_batch
     from bytenet.models.translation_model import previous_symbols
 
     check_attention(model)
@@ -98,11 +98,11 @@ def attention_of_pairs(
     if ended is not None:
         all_target_ids = [ids if has_end else ids[:-1] for ids, has_end in zip(all_target_ids, ended, strict=True)]
     longest = model.length_policy.longest
+    shapes = BatchShapes(1, longest, trained_lengths)
     for number, (source_ids, target_ids) in enumerate(zip(all_source_ids, all_target_ids, strict=True), start=1):
         for side, ids in (("source", source_ids), ("target", target_ids)):
             check_length(len(ids), longest, f"Line {number:,} of the {side} texts")
-        lengths = [max(len(source_ids), len(target_ids))]
-        ((_, _, length),) = batches_by_length([0], lengths, 1, trained_lengths, longest)
+        length = shapes.padded_length(max(len(source_ids), len(target_ids)))
         memory = model.encode(pad_batch([source_ids], 1, length))
         previous_ids = previous_symbols(pad_batch([target_ids], 1, length))
         real = (..., slice(len(target_ids)), slice(len(source_ids)))

@@ -14,6 +14,7 @@ from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.datasets import Pairs, Vocabulary
 from bytenet.decoding import Translator
 from bytenet.decoding.alignment import Aligner
+from bytenet.decoding.batching import BatchShapes
 from bytenet.errors import InputError
 from bytenet.evaluation.sentence_attention import SentenceAttention, attention_of_pairs
 from bytenet.models import build_model
@@ -77,9 +78,9 @@ def test_a_model_that_reads_padding_is_shown_the_padding_of_its_training():
     previous_ids = np.pad(padded[1], [[0, 0], [1, 0]])[:, :-1]
     expected = np.array(model.alignment(model.encode(padded[0]), previous_ids))[0, : len(target), : len(source)]
     assert (expected.sum(axis=-1) < 0.99).any()  # it attends to padding, too
-    [aligned] = Aligner(model, 1, trained_lengths=[12, 20])([source], [target])
+    [aligned] = Aligner(model, BatchShapes(1, trained_lengths=[12, 20]))([source], [target])
     [drawn] = attention_of_pairs(model, vocabulary, Pairs(["abcab"], ["cba"]), trained_lengths=[12, 20])
-    [otherwise] = Aligner(model, 1)([source], [target])
+    [otherwise] = Aligner(model, BatchShapes(1))([source], [target])
     np.testing.assert_allclose(aligned, expected, atol=1e-6)
     np.testing.assert_allclose(drawn.alignment, expected, atol=1e-6)
     assert not np.allclose(otherwise, expected, atol=1e-3)

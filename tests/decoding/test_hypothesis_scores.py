@@ -8,6 +8,7 @@ from keras import ops
 from bytenet.datasets import EOS_ID, UNKNOWN_ID, Vocabulary
 from bytenet.decoding import CompiledSearch, Translator
 from bytenet.decoding.alignment import Aligner
+from bytenet.decoding.batching import BatchShapes
 from bytenet.decoding.coverage import coverage
 from bytenet.decoding.finishing import replaced_unknown
 from bytenet.decoding.hypotheses import hypotheses_of
@@ -147,7 +148,8 @@ def test_coverage_of_a_model_in_half_precision_is_summed_in_float32(table_model)
             shape = (previous_ids.shape[0], 1, previous_ids.shape[1], memory.shape[1])
             return [ops.full(shape, 1 / 300, "bfloat16")]
 
-    [alignment] = Aligner(EvenTableModel([[[0.2] * 5] * 5]))([np.ones(300, np.int32)], [np.ones(300, np.int32)])
+    aligner = Aligner(EvenTableModel([[[0.2] * 5] * 5]), BatchShapes(1))
+    [alignment] = aligner([np.ones(300, np.int32)], [np.ones(300, np.int32)])
     assert alignment.dtype == np.float32
     assert abs(coverage(alignment)) < 1.0  # in bfloat16, a sum of 300 weights stops growing long before 1
 

@@ -9,7 +9,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_probabilities
-from bytenet.decoding.batching import batches_by_length, pad_batch, padded_length, padded_lengths, padded_size
+from bytenet.decoding.batching import pad_batch
 from bytenet.decoding.draft import DraftSearch
 from bytenet.decoding.sampling import Sampling
 from bytenet.errors import InputError, ModelError
@@ -266,32 +266,6 @@ def test_line_that_is_too_long_is_named():
         next(translations)
 
 
-def test_padded_sizes():
-    assert [padded_size(size) for size in (1, 2, 3, 4, 5, 9)] == [1, 2, 4, 4, 8, 16]
-    assert [padded_length(length) for length in (1, 32, 33, 64, 65, 800)] == [32, 32, 64, 64, 128, 1024]
-    assert padded_lengths(200, None, None) == [32, 64, 128, 256]
-    assert padded_lengths(200, None, longest=150) == [32, 64, 128, 150]
-    assert padded_lengths(8, [3, 8, 20], None) == [3, 8]
-
-
-def test_batches_by_length():
-    lengths = [5, 9, 1, 7, 3, 8, 2]
-    batches = list(batches_by_length([0, 1, 2, 3, 4, 6], lengths, batch_size=4))
-    assert batches == [([2, 6, 4, 0], 4, 32), ([3, 1], 2, 32)]
-    assert list(batches_by_length([0, 1, 2], lengths, batch_size=3)) == [([2, 0, 1], 3, 32)]
-    rows = [next(batches_by_length(range(n), [9] * n, 32, row_factor=4))[1] for n in (1, 2, 4, 5, 17, 32)]
-    assert rows == [1, 4, 4, 16, 32, 32]
-
-
-def test_batches_are_padded_as_in_training_if_the_model_reads_padding():
-    lengths = [5, 9, 1, 7, 3, 8, 2]
-    batches = list(batches_by_length(range(7), lengths, batch_size=2, trained_lengths=[3, 8]))
-    assert batches == [([2, 6], 2, 3), ([4], 1, 3), ([0, 3], 2, 8), ([5], 1, 8), ([1], 1, 9)]
-    assert list(batches_by_length([], lengths, 2, [3, 8])) == []
-    # Lines longer than any in training get no padding.
-    assert list(batches_by_length([0, 1, 2], [12, 9, 12], 4, [3, 8])) == [([1], 1, 9), ([0, 2], 2, 12)]
-
-
 def test_translation_and_scoring_pad_as_in_training_if_padding_is_read(tmp_path, monkeypatch):
     config = load_config("digits-thesis", ["model.dim=4", "model.num_sets=1", "model.dilations=[4]"])
     run = RunFolder.create(tmp_path / "run", config, VOCABULARY)
@@ -335,9 +309,3 @@ def test_translation_and_scoring_pad_as_in_training_if_padding_is_read(tmp_path,
 )
 def test_forbidden_symbols_depend_on_thesis_settings_and_masks(settings, forbidden):
     assert forbidden_symbols(ByteNetConfig(**settings), VOCABULARY) == forbidden
-
-
-def test_pad_batch():
-    batch = pad_batch([np.array([3, 1]), np.array([1])], rows=3, length=3)
-    assert batch.dtype == np.int32
-    assert batch.tolist() == [[3, 1, 0], [1, 0, 0], [0, 0, 0]]

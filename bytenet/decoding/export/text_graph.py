@@ -4,12 +4,10 @@ import tensorflow as tf
 
 from bytenet.datasets import EOS_ID, PAD_ID
 from bytenet.datasets.text.graph_encoding import decode_graph, encode_graph, is_blank_graph
-from bytenet.decoding.batching import padded_length
+from bytenet.decoding.batching import SHORTEST
 from bytenet.decoding.export.preparation import target_limits
 from bytenet.decoding.search import SearchResult
 from bytenet.decoding.translator import Translator
-
-_SHORTEST = padded_length(1)
 
 
 class TextGraph(tf.Module):
@@ -95,7 +93,7 @@ class TextGraph(tf.Module):
         rows, length = tf.unstack(tf.shape(source_ids))
         new_rows, new_length = tf.maximum(rows, 1), tf.maximum(length, 1)
         if self._jit_compile:
-            new_rows, new_length = _power_of_two(rows), tf.maximum(_power_of_two(length), _SHORTEST)
+            new_rows, new_length = _power_of_two(rows), tf.maximum(_power_of_two(length), SHORTEST)
             if self._translator.model.length_policy.longest is not None:
                 new_length = tf.minimum(new_length, self._translator.model.length_policy.longest)
         source_ids = tf.pad(source_ids, [[0, 0], [0, new_length - length]], constant_values=PAD_ID)

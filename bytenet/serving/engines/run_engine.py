@@ -34,18 +34,17 @@ class RunEngine(TranslatorEngine):
         # TensorFlow takes seconds to import. A wrong path is reported before.
         from bytenet.decoding import Translator
         from bytenet.decoding.alignment import Aligner
-        from bytenet.decoding.batching import padded_sizes
         from bytenet.decoding.draft import DraftSearch
 
         options["batch_size"] = options.get("batch_size") or _BATCH_SIZE
         translator = Translator.from_run(folder, row_factor=_ROW_FACTOR, **options)
-        model = translator.model
+        model, shapes = translator.model, translator.batch_search.shapes
         super().__init__(folder, translator, translator.decoding.num_hypotheses, model.length_policy.longest)
-        self.batch_sizes = padded_sizes(translator.decoding.batch_size, _ROW_FACTOR)
+        self.batch_sizes = shapes.numbers_of_rows
         self.has_attention = model.has_attention
         self._translator = translator
         self._draft = DraftSearch(translator)
-        self._aligner = Aligner(model, 1, translator.trained_lengths) if model.has_attention else None
+        self._aligner = Aligner(model, shapes) if model.has_attention else None
 
     def make_graphs(self) -> None:
         """Make all graphs of `translate`, see `Translator.make_graphs`. It takes a minute or more."""
