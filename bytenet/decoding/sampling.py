@@ -1,12 +1,12 @@
 """Translations that are drawn at random, in place of a search."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
 
 from bytenet.config import DecodingConfig
+from bytenet.config.checks import NonNegative, Positive, PositiveFloat, Share, checked
 from bytenet.datasets import PAD_ID
 from bytenet.decoding.search import SearchResult, best_hypotheses, check_ranking, score_divisor
 from bytenet.decoding.symbol_by_symbol import symbol_by_symbol
@@ -14,7 +14,7 @@ from bytenet.lite.length_penalty import LengthPenaltyRule
 from bytenet.models.translation_model import TranslationModel
 
 
-@dataclass(frozen=True)
+@checked
 class Sampling:
     """How translations are drawn. The names are those of the settings in `DecodingConfig`.
 
@@ -34,22 +34,11 @@ class Sampling:
         Neural Text Degeneration" (top_p).
     """
 
-    samples: int = 1
-    temperature: float = DecodingConfig.temperature
-    top_k: int = DecodingConfig.top_k
-    top_p: float = DecodingConfig.top_p
-    seed: int = DecodingConfig.seed
-
-    def __post_init__(self):
-        for name, is_right, expected in (
-            ("samples", self.samples >= 1, "1 or more"),
-            ("temperature", self.temperature > 0, "more than 0"),
-            ("top_k", self.top_k >= 0, "0 or more"),
-            ("top_p", 0 < self.top_p <= 1, "more than 0 and at most 1"),
-            ("seed", self.seed >= 0, "0 or more"),
-        ):
-            if not is_right:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected {expected}.")
+    samples: Positive = 1
+    temperature: PositiveFloat = DecodingConfig.temperature
+    top_k: NonNegative = DecodingConfig.top_k
+    top_p: Share = DecodingConfig.top_p
+    seed: NonNegative = DecodingConfig.seed
 
     def random_numbers(self, source_ids: np.ndarray, limits: np.ndarray, max_length: int) -> np.ndarray:
         """Draw the random numbers of a batch. Those of a sentence depend on the seed, the sentence and its limit alone.

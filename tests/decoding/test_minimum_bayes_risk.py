@@ -46,7 +46,7 @@ def model(recurrent_model):
     return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
 
 
-@pytest.mark.parametrize("search", [{"sampling": Sampling(8)}, {"beam_size": 8}])
+@pytest.mark.parametrize("search", [{"sampling": Sampling(samples=8)}, {"beam_size": 8}])
 def test_all_hypotheses_are_ranked_whatever_the_number_that_is_returned(model, search):
     before = list(Translator(model, VOCABULARY, **search).translate(LINES, 8))
     many, one = (list(Translator(model, VOCABULARY, **search, mbr=True).translate(LINES, n)) for n in (8, 1))
@@ -57,7 +57,7 @@ def test_all_hypotheses_are_ranked_whatever_the_number_that_is_returned(model, s
 
 
 def test_one_hypothesis_cannot_be_ranked(model):
-    for search in ({"beam_size": 1}, {"sampling": Sampling(1)}):
+    for search in ({"beam_size": 1}, {"sampling": Sampling(samples=1)}):
         with pytest.raises(ValueError, match=r"--samples .* or --beam-size .* to 2 or more"):
             Translator(model, VOCABULARY, **search, mbr=True)
 

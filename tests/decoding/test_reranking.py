@@ -91,7 +91,7 @@ def test_no_graph_is_made_after_make_graphs(model, backward_model):
 
 def test_one_hypothesis_cannot_be_ranked(model, backward_model):
     reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
-    for search in ({"beam_size": 1}, {"sampling": Sampling(1)}):
+    for search in ({"beam_size": 1}, {"sampling": Sampling(samples=1)}):
         with pytest.raises(InputError, match=r"--beam-size .* or --samples .* to 2 or more"):
             Translator(model, VOCABULARY, **search, reranker=reranker)
 
@@ -99,7 +99,7 @@ def test_one_hypothesis_cannot_be_ranked(model, backward_model):
 def test_samples_are_reranked(model, backward_model):
     reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
     before, after = (
-        list(Translator(model, VOCABULARY, sampling=Sampling(6), reranker=one).translate(LINES, 6))
+        list(Translator(model, VOCABULARY, sampling=Sampling(samples=6), reranker=one).translate(LINES, 6))
         for one in (None, reranker)
     )
     assert [sorted(one.text for one in row) for row in before] == [sorted(one.text for one in row) for row in after]

@@ -82,14 +82,14 @@ def _p_value(counts, probabilities):
 def test_translations_are_as_frequent_as_they_are_probable(recurrent_model, settings, options):
     model = recurrent_model(vocab_size=5, seed=2)
     options = {"forbidden_ids": (0,)} | options
-    sampling = Sampling(NUM_SAMPLES, **settings)
+    sampling = Sampling(samples=NUM_SAMPLES, **settings)
     counts = _counts(model, sampling, **options)
     assert _p_value(counts, _probabilities(model, SOURCES[0], sampling, **options)) > 0.01
 
 
 def test_the_test_of_frequencies_notices_another_temperature(recurrent_model):
     model = recurrent_model(vocab_size=5, seed=2)
-    counts = _counts(model, Sampling(NUM_SAMPLES, temperature=0.9), forbidden_ids=())
+    counts = _counts(model, Sampling(samples=NUM_SAMPLES, temperature=0.9), forbidden_ids=())
     assert _p_value(counts, _probabilities(model, SOURCES[0], Sampling(), ())) < 1e-6
 
 
@@ -104,12 +104,17 @@ def test_the_likeliest_symbols_are_those_of_greedy_search(recurrent_model, setti
 
 
 def test_a_huge_temperature_draws_allowed_symbols_alone(recurrent_model):
-    search = CompiledSearch(recurrent_model(vocab_size=5), n_best=100, sampling=Sampling(100, temperature=1e300))
+    search = CompiledSearch(
+        recurrent_model(vocab_size=5), n_best=100, sampling=Sampling(samples=100, temperature=1e300)
+    )
     assert set(np.ravel(search(SOURCES[:1], max_length=1).ids)) == {1, 2, 3, 4}
 
 
 def test_samples_are_ranked_by_their_scores(recurrent_model):
-    model, settings = recurrent_model(vocab_size=6, end_bias=0.5), {"length_penalty": 0.6, "sampling": Sampling(20)}
+    model, settings = (
+        recurrent_model(vocab_size=6, end_bias=0.5),
+        {"length_penalty": 0.6, "sampling": Sampling(samples=20)},
+    )
     every = CompiledSearch(model, n_best=20, **settings)(SOURCES, max_length=9)
     best = CompiledSearch(model, n_best=2, **settings)(SOURCES, max_length=9)
     np.testing.assert_array_equal(best.ids, every.ids[:, :2])
@@ -152,12 +157,12 @@ def test_more_samples_begin_with_the_same_ones(model):
 )
 def test_numbers_out_of_range_are_refused(settings):
     [name] = settings
-    with pytest.raises(ValueError, match=f"^{name} is .*; expected"):
+    with pytest.raises(ValueError, match=name):
         Sampling(**settings)
 
 
 def test_more_samples_than_are_drawn_are_refused(model):
     with pytest.raises(ValueError, match="expected 1 <= n_best <= samples"):
-        CompiledSearch(model, n_best=3, sampling=Sampling(2))(SOURCES)
+        CompiledSearch(model, n_best=3, sampling=Sampling(samples=2))(SOURCES)
     with pytest.raises(ValueError, match="from 1 to samples, which is 2"):
         _texts(model, n_best=3, samples=2)

@@ -1,11 +1,11 @@
 """The section `decoding`: the search for translations."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from bytenet.config.checks import Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, checked
+from bytenet.config.checks import Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Share, checked
 
 
 @checked
@@ -19,7 +19,7 @@ class DecodingConfig:
     temperature: PositiveFloat = 1.0  # of the samples: below 1, likely symbols are drawn more often
     top_k: NonNegative = 0  # samples have only the k likeliest symbols at each step; 0 is all
     # Samples are drawn only from the smallest set of likeliest symbols with this probability in all.
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    top_p: Share = 1.0
     seed: NonNegative = 1  # of the samples
     # Finished hypotheses are ranked by log-probability / divisor^length_penalty. The divisor is (5 + length) / 6
     # ("gnmt") or the length ("length").

@@ -1,10 +1,8 @@
 """The section `evaluation`: measurements during training."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from bytenet.config.checks import NonNegative, Positive, PositiveFloat, checked
+from bytenet.config.checks import NonNegative, Positive, PositiveFloat, Share, checked
 
 
 @checked
@@ -19,7 +17,7 @@ class EvaluationConfig:
     continuous_every_steps: Positive | None = None
     continuous_batch_size: Positive = 64  # also for evaluations of the validation set
     continuous_train: bool = False  # also random batches of the training pairs, as in the thesis's curves
-    smoothing: Annotated[float, Field(gt=0, le=1)] = 0.1  # alpha of the exponentially weighted mean
+    smoothing: Share = 0.1  # alpha of the exponentially weighted mean
     every_epochs: Positive = 1  # epochs between two evaluations of the validation set
     every_steps: Positive | None = None  # steps between further evaluations inside of epochs; null for none
     beam_size: Positive = 1  # of the search for translations of the validation set
