@@ -4,11 +4,11 @@ Settings are chosen on the validation set (`monolingual-captions-tuning`), with 
 in `TRIES`. The backward translator uses the settings chosen for the forward translator.
 """
 
-import math
 from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Scale
+from bytenet.reproduction.figures.shared.training_length import SMOKE_CORPUS, length_settings
 from bytenet.reproduction.figures.shared.validation_scores import VALIDATED, kept_model_columns
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 from bytenet.run_folder import RunFolder
@@ -89,15 +89,12 @@ CHOSEN = {
 _VALIDATION = ("evaluation.max_sentences=500",)  # of 1,014
 _SCALES: dict[Scale, tuple[str, ...]] = {
     "smoke": (
-        "data.corpus=digits", "data.num_train=24", "data.num_validation=8", "data.num_test=8",
-        "data.num_monolingual=16", "data.batch_chars=null", "data.batch_size=8", "data.num_buckets=1",
-        "semi_supervised.batch_chars=null", "semi_supervised.num_buckets=1", "model.dim=8", "model.num_sets=1",
-        "training.jit_compile=false",
+        *SMOKE_CORPUS, "data.num_monolingual=16", "semi_supervised.batch_chars=null", "semi_supervised.num_buckets=1",
+        "model.dim=8", "model.num_sets=1",
     ),
     "cpu": _VALIDATION,
     "thesis": _VALIDATION,
 }  # fmt: skip
-_SMOKE_STEPS = 4
 _STEPS_AN_EPOCH = 206  # of the 3,000 pairs
 _EVALUATIONS = 8  # on the validation set, approximately
 
@@ -105,13 +102,8 @@ _EVALUATIONS = 8  # on the validation set, approximately
 def training_of(way: str, scale: Scale, choice: Choice | None = None) -> TrainingRun:
     """The training of a way with the chosen settings, or with another choice."""
     recipe, choice = WAYS[way], choice or CHOSEN[way]
-    smoke = scale == "smoke"
-    steps = _SMOKE_STEPS if smoke else recipe.steps
-    steps_an_epoch = 3 if smoke else _STEPS_AN_EPOCH
     settings = [
-        f"model.dropout={choice.dropout}", f"training.max_steps={steps}",
-        f"training.epochs={math.ceil(steps / steps_an_epoch)}",
-        f"evaluation.every_epochs={max(1, round(steps / steps_an_epoch / _EVALUATIONS))}",
+        f"model.dropout={choice.dropout}", *length_settings(scale, recipe.steps, _STEPS_AN_EPOCH, _EVALUATIONS),
         *(f"semi_supervised.{side}_weight={choice.weight if side in recipe.sides else 0.0}" for side in _BOTH),
     ]  # fmt: skip
     starts: tuple[Start, ...] = ()

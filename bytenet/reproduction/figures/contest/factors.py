@@ -17,10 +17,11 @@ from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.contest.systems import SMOKE, SYSTEMS, length_settings, validation_of
+from bytenet.reproduction.figures.contest.systems import SYSTEMS, VALIDATION, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, texts_in
 from bytenet.reproduction.figures.shared.corpus_files import as_split
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
+from bytenet.reproduction.figures.shared.training_length import SMOKE_CORPUS, length_settings
 from bytenet.reproduction.figures.shared.translation_scores import (
     SCORES,
     bootstrap_note,
@@ -110,12 +111,12 @@ def training_of(name: str, scale: Scale) -> TrainingRun:
     length = length_settings(
         scale, round(_STEPS / change.time_of_step), round(_STEPS_AN_EPOCH * change.steps_an_epoch), _EVALUATIONS
     )
-    smoke = (*SMOKE, *SYSTEMS["ByteNet"].smoke) if scale == "smoke" else ()
+    smoke = (*SMOKE_CORPUS, *SYSTEMS["ByteNet"].smoke) if scale == "smoke" else ()
     words = "".join(letter for letter in name if letter.isalnum() or letter in " -.").strip().replace(" ", "-")
     return TrainingRun(
         f"factor-{words}",
         PRESET,
-        (*_CORPUS, *length, *change.settings, *smoke),
+        (*_CORPUS, *length, *VALIDATION, *change.settings, *smoke),
         prepare=change.prepare,
         together=words,
         cost=1.0,

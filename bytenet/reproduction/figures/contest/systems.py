@@ -4,11 +4,11 @@ All are trained on the same batches of Multi30k, in characters, with the same dr
 `family-contest-tuning` tries other ones on the validation set, with the same tries for each system.
 """
 
-import math
 from dataclasses import dataclass
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Scale
+from bytenet.reproduction.figures.shared.training_length import SMOKE_CORPUS, length_settings
 from bytenet.reproduction.figures.shared.validation_scores import SELECTED_BY, kept_model_columns
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
@@ -90,32 +90,12 @@ MINUTES: dict[Scale, int] = {"smoke": 10, "cpu": 10, "thesis": 120}
 #: the contest's own training.
 TUNING_MINUTES: dict[Scale, int] = {"smoke": 10, "cpu": 10, "thesis": 25}
 _STEPS_AN_EPOCH = 919
-_SMOKE_STEPS = 4
-SMOKE = (
-    "data.corpus=digits", "data.num_train=24", "data.num_validation=8", "data.num_test=8", "data.batch_chars=null",
-    "data.batch_size=8", "data.num_buckets=1", "training.jit_compile=false",
+_EVALUATIONS = 6  # on the validation set, approximately
+#: How the validation set is measured. No other measurements take time of the training.
+VALIDATION = (
+    f"training.early_stopping_metric={SELECTED_BY}", "evaluation.continuous_every_seconds=null",
+    "evaluation.max_sentences=500",
 )  # fmt: skip
-# No other measurements take time of the training.
-_WATCHED = ("evaluation.continuous_every_seconds=null", "evaluation.max_sentences=500")
-
-
-def length_settings(scale: Scale, steps: int, steps_an_epoch: int, evaluations: int = 6) -> tuple[str, ...]:
-    """The settings for the length of a training, and for its evaluations on the validation set.
-
-    Args:
-        scale: "smoke" trains a few steps.
-        steps: number of steps.
-        steps_an_epoch: number of steps in an epoch.
-        evaluations: approximate number of evaluations.
-    """
-    if scale == "smoke":
-        steps, steps_an_epoch = _SMOKE_STEPS, 3
-    epochs = math.ceil(steps / steps_an_epoch)
-    return (
-        f"training.max_steps={steps}", f"training.epochs={epochs}",
-        f"evaluation.every_epochs={max(1, round(epochs / evaluations))}",
-        f"training.early_stopping_metric={SELECTED_BY}", *_WATCHED,
-    )  # fmt: skip
 
 
 def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> TrainingRun:
@@ -130,11 +110,12 @@ def training_of(system: str, scale: Scale, choice: Choice, minutes: int) -> Trai
     model = (SYSTEMS | ATTENTIONS)[system]
     settings = (
         f"model.dropout={choice.dropout}", f"training.learning_rate={choice.learning_rate}",
-        *length_settings(scale, round(model.steps_a_minute * minutes), _STEPS_AN_EPOCH), *model.settings,
+        *length_settings(scale, round(model.steps_a_minute * minutes), _STEPS_AN_EPOCH, _EVALUATIONS), *VALIDATION,
+        *model.settings,
     )  # fmt: skip
     together = f"contest-{system.lower().replace(', ', '-')}-{choice.dropout:g}-{choice.learning_rate:g}"
     return TrainingRun(
-        f"{together}-{minutes}", model.preset, settings + (SMOKE + model.smoke if scale == "smoke" else ()),
+        f"{together}-{minutes}", model.preset, settings + (SMOKE_CORPUS + model.smoke if scale == "smoke" else ()),
         together=together, cost=minutes,
     )  # fmt: skip
 
