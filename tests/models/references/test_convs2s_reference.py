@@ -5,19 +5,15 @@ import pytest
 
 from bytenet.config.families.convs2s import ConvS2SConfig
 
-from ...contract.cases import CASES, Case, draw_sentences, narrow, parametrize
-from ...contract.traced_model import traced
-from .numpy_weights import softmax, weights_by_path
+from ...contract.cases import CASES, Case, narrow, parametrize
+from .numpy_network import NumpyNetwork, check_logits, softmax
 
 HALF = np.sqrt(0.5)
 
 
-class Reference:
-    """One sentence pair at a time, in double precision. It looks up the weights of a model by their paths."""
-
+class ConvS2SNetwork(NumpyNetwork):
     def __init__(self, model):
-        self.weights = weights_by_path(model)
-        self.config = model.config
+        super().__init__(model)
         self.is_code = model.config.equations == "code"
 
     def logits(self, source_ids, target_ids):
@@ -85,8 +81,4 @@ CONVS2S_CASES = [case for case in CASES if case.config.family == "convs2s"] + [
 @parametrize(CONVS2S_CASES)
 @pytest.mark.parametrize("lengths", [(9, 12), (1, 7)])
 def test_model_equals_the_network_in_numpy(case, lengths):
-    net = traced(case.config)
-    source, target = draw_sentences(lengths)
-    expected = Reference(net.model).logits(source, target)
-    assert np.std(expected) > 0.1
-    np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=1e-4)
+    check_logits(ConvS2SNetwork, case.config, lengths)
