@@ -113,6 +113,20 @@ def without_validation(tmp_path) -> tuple[str, ...]:
 
 
 @pytest.fixture
+def val_losses(monkeypatch):
+    """Lets the evaluations of the validation set give these losses, in their order."""
+
+    def give(*losses):
+        values = iter(losses)
+        monkeypatch.setattr(
+            "bytenet.training.validation.Validator.whole_set",
+            lambda self: ({"val_loss": next(values)}, [""] * len(self.pairs)),
+        )
+
+    return give
+
+
+@pytest.fixture
 def unmeasured(monkeypatch):
     """The validation set is not translated, and the loss on it is always 1."""
     monkeypatch.setattr(

@@ -106,20 +106,6 @@ def test_max_steps_ends_a_run_in_the_middle_of_an_epoch(smallest_config, pool, t
     assert read_csv_log(folder.metrics_path)["step"] == [3, 4]
 
 
-@pytest.fixture
-def val_losses(monkeypatch):
-    """Lets the evaluations of the validation set give these losses, in their order."""
-
-    def give(*losses):
-        values = iter(losses)
-        monkeypatch.setattr(
-            "bytenet.training.validation.Validator.whole_set",
-            lambda self: ({"val_loss": next(values)}, [""] * len(self.pairs)),
-        )
-
-    return give
-
-
 def test_evaluations_inside_of_epochs_keep_the_best_model(
     smallest_config, val_losses, eagerly, model_weights, tmp_path
 ):

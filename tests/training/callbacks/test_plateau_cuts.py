@@ -22,20 +22,6 @@ FAST = (
 NAG = ("training.optimizer=nag", "training.optimizer_arguments={momentum: 0.5}")
 
 
-@pytest.fixture
-def scores(monkeypatch):
-    """Sets the validation losses of the next evaluations."""
-
-    def set_losses(*losses):
-        values = iter(losses)
-        monkeypatch.setattr(
-            "bytenet.training.validation.Validator.whole_set",
-            lambda self: ({"val_loss": next(values)}, [""] * len(self.pairs)),
-        )
-
-    return set_losses
-
-
 @pytest.mark.parametrize(
     ("settings", "scores", "expected"),
     [
@@ -61,10 +47,10 @@ def test_epochs_with_a_cut(settings, scores, expected):
     assert plateau.cuts == len(expected)
 
 
-def test_run_of_the_fast_rule_ends_below_the_least_rate(smallest_config, scores, pool, tmp_path, capsys):
+def test_run_of_the_fast_rule_ends_below_the_least_rate(smallest_config, val_losses, pool, tmp_path, capsys):
     settings = (*FAST, "training.epochs=9", "training.learning_rate=0.25", "training.min_learning_rate=1e-4")
     config = smallest_config(*settings, *NAG)
-    scores(3.0, 2.0, 2.1, 1.9, 1.8, 1.7, 1.6)
+    val_losses(3.0, 2.0, 2.1, 1.9, 1.8, 1.7, 1.6)
     folder = train(config, tmp_path / "run", models=pool)
     # The log shows the rate of the next step.
     rates = [0.25, 0.25, 0.025, 0.0025, 0.00025, 0.000025]
@@ -78,14 +64,14 @@ def test_run_of_the_fast_rule_ends_below_the_least_rate(smallest_config, scores,
     assert read_csv_log(folder.metrics_path)["epoch"] == [1, 2, 3, 4, 5, 6]
 
     # The next run with this model starts at its own rate.
-    scores(3.0, 2.0)
+    val_losses(3.0, 2.0)
     other = train(smallest_config(*settings, *NAG, "training.epochs=2"), tmp_path / "other", models=pool)
     assert read_csv_log(other.metrics_path)["learning_rate"] == pytest.approx([0.25, 0.25], rel=1e-5)
 
 
 @pytest.mark.parametrize(("rule", "step"), [("fast", 7), pytest.param("best", 5, marks=pytest.mark.thorough)])
 def test_run_stopped_after_a_cut_resumes_bit_identical(
-    smallest_config, equal_final_states, scores, eagerly, interrupted, tmp_path, rule, step
+    smallest_config, equal_final_states, val_losses, eagerly, interrupted, tmp_path, rule, step
 ):
     losses = (3.0, 2.0, 2.1, 1.9)
     config = smallest_config(
@@ -93,12 +79,12 @@ def test_run_stopped_after_a_cut_resumes_bit_identical(
         "data.num_train=32",
     )  # fmt: skip
     assert config.data.batch_size == 16  # two steps an epoch
-    scores(*losses)
+    val_losses(*losses)
     train(config, tmp_path / "unbroken")
-    scores(*losses[:3])
+    val_losses(*losses[:3])
     with interrupted(step), pytest.raises(KeyboardInterrupt):
         train(config, tmp_path / "stopped")
-    scores(*losses[step // 2 :])
+    val_losses(*losses[step // 2 :])
     train(config, tmp_path / "stopped", resume=True)
     state, _ = equal_final_states(tmp_path / "stopped", tmp_path / "unbroken")
     assert state["plateaus"]["forward"]["cuts"] == (2 if rule == "fast" else 1)
@@ -111,9 +97,9 @@ def test_run_stopped_after_a_cut_resumes_bit_identical(
 @pytest.mark.parametrize(
     "end", [("training.max_steps=3",), ("training.epochs=3", "evaluation.every_epochs=2")], ids=["in an epoch", "epoch"]
 )
-def test_evaluation_that_only_the_end_of_a_run_asks_for_cuts_nothing(smallest_config, scores, eagerly, tmp_path, end):
+def test_evaluation_that_only_the_end_of_a_run_needs_cuts_nothing(smallest_config, val_losses, eagerly, tmp_path, end):
     config = smallest_config(*FAST, "data.num_train=32", *end)  # two steps an epoch
-    scores(2.0, 3.0)
+    val_losses(2.0, 3.0)
     log = read_csv_log(train(config, tmp_path / "run").metrics_path)
     assert log["val_loss"][-2:] == [2.0, 3.0]
     assert log["learning_rate"][-2:] == pytest.approx([config.training.learning_rate] * 2)

@@ -1,6 +1,5 @@
 """Accumulated gradients make the update of their weighted mean."""
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,14 +8,10 @@ from keras.ops import convert_to_numpy
 from bytenet.config import TrainingConfig
 from bytenet.training.optimizers.choice import make_optimizer
 
-SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
+from .small_weights import SHAPES, make_weights
+
 # The weights of the batches of three updates.
 GROUPS = ([5.0, 1.0, 3.0], [2.0, 2.0, 7.0], [4.0])
-
-
-def make_weights():
-    random = np.random.default_rng(0)
-    return [keras.Variable(random.normal(size=shape).astype("float32")) for shape in SHAPES]
 
 
 def make(name, accumulate, arguments=None):

@@ -9,17 +9,7 @@ from keras.ops import convert_to_numpy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.schedules import WarmupDecay
 
-SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
-
-
-def make_weights():
-    random = np.random.default_rng(0)
-    return [keras.Variable(random.normal(size=shape).astype("float32")) for shape in SHAPES]
-
-
-def gradients_of_steps(num_steps, scale=1.0):
-    random = np.random.default_rng(1)
-    return [[scale * random.normal(size=shape).astype("float32") for shape in SHAPES] for _ in range(num_steps)]
+from .small_weights import SHAPES, gradients_of_steps, make_weights
 
 
 def run(optimizer, all_gradients, after_step=lambda weights: None):

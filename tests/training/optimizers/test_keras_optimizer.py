@@ -15,7 +15,8 @@ from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.optimizers.schedules import WarmupDecay
 
-SHAPES = [(3, 2, 4), (4,), (), (1, 5)]
+from .small_weights import SHAPES, gradients_of_steps, make_weights
+
 NESTEROV = {"momentum": 0.8, "nesterov": True}
 KINDS = {
     "sgd": (keras.optimizers.SGD, NESTEROV),
@@ -28,16 +29,6 @@ NAMES = [
     "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw", "ftrl", "keras_adam", "lamb", "lion", "muon",
     "nadam", "nag", "rmsprop", "schedulefreeadamw", "sgd",
 ]  # fmt: skip
-
-
-def make_weights():
-    random = np.random.default_rng(0)
-    return [keras.Variable(random.normal(size=shape).astype("float32")) for shape in SHAPES]
-
-
-def gradients_of_steps(num_steps):
-    random = np.random.default_rng(1)
-    return [[random.normal(size=shape).astype("float32") for shape in SHAPES] for _ in range(num_steps)]
 
 
 def run(optimizer, all_gradients, weights=None):
