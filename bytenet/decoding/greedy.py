@@ -41,6 +41,4 @@ def greedy_search(
     def likeliest(logits, position):
         return tf.argmax(logits, axis=-1, output_type=tf.int32), tf.reduce_max(logits, axis=-1)
 
-    return symbol_by_symbol(
-        model, source_ids, likeliest, 1, max_length, length_limits, forbidden_ids, min_length
-    )  # fmt: skip
+    return symbol_by_symbol(model, source_ids, likeliest, 1, max_length, length_limits, forbidden_ids, min_length)

@@ -96,9 +96,7 @@ class ByteNet(TranslationModel):
     @property
     def parts(self):
         encoder, decoder = (self.dim,), (self.decoder_dim,)
-        return {
-            "source_embedding": (), "target_embedding": (), "encoder": encoder, "decoder": decoder, "head": decoder
-        }  # fmt: skip
+        return {"source_embedding": (), "target_embedding": (), "encoder": encoder, "decoder": decoder, "head": decoder}
 
     def make_last_sets_identity(self, number: int):
         """Make the last sets of both halves the identity, until training.

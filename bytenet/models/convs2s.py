@@ -60,9 +60,7 @@ class ConvS2S(TranslationModel):
         for side, has_positions in (("source", config.source_positions), ("target", config.target_positions)):
             embedding = ZeroPaddedEmbedding(vocab_size, config.dim, _normal(), name=f"{side}_embedding", dtype=policy)
             kind = "learned" if has_positions else "none"
-            positions = PositionEncoding(
-                kind, config.max_positions, _normal(), name=f"{side}_positions", dtype=policy
-            )  # fmt: skip
+            positions = PositionEncoding(kind, config.max_positions, _normal(), name=f"{side}_positions", dtype=policy)
             setattr(self, f"{side}_embedding", embedding)
             setattr(self, f"{side}_positions", positions)
             setattr(self, f"{side}_dropout", make_dropout(config.dropout, name=f"{side}_dropout", dtype=policy))
@@ -72,7 +70,7 @@ class ConvS2S(TranslationModel):
         }  # fmt: skip
         self.encoder = GatedStack(
             config.encoder_widths, config.encoder_kernel_sizes, config.dim, name="encoder", **layers
-        )  # fmt: skip
+        )
         self.decoder = GatedStack(
             config.decoder_widths, config.decoder_kernel_sizes, config.output_dim, causal=True,
             attention_layers=config.attending_layers, attention_dim=config.dim, name="decoder", **layers,
@@ -166,7 +164,7 @@ class ConvS2S(TranslationModel):
                     inputs.append(outputs)
                     outputs = block.step(
                         outputs, embedded, _attention_memory(memory), from_past_of_block, block_kernels
-                    )  # fmt: skip
+                    )
                 state = self._rings.write(state, position, inputs)
                 outputs = decoder.output_map.step(outputs, output_kernel)
             return self._logits(outputs, head_kernel), state

@@ -180,7 +180,7 @@ class RecurrentTranslator(TranslationModel):
         masked_ids = source_ids if self.config.mask_padding else None
         encoded, states = self.encoder(
             embedded, mask=None if masked_ids is None else masked_ids != 0, training=training
-        )  # fmt: skip
+        )
         if order is not None:  # attention sees the symbols in the order of the source
             encoded = ops.take_along_axis(encoded, order[..., None], axis=1)
         return self.decoder.remember(encoded, states, masked_ids)

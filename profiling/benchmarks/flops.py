@@ -85,9 +85,7 @@ def _operation_flops(operation: tf.Operation) -> int:
 
 def _inner_flops(operation: tf.Operation) -> int:
     """Operations of the functions that an operation calls, times the number of calls."""
-    names = [
-        value.func.name for value in operation.node_def.attr.values() if value.WhichOneof("value") == "func"
-    ]  # fmt: skip
+    names = [value.func.name for value in operation.node_def.attr.values() if value.WhichOneof("value") == "func"]
     names += [function.name for value in operation.node_def.attr.values() for function in value.list.func]
     graphs = [function_graph(operation.graph, name) for name in names if name]
     flops = sum(graph_flops(graph) for graph in graphs if graph is not None)

@@ -107,9 +107,8 @@ def _gaps(trace: Trace, seconds_of: dict[Operation, float]) -> Gaps:
         seconds for operation, seconds in seconds_of.items() if not operation.path and operation.kind != INPUT
     )
     ungrouped = sum(
-        seconds for operation, seconds in seconds_of.items()
-        if operation.path and set(operation.place[:3]) == {"other"}
-    )  # fmt: skip
+        seconds for operation, seconds in seconds_of.items() if operation.path and set(operation.place[:3]) == {"other"}
+    )
     fused = 0.0
     mixed, misplaced = dict.fromkeys(LEVELS, 0.0), dict.fromkeys(LEVELS, 0.0)
     for operation, seconds in seconds_of.items():

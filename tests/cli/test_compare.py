@@ -78,9 +78,7 @@ def test_one_system_gives_one_table_and_no_difference(invoke, files):
 def test_files_with_the_same_name_are_shown_with_their_paths(invoke, files):
     (files / "other").mkdir()
     (files / "other" / "a").write_text("The cat sleeps.\nTwo dogs play.\n")
-    result = invoke(
-        compare, files / "a", files / "other" / "a", "--reference", files / "reference", "--bootstrap", 0,
-    )  # fmt: skip
+    result = invoke(compare, files / "a", files / "other" / "a", "--reference", files / "reference", "--bootstrap", 0)
     assert f"{files}/a" in result.stdout.replace("\\", "")
     assert f"{files}/other/a" in result.stdout.replace("\\", "")
 

@@ -24,7 +24,7 @@ _ALIASES = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
         ("model: {dim: !!timestamp x}", "could not determine a constructor for the tag 'tag:yaml.org,2002:timestamp'"),
         ("model: {dim: !!binary aGk=}", "could not determine a constructor"),
         ("model: {dim: !!python/object/apply:os.system [x]}", "could not determine a constructor"),
-        ("data: {corpus: files, train_source: \"a\\0b\", train_target: a}", "my.yaml:1: 'a\\x00b' has a NUL"),
+        ('data: {corpus: files, train_source: "a\\0b", train_target: a}', "my.yaml:1: 'a\\x00b' has a NUL"),
         ('data: {corpus: "\\ud800"}', "half a surrogate pair"),
         ("model: {variant: [a]}", "variant is ['a'], but should be a valid string."),
         ("model: {family: [a]}", "model.family is ['a'], but should be one of bytenet"),
@@ -33,7 +33,7 @@ _ALIASES = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
         ("training: {epochs: " + "9" * 300 + "}", "but should be less than or equal to 4294967295."),
         ("model: {? [a, b] : c}", "there is no setting"),
     ],
-)  # fmt: skip
+)
 def test_the_message_says_what_is_wrong(text, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.yaml").write_text(text)

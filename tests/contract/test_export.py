@@ -44,7 +44,7 @@ def translator_of(case: Case, beam_size: int = 3) -> Translator:
     assert vocabulary.size == VOCAB_SIZE
     return Translator(
         varied(case.config), vocabulary, beam_size, max_length=MAX_LENGTH, jit_compile=False, batch_size=16
-    )  # fmt: skip
+    )
 
 
 @cache

@@ -167,9 +167,7 @@ def test_maximum_length_below_one_is_refused(search):
 
 @every_family
 def test_beam_of_one_equals_greedy_search(case):
-    run = partial(
-        beam_search, varied(case.config), beam_size=1, max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
-    )  # fmt: skip
+    run = partial(beam_search, varied(case.config), beam_size=1, max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS)
     result = tf.function(run, autograph=False)(pad(SENTENCES), length_limits=LENGTH_LIMITS)
     assert_same_hypotheses(as_numpy(result), result_of(case, "greedy"))
 

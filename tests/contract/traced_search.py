@@ -41,9 +41,7 @@ SEARCHES = {
 @cache
 def graph_of(case: Case, search: str, jit_compile: bool = False) -> Callable[..., SearchResult]:
     """The search as a graph for any number of sentences of any length."""
-    run = partial(
-        SEARCHES[search].run, varied(case.config), max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS
-    )  # fmt: skip
+    run = partial(SEARCHES[search].run, varied(case.config), max_length=MAX_LENGTH, forbidden_ids=FORBIDDEN_IDS)
     return tf.function(
         lambda source_ids, length_limits: run(source_ids, length_limits=length_limits),
         input_signature=[tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([None], tf.int32)],

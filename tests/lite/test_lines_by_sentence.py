@@ -56,10 +56,7 @@ def test_a_line_is_answered_before_the_next_one_is_read():
         assert len(read) == number
 
 
-@given(
-    lines=st.lists(st.text("aB. ?,\u200b")), max_chars=st.none() | st.integers(1, 9),
-    window=st.integers(1, 5),
-)  # fmt: skip
+@given(lines=st.lists(st.text("aB. ?,\u200b")), max_chars=st.none() | st.integers(1, 9), window=st.integers(1, 5))
 def test_every_line_has_an_answer_however_many_sentences_are_read_ahead(lines, max_chars, window):
     def in_windows(sentences):
         while chunk := list(islice(sentences, window)):

@@ -68,9 +68,7 @@ def test_layers_and_contexts_of_the_paper():
         return sum(size - 1 for size in kernel_sizes) + 1
 
     layers = {variant: len(ConvS2SConfig(variant=variant).encoder_widths) for variant in PAPER[:5]}
-    assert layers == {
-        "wmt16_en_ro": 20, "wmt14_en_de": 15, "wmt14_en_fr": 15, "ablation": 13, "summarisation": 6,
-    }  # fmt: skip
+    assert layers == {"wmt16_en_ro": 20, "wmt14_en_de": 15, "wmt14_en_fr": 15, "ablation": 13, "summarisation": 6}
     assert context(ConvS2SConfig(variant="wmt14_en_fr").encoder_kernel_sizes) == 27
     ablation = ConvS2SConfig(variant="ablation")
     assert context(ablation.encoder_kernel_sizes) == 27

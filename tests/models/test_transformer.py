@@ -115,9 +115,7 @@ def test_padding_becomes_unlikely_with_a_tied_softmax():
 
 
 def test_gain_of_the_last_normalization_scales_the_stack():
-    stack = AttentionStack(
-        1, "post", heads=2, head_dim=4, feed_forward_dim=8, dtype="float32", name="stack"
-    )  # fmt: skip
+    stack = AttentionStack(1, "post", heads=2, head_dim=4, feed_forward_dim=8, dtype="float32", name="stack")
     stack.build((None, None, 8))
     inputs = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")
     before, _ = stack(inputs, causal_offsets(5, "float32"))
@@ -182,10 +180,8 @@ def test_first_embeddings_have_variance_1_and_first_logits_are_small(tied):
     keras.utils.set_random_seed(1)
     model = build_model(TransformerConfig(positions="learned", tied_embeddings=tied), vocab_size=300)
     scaled = {
-        weight.path: convert_to_numpy(weight).std() * 128**0.5
-        for weight in model.weights
-        if weight.name == "table"
-    }  # fmt: skip
+        weight.path: convert_to_numpy(weight).std() * 128**0.5 for weight in model.weights if weight.name == "table"
+    }
     assert len(scaled) == (3 if tied == "all" else 4)
     assert [*scaled.values()] == pytest.approx([1.0] * len(scaled), rel=0.03)
     logits = model({"source_ids": np.arange(2, 22)[None], "target_ids": np.arange(30, 50)[None]})

@@ -141,9 +141,7 @@ def test_a_run_without_validation_pairs_saves_its_model_inside_of_epochs(
     monkeypatch.setattr(
         "bytenet.training.callbacks.whole_set_evaluation.save_model", lambda model, path: saved.append(path)
     )
-    config = smallest_config(
-        *without_validation, "data.batch_size=1", "training.epochs=1", "evaluation.every_steps=1"
-    )  # fmt: skip
+    config = smallest_config(*without_validation, "data.batch_size=1", "training.epochs=1", "evaluation.every_steps=1")
     train(config, tmp_path / "run")
     assert len(saved) == 3
 

@@ -62,9 +62,8 @@ def serving(
         raise click.UsageError("There is no text: all lines are blank.")
     options = [] if beam_size is None else ["--beam-size", str(beam_size)]
     cost = measure_serving(
-        model, texts, config.data.languages, clients, seconds, options,
-        say=lambda line: click.echo(line, err=True),
-    )  # fmt: skip
+        model, texts, config.data.languages, clients, seconds, options, say=lambda line: click.echo(line, err=True)
+    )
     if as_json:
         click.echo(json.dumps(asdict(cost) | {"speedup": cost.speedup}, indent=2))
         return

@@ -8,9 +8,7 @@ from bytenet.config.checks import Layers, Positive, checked
 from bytenet.config.model import ModelConfig
 
 _LSTM = {"embedding_dim": 128}
-_GRU = {
-    "embedding_dim": 128, "encoder_cell": "gru", "decoder_cell": "gru", "encoder_layers": 1, "decoder_layers": 1,
-}  # fmt: skip
+_GRU = {"embedding_dim": 128, "encoder_cell": "gru", "decoder_cell": "gru", "encoder_layers": 1, "decoder_layers": 1}
 _MADSEN = {
     "decoder": "madsen", "encoder_cell": "rnn", "decoder_cell": "gru", "encoder_layers": 3, "decoder_layers": 2,
     "dim": 20, "directions": "both", "meeting": "end",

@@ -35,7 +35,7 @@ class AlignedCell(keras.layers.Layer):
         super().__init__(**pop_layer_arguments(arguments))
         self.cell = RecurrentCell(
             kind, units, initializer=initializer, name="recurrent_cell", dtype=self.dtype_policy, **arguments
-        )  # fmt: skip
+        )
         self.alignment = SourceAlignment(
             "additive", attention_units, initializer=initializer, name="alignment", dtype=self.dtype_policy
         )

@@ -62,9 +62,7 @@ class SourceAttention(keras.layers.Layer):
         Returns:
             float `(batch, T, channels)`, and the weights, float `(batch, heads, T, S)`.
         """
-        context, weights = self.attention(
-            self.positions(self.norm(inputs)), keys, values, offsets, training=training
-        )  # fmt: skip
+        context, weights = self.attention(self.positions(self.norm(inputs)), keys, values, offsets, training=training)
         return inputs + apply_dropout(self.dropout, context, training), weights
 
     def make_identity(self):
@@ -124,7 +122,7 @@ class AttendingStack(ResidualStack):
         self.window = SourceWindow(radius, slope)
         self.memory_norm: Any = make_normalization(
             "layer", epsilon, scale=True, name="memory_normalization", dtype=policy
-        )  # fmt: skip
+        )
         self.memory_positions = PositionEncoding("sinusoidal", name="memory_positions", dtype=policy)
         self.attentions = [
             SourceAttention(
@@ -171,7 +169,7 @@ class AttendingStack(ResidualStack):
                     if place is not None:
                         outputs, weights = self.attentions[place](
                             outputs, keys[place], values[place], offsets, training=training
-                        )  # fmt: skip
+                        )
                         all_weights.append(weights)
         return outputs, all_weights
 

@@ -23,9 +23,7 @@ _SMOKE = (
     "model.num_sets=1", "evaluation.continuous_batch_size=16", "evaluation.continuous_every_steps=2",
 )  # fmt: skip
 # The validation set is the thesis's test set. The last model is kept, so the set selects nothing.
-_FULL = (
-    "evaluation.continuous_batch_size=128", "evaluation.continuous_every_steps=45", "evaluation.every_epochs=301",
-)  # fmt: skip
+_FULL = ("evaluation.continuous_batch_size=128", "evaluation.continuous_every_steps=45", "evaluation.every_epochs=301")
 
 SETTINGS = ("thesis", "default")
 _OF_CODE = "code"

@@ -168,9 +168,7 @@ def _conditions_text(results: Sequence[PublishedResult], common: Mapping[str, st
 
 
 def _verdict_table(experiments: Sequence[Experiment], results: Sequence[PublishedResult], folder: str) -> str:
-    header = (
-        "", "quantity", "thesis", "measured", "95 % interval over seeds", "seeds", "size", "evidence", "verdict",
-    )  # fmt: skip
+    header = ("", "quantity", "thesis", "measured", "95 % interval over seeds", "seeds", "size", "evidence", "verdict")
     rows = {result.experiment.name: _verdict_rows(result, folder) for result in results}
     return table(
         header,

@@ -26,9 +26,7 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.requests = Counter(
-            "bytenet_requests", "Answered requests.", ["path", "status"], registry=self.registry
-        )  # fmt: skip
+        self.requests = Counter("bytenet_requests", "Answered requests.", ["path", "status"], registry=self.registry)
         self.seconds = Histogram(
             "bytenet_request_seconds", "Time to the end of an answer.", ["path"], registry=self.registry
         )

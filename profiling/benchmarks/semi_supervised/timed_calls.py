@@ -67,9 +67,7 @@ class WholeSteps:
     def run(self) -> float:
         """Train on every combination with `fit`, as often as a turn says, and return the seconds of a mean step."""
         times = StepTimes()
-        self.pair.fit(
-            self._dataset, steps_per_epoch=self.steps_a_turn, shuffle=False, verbose=0, callbacks=[times]
-        )  # fmt: skip
+        self.pair.fit(self._dataset, steps_per_epoch=self.steps_a_turn, shuffle=False, verbose=0, callbacks=[times])
         return float(np.reshape(times.seconds, (self.rounds, -1)).mean(axis=0) @ self._shares)
 
     def warm_up(self, seconds_a_turn: float) -> None:

@@ -124,7 +124,7 @@ ENTRIES = {
     "Corpus": lambda lines: Corpus("own", Pairs([], []), None, None, "de", "en", lines).monolingual_source,
     "character_counts": character_counts,
     "comparable": comparable,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

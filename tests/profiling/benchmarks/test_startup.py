@@ -62,9 +62,7 @@ def test_failed_run_gives_its_last_lines(monkeypatch, tmp_path):
         "The training of digits training.epochs=2 training.jit_compile=false ended before its first step. "
         "Its last lines:"
     )
-    assert last_lines == [
-        *(f"line {number}" for number in range(12, 21)), f"asked for: {startup.__name__} digits",
-    ]  # fmt: skip
+    assert last_lines == [*(f"line {number}" for number in range(12, 21)), f"asked for: {startup.__name__} digits"]
 
 
 @pytest.fixture

@@ -55,9 +55,7 @@ def test_nested_help_counts_for_the_first_operation(raw_trace):
 
 
 def test_waiting_does_not_count_as_work(raw_trace):
-    trace = interpret(
-        raw_trace(("/host:CPU", "t", [("ExecutorState::Process", 0, 5), ("BlockUntilReady", 1, 4)]))
-    )  # fmt: skip
+    trace = interpret(raw_trace(("/host:CPU", "t", [("ExecutorState::Process", 0, 5), ("BlockUntilReady", 1, 4)])))
     assert seconds_by_kind(trace) == pytest.approx({"runtime": 2})
 
 

@@ -22,9 +22,7 @@ def test_trainings_from_elsewhere_are_not_repeated_and_keep_their_place(place, t
     assert record(tmp_path)["trainings"] == "2 of 4"
     trained = place("there", join_earlier=True)
     assert trained[2:] == [("there", "one", 1), ("there", "two", 2)]
-    assert rows(tmp_path) == [
-        ("small", 1, "there"), ("small", 2, "here"), ("large", 1, "here"), ("large", 2, "there"),
-    ]  # fmt: skip
+    assert rows(tmp_path) == [("small", 1, "there"), ("small", 2, "here"), ("large", 1, "here"), ("large", 2, "there")]
     assert "trainings" not in record(tmp_path)
 
 

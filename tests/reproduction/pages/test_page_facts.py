@@ -45,7 +45,7 @@ def test_changed_wording_keeps_the_facts_of_a_page(page_facts, old, new):
         ("1 of 5", "1 of six"),
         (ROW, ""),
     ],
-)  # fmt: skip
+)
 def test_changed_fact_is_detected(page_facts, old, new):
     assert old in PAGE
     assert page_facts(PAGE.replace(old, new)) != page_facts(PAGE)

@@ -104,7 +104,7 @@ def test_first_of_equal_texts_counts_regardless_of_null_symbols():
             [[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]],
             [[2, 2, 0, 0], [2, 0, 0, 0], [2, 2, 1, 0], [2, 0, 0, 2]],
         ]
-    )  # fmt: skip
+    )
     expected = [[True, False, True, False], [True, True, False, False], [True, True, True, False]]
     np.testing.assert_array_equal(first_of_equals(hypotheses), expected)
 

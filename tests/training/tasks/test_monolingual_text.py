@@ -91,9 +91,7 @@ def test_sentences_outside_the_limits_are_left_out_and_counted():
     assert (selected.texts, selected.outside_limits, selected.unknown_characters) == (["ab", "abc"], 3, 0)
 
 
-@pytest.mark.parametrize(
-    ("unknown", "kept"), [("symbol", ["abc", "cab"]), ("drop", ["abc", "abx", "cab", "xyz"])]
-)  # fmt: skip
+@pytest.mark.parametrize(("unknown", "kept"), [("symbol", ["abc", "cab"]), ("drop", ["abc", "abx", "cab", "xyz"])])
 def test_unknown_characters_exclude_a_sentence_unless_they_are_dropped(unknown, kept):
     vocabulary = Vocabulary.from_texts(PAIRS.source, PAIRS.target, unknown=unknown)
     of_corpus = corpus(["abc", "abx", "cab", "xyz"])

@@ -22,9 +22,7 @@ _WIDTH = 128
 
 
 def _stack(side: str, layers: int, kernel_size: int) -> tuple[str, str]:
-    return (
-        f"model.{side}_widths={[_WIDTH] * layers}", f"model.{side}_kernel_sizes={[kernel_size] * layers}",
-    )  # fmt: skip
+    return (f"model.{side}_widths={[_WIDTH] * layers}", f"model.{side}_kernel_sizes={[kernel_size] * layers}")
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,7 @@ EXPERIMENTS = (
         thesis="Not in the thesis.",
         needs=Needs(
             corpus="Multi30k",
-            time={
-                "smoke": "1 min, on Synthetic Digits", "cpu": "5 min after source-attention", "thesis": "as cpu"
-            },
+            time={"smoke": "1 min, on Synthetic Digits", "cpu": "5 min after source-attention", "thesis": "as cpu"},
         ),
         basis=Basis("trained, beyond the thesis", f"d = 128, steps of {MINUTES} minutes on two cores"),
         runs=lambda scale: [run_of(system, scale, MINUTES) for system in _SYSTEMS],
@@ -122,4 +120,4 @@ EXPERIMENTS = (
         labels=lambda scale: [label(system) for system in _SYSTEMS],
         measured_with=lambda scale: {"pairs": _PAIRS[scale], "farthest_offset": _FARTHEST},
     ),
-)  # fmt: skip
+)

@@ -96,9 +96,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
     return scores
 
 
-_MEANS = (
-    "val_bleu", "val_chrf", "minutes", "characters_a_second", "written_a_second", "length_ratio",
-)  # fmt: skip
+_MEANS = ("val_bleu", "val_chrf", "minutes", "characters_a_second", "written_a_second", "length_ratio")
 
 
 def plot(table: Table, path: Path) -> None:

@@ -85,7 +85,7 @@ def _news_verdicts(table: Table, scale: Scale) -> list[Verdict]:
             contradicts=scale != "smoke" and longest > 500,
             source="result-problems.tex:25",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _measure_europarl(work: Work) -> Table:

@@ -32,6 +32,4 @@ def greedy_scores_on(folder: "RunFolder", pairs: "Pairs", name: str) -> dict[str
 
     result = evaluate_run(folder, pairs, name, beam_size=1, batch_size=128, bootstrap=0)
     scores = {score.name: score.value for score in result.scores}
-    return {
-        "misclassification": scores["misclassification"], "loss": scores["bits-per-character"] * math.log(2),
-    }  # fmt: skip
+    return {"misclassification": scores["misclassification"], "loss": scores["bits-per-character"] * math.log(2)}

@@ -21,9 +21,9 @@ THESIS_RATES: dict[str, list[float]] = thesis_numbers("speed")["rates"]
 
 def rates(table: Table, model: str, devices: int) -> np.ndarray:
     """Observations per second of each turn."""
-    return np.array([
-        row["observations_a_second"] for row in table if (row["model"], row["devices"]) == (model, devices)
-    ])  # fmt: skip
+    return np.array(
+        [row["observations_a_second"] for row in table if (row["model"], row["devices"]) == (model, devices)]
+    )
 
 
 def device_counts(table: Table) -> list[int]:

@@ -31,9 +31,8 @@ def test_unseen_sequences_are_not_in_training_or_test_sets():
 def test_candidates_differ_from_the_preset_only_in_their_settings(name):
     labels = [row["settings"] for row in EXPERIMENT.labels("cpu") if row["problem"] == name]
     runs = [
-        run for run, row in zip(EXPERIMENT.runs("cpu"), EXPERIMENT.labels("cpu"), strict=True)
-        if row["problem"] == name
-    ]  # fmt: skip
+        run for run, row in zip(EXPERIMENT.runs("cpu"), EXPERIMENT.labels("cpu"), strict=True) if row["problem"] == name
+    ]
     preset, *others = (run.config(2) for run in runs)
     for label, config in zip(labels[1:], others, strict=True):
         stated = {setting.partition("=")[0] for setting in PROBLEMS[name].candidates[label]}
