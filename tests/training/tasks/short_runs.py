@@ -70,9 +70,9 @@ def run_and_stop(name, config, step, **options):
 """
 
 
-def run_script(script, folder, *arguments):
+def run_script(script, folder):
     done = subprocess.run(
-        [sys.executable, "-c", RUNS + script, *arguments], capture_output=True, text=True, timeout=1500, cwd=folder
+        [sys.executable, "-c", RUNS + script], capture_output=True, text=True, timeout=1500, cwd=folder
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return folder

@@ -55,24 +55,23 @@ settings = [
 ]
 both = 'training.devices=["CPU:0","CPU:1"]'
 placements = {"one": [], "apart": [both, "semi_supervised.placement=apart"], "replicated": [both]}
-for name in sys.argv[1:]:
+for name, placement in placements.items():
     tf.config.run_functions_eagerly(name == "one")  # two steps are quicker without tracing
-    run(name, config(*settings, *placements[name]), more_callbacks=[Recorder(name)])
+    run(name, config(*settings, *placement), more_callbacks=[Recorder(name)])
 """
 
 
-@pytest.fixture(scope="module", params=["apart", "replicated"])
-def placement(request):
-    """Each of two devices has its own translator, or both share each batch."""
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def devices(placement, tmp_path_factory):
-    """Folders of the same two steps on one device, and on two devices with this placement."""
-    return run_script(DEVICES, tmp_path_factory.mktemp("devices"), "one", placement)
+def devices(tmp_path_factory):
+    """Folders of the same two steps on one device, and on two devices with each placement."""
+    return run_script(DEVICES, tmp_path_factory.mktemp("devices"))
 
 
+# Each of two devices has its own translator, or both share each batch.
+of_two_devices = pytest.mark.parametrize("placement", ["apart", "replicated"])
+
+
+@of_two_devices
 def test_losses_gradients_and_weights_on_two_devices_equal_one_device(devices, final_state, placement):
     _, arrays = final_state(devices / "one")
     _, others = final_state(devices / placement)
@@ -93,6 +92,7 @@ def test_losses_gradients_and_weights_on_two_devices_equal_one_device(devices, f
         assert two == pytest.approx(one, rel=1e-5), name
 
 
+@of_two_devices
 def test_each_translator_is_on_its_device_or_on_both(devices, placement):
     report = json.loads((devices / placement / "devices.json").read_text())
     assert report["replicas"] == {"apart": 1, "replicated": 2}[placement]
@@ -102,7 +102,6 @@ def test_each_translator_is_on_its_device_or_on_both(devices, placement):
             assert device.endswith(f"device:CPU:{number}")
 
 
-@pytest.mark.parametrize("placement", ["apart"], indirect=True)
 def test_each_translator_computes_on_its_device(devices):
     """Both translators do the same work for pairs. For source text, the forward translator also searches."""
     products = json.loads((devices / "apart" / "devices.json").read_text())["products"]
