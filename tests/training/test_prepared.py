@@ -86,7 +86,9 @@ class _StoppedError(Exception):
     """The end of a process."""
 
 
-def test_stopped_fit_goes_on_to_the_same_end(smallest_config, prepared, tmp_path, equal_final_states, model_weights):
+def test_stopped_fit_goes_on_to_the_same_end(
+    smallest_config, prepared, tmp_path, equal_final_states, model_weights, eagerly
+):
     overrides = ("model.dropout=0.2", "training.ema_momentum=0.5", "training.epochs=3")
     whole = prepared("whole", *overrides)
     stopped = prepare(smallest_config(*overrides), tmp_path / "stopped").run
@@ -109,7 +111,7 @@ def test_stopped_fit_goes_on_to_the_same_end(smallest_config, prepared, tmp_path
     assert lines[-1] == "This run is finished. To train on, set a larger training.epochs than 3 in its config.yaml."
 
 
-def test_training_ends_after_the_last_step_and_measures_when_it_is_due(prepared):
+def test_training_ends_after_the_last_step_and_measures_when_it_is_due(prepared, eagerly):
     run = prepared("run", "training.epochs=9", "training.max_steps=8", "evaluation.every_epochs=2")
     rows = read_csv_log(run.metrics_path)
     assert rows["step"] == [3, 6, 8]
@@ -119,7 +121,7 @@ def test_training_ends_after_the_last_step_and_measures_when_it_is_due(prepared)
     assert environment["devices"]
 
 
-def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch):
+def test_model_with_the_lowest_loss_is_kept(prepared, monkeypatch, eagerly):
     overrides = ("training.keep_model=best", "training.early_stopping_metric=val_loss", "training.epochs=3")
     saved: list[float] = []
     monkeypatch.setattr(
@@ -184,7 +186,7 @@ def test_damaged_pairs_are_named(smallest_config, tmp_path):
         fit_prepared(folder.run)
 
 
-def test_loss_that_is_not_finite_ends_the_training(smallest_config, tmp_path):
+def test_loss_that_is_not_finite_ends_the_training(smallest_config, tmp_path, eagerly):
     config = smallest_config("training.clip_norm=null", "training.optimizer=sgd", "training.learning_rate=1e30")
     run = prepare(config, tmp_path / "run").run
     with pytest.raises(InputError, match=r"Set a lower training\.learning_rate"):
@@ -209,7 +211,7 @@ def test_validation_has_as_many_sentences_as_the_setting_says(smallest_config, t
     assert len(prepare(smallest_config("evaluation.max_sentences=3"), tmp_path / "run").validation()) == 3
 
 
-def test_run_without_validation_pairs_is_fitted(prepared, tmp_path):
+def test_run_without_validation_pairs_is_fitted(prepared, tmp_path, eagerly):
     for side, text in (("source", "ab\nba\n"), ("target", "a\nb\n")):
         (tmp_path / side).write_text(text * 8)
     files = [f"data.train_{side}={tmp_path / side}" for side in ("source", "target")]
@@ -284,7 +286,7 @@ def test_learning_rates_are_those_of_train(smallest_config, prepared, unmeasured
     np.testing.assert_allclose(fitted["learning_rate"], expected["learning_rate"], rtol=1e-5)
 
 
-def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
+def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared, eagerly):
     lines: list[str] = []
     run = prepared("run", "training.epochs=9", "training.max_steps=4", say=lines.append)
     losses = read_csv_log(run.metrics_path)["val_loss"]
@@ -301,7 +303,7 @@ def test_run_that_ended_inside_an_epoch_does_not_go_on(prepared):
 @pytest.mark.parametrize(
     ("setting", "other"), [("batch_size: 16", "batch_size: 12"), ("shuffle: corpus", "shuffle: buffer")]
 )
-def test_run_does_not_go_on_with_other_batches(prepared, setting, other):
+def test_run_does_not_go_on_with_other_batches(prepared, setting, other, eagerly):
     run = prepared("run")
     change(run, "epochs: 2", "epochs: 3")
     change(run, setting, other)
