@@ -1,8 +1,11 @@
 """`bytenet attention`: what the symbols of translations attend to."""
 
+from itertools import chain
 from pathlib import Path
 
 import click
+
+from bytenet.cli.common.unknown_characters import say_unknown
 
 
 @click.command(short_help="Draw what each character of a translation attends to.")
@@ -66,6 +69,7 @@ def attention(
         translations = [best for [best] in translator.translate(lines, split_sentences=False)]
         pairs = Pairs(lines, [translation.text for translation in translations])
         ended = [translation.ended for translation in translations]
+    say_unknown(translator.vocabulary, chain(pairs.source, pairs.target))
     attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs, translator.trained_lengths, ended)
     for number, sentence in enumerate(attentions, start=1):
         _, picture = sentence.save(output, str(number))

@@ -1,9 +1,12 @@
 """`bytenet score`: the log-probability of given translations."""
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import click
+
+from bytenet.cli.common.unknown_characters import say_unknown
 
 
 @click.command(short_help="Print the log-probability of given translations.")
@@ -40,6 +43,7 @@ def score(model_paths: tuple[Path, ...], source: Path, target: Path, batch_size:
     total = bits_per_character(scores.log_probabilities, scores.num_characters)
     columns = (scores.log_probabilities, scores.num_characters, scores.bits_per_character)
     rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    say_unknown(first.vocabulary, chain(pairs.source, pairs.target))
     if as_json:
         names = ("log_probability", "num_characters", "bits_per_character")
         pair_scores = [dict(zip(names, row, strict=True)) for row in rows]

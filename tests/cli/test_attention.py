@@ -38,10 +38,11 @@ def test_sentences_with_given_translations(attentive_run_folder, invoke, tmp_pat
 
 
 def test_own_translations_in_the_run_folder(attentive_run_folder, invoke):
-    result = invoke(attention, attentive_run_folder.path, "--text", "ein Haus", "--text", " ")
+    result = invoke(attention, attentive_run_folder.path, "--text", "ein Haus☃", "--text", " ")
     folder = attentive_run_folder.path / "attention"
     assert result.stdout == f"{folder / '1.png'}\n"
-    assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["source"][-1] == "⏎"
+    assert json.loads((folder / "1.json").read_text(encoding="utf-8"))["source"][-2:] == ["\ufffd", "⏎"]
+    assert "Characters that the model does not know, in 1 line: '☃' (U+2603)." in result.stderr
 
 
 def test_a_long_sentence_has_a_picture_of_limited_size(attentive_run_folder, invoke, tmp_path):

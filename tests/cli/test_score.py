@@ -21,6 +21,15 @@ def files(tmp_path):
     return tmp_path / "source", tmp_path / "target"
 
 
+def test_unknown_characters_are_named(run_folder, invoke, files):
+    _, target = files
+    target.write_text("a ☃dog\ntwo\n")
+    assert (
+        "Characters that the model does not know, in 1 line: '☃' (U+2603)."
+        in invoke(score, run_folder.path, *files).stderr
+    )
+
+
 def test_score_prints_a_line_for_each_pair_and_the_total(run_folder, invoke, files):
     result = invoke(score, run_folder.path, *files)
     rows = [[float(value) for value in line.split("\t")] for line in result.stdout.splitlines()]
@@ -29,7 +38,7 @@ def test_score_prints_a_line_for_each_pair_and_the_total(run_folder, invoke, fil
         assert nats < 0
         assert bits == pytest.approx(-nats / characters / math.log(2), abs=1e-3)
     total = -sum(row[0] for row in rows) / 10 / math.log(2)
-    name, value, *_ = result.stderr.split()
+    name, value, *_ = result.stderr.split("\n")[-2].split()
     assert name == "bits-per-character"
     assert float(value) == pytest.approx(total, abs=1e-3)
 

@@ -12,9 +12,9 @@ import click
 
 from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
 from bytenet.cli.common.translation_progress import translation_progress
+from bytenet.cli.common.unknown_characters import UnknownCharacters
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
-from bytenet.cli.translate.unknown_characters import UnknownCharacters
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.lines_by_sentence import LinesBySentence
@@ -106,8 +106,8 @@ def translate(
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
     click.echo(message, err=True)
-    if unknown and unknown.num_lines:
-        click.echo(f"Characters that the model does not know, in {_lines(unknown.num_lines)}: {unknown}.", err=True)
+    if unknown:
+        unknown.say()
 
 
 def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], None]]:

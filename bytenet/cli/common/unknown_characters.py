@@ -1,11 +1,25 @@
 """The characters of lines that a model does not know."""
 
 import unicodedata
+from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
 
 from bytenet.lite.characters import is_blank
 
+if TYPE_CHECKING:
+    from bytenet.datasets import Vocabulary
+
 _MOST_SHOWN = 3
+
+
+def say_unknown(vocabulary: "Vocabulary", lines: Iterable[str]) -> None:
+    """Name on stderr the characters of lines that a vocabulary does not have."""
+    unknown = UnknownCharacters(vocabulary.known)
+    deque(unknown.watch(lines), maxlen=0)
+    unknown.say()
 
 
 class UnknownCharacters:
@@ -31,6 +45,12 @@ class UnknownCharacters:
                 self._unknown.update(dict.fromkeys(filter(self._is_unknown, characters)))
                 self.num_lines += 1
             yield line
+
+    def say(self) -> None:
+        """Name the first characters on stderr, if there are any."""
+        if self.num_lines:
+            lines = "1 line" if self.num_lines == 1 else f"{self.num_lines:,} lines"
+            click.echo(f"Characters that the model does not know, in {lines}: {self}.", err=True)
 
     def __str__(self) -> str:
         """The first characters for a message, and the number of others."""
