@@ -69,7 +69,7 @@ def attention(
         translations = [best for [best] in translator.translate(lines, split_sentences=False)]
         pairs = Pairs(lines, [translation.text for translation in translations])
         ended = [translation.ended for translation in translations]
-    say_unknown(translator.vocabulary, chain(pairs.source, pairs.target))
+    say_unknown(translator.vocabulary, pairs.source if given is None else chain(pairs.source, pairs.target))
     attentions = attention_of_pairs(translator.model, translator.vocabulary, pairs, translator.trained_lengths, ended)
     for number, sentence in enumerate(attentions, start=1):
         _, picture = sentence.save(output, str(number))

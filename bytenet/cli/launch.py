@@ -1,7 +1,5 @@
 """`bytenet launch`: several workers on this machine."""
 
-import os
-
 import click
 
 
@@ -22,7 +20,4 @@ def launch(ctx: click.Context, workers: int, command: tuple[str, ...]) -> None:
         raise click.UsageError(f"Only train can have several workers, not {command[0]!r}.")
     from bytenet.training.distribution.launcher import launch as run_workers
 
-    # This command has set the level for itself. Each worker sets it again, and then drops TensorFlow's remarks.
-    quiet = ("TF_CPP_MIN_LOG_LEVEL", "2")
-    environment = {name: value for name, value in os.environ.items() if (name, value) != quiet}
-    ctx.exit(run_workers(command, workers, environment))
+    ctx.exit(run_workers(command, workers))

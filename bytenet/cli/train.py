@@ -55,7 +55,8 @@ class _Train(click.Command):
 @click.option(
     "--resume",
     is_flag=True,
-    help="Resume the training in the run folder after it was stopped or killed. Without a run there, begin one.",
+    help="Resume the training in the run folder after it was stopped or killed. With PRESET_OR_FILE, begin it if there "
+    "is none.",
 )
 def train(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Path, resume: bool) -> None:
     """Train a model with the settings of PRESET_OR_FILE, and save it in the folder given as --run.

@@ -55,9 +55,9 @@ class ModelConfig:
         return self.family
 
     @property
-    def reads_source(self) -> bool:
-        """Whether the decoder reads the source. Otherwise a translator cannot be trained."""
-        return True
+    def problem_in_training(self) -> str | None:
+        """Why the model cannot be trained, and what to change; None if it can."""
+        return None
 
     @property
     def kind(self) -> str:

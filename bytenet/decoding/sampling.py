@@ -22,8 +22,8 @@ class Sampling:
         samples: number of translations that are drawn for each sentence.
         temperature: logits are divided by it. 1 is the model's distribution; towards 0, samples become greedy search.
         top_k: only the k likeliest symbols are drawn; 0 is all.
-        top_p: only the smallest set of likeliest symbols with at least this probability in all is drawn from. With
-            `top_k`, it is a set of the k likeliest, whose probabilities then sum to 1.
+        top_p: symbols are drawn only from the smallest set of likeliest ones with at least this probability in all.
+            With `top_k`, it is a set of the k likeliest, whose probabilities then sum to 1.
         seed: of the random numbers.
 
     Raises:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def plot_curves(folder: RunFolder, path: Path) -> None:
     """Draw loss, character errors, BLEU and chrF over training time into a PNG file.
 
-    Values of random validation batches are lines, thin if raw and thick if smoothed. Values of epochs are dots.
+    Values of random validation batches are lines, thin if raw and thick if smoothed. Values of epochs and of the whole
+    validation set are dots.
 
     Args:
         folder: of a run with measurements.

@@ -38,8 +38,8 @@ class LiteModel:
         archive = Archive(path)
         if LITE_MODEL not in archive:
             raise InputError(
-                f"{path} was exported without a LiteRT model. Use `bytenet translate` without --engine lite, or export "
-                "it again with --engine both."
+                f"{path} was exported without a LiteRT model. Use the whole package (`bytenet translate` without "
+                "--engine lite), or export it again with --engine both."
             )
         self._path = path
         self._settings = archive.read_json(SETTINGS)

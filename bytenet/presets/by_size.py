@@ -77,8 +77,8 @@ def _advice_for_few_pairs(number: int, preset: str, epochs: int) -> str:
     if number * _FEW > usual:
         return ""
     return (
-        f" Expect less with {number:,} pairs. An epoch of them has fewer steps. For as many steps as with {usual:,} "
-        f"pairs, set training.epochs={round(epochs * usual / max(number, 1))}."
+        f" Expect lower scores with {number:,} pairs. An epoch of them has fewer steps. For as many steps as with "
+        f"{usual:,} pairs, set training.epochs={round(epochs * usual / max(number, 1))}."
     )
 
 

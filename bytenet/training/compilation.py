@@ -45,13 +45,10 @@ def check_trainable(config: Config) -> None:
     """Check that a model can be trained as the configuration says.
 
     Raises:
-        ConfigError: the model does not read the source; or `training.r_drop` is on, but the model has no dropout.
+        ConfigError: the model cannot be trained; or `training.r_drop` is on, but the model has no dropout.
     """
-    if not config.model.reads_source:
-        raise ConfigError(
-            "model.attention_layers is empty, so the decoder would not read the source. Give the number of at least "
-            "one layer, or null for all layers."
-        )
+    if problem := config.model.problem_in_training:
+        raise ConfigError(problem)
     if config.training.r_drop and not config.model.has_dropout:
         raise ConfigError(
             f"training.r_drop is {config.training.r_drop:g}, but the model has no dropout, so both predictions of a "

@@ -11,7 +11,7 @@ EPOCH_COLUMNS = (
     "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
     "val_misclassification", "learning_rate",
 )  # fmt: skip
-"""The measurements of an epoch, in the order of `metrics.csv`."""
+"""The measurements at an evaluation or at the end of an epoch, in the order of `metrics.csv`."""
 
 
 class _CharacterMean(keras.metrics.Metric):

@@ -57,7 +57,7 @@ def train(
     Returns:
         The run folder. Its `model.keras` is the best model by the early-stopping metric, or the last one
         (`training.keep_model`). If the run trains several translators, each other translator has a run folder of its
-            own inside this folder, with its own best model.
+        own inside this folder, with its own best model.
 
     Raises:
         InputError: the corpus, the configuration or the folder cannot be used, another process trains the run, the

@@ -1,4 +1,4 @@
-"""Measurements on the validation set: the whole set after epochs, and random batches in between.
+"""Measurements on the validation set: the whole set, and random batches in between.
 
 The thesis measured on its test sets. Here, every choice that a run makes depends on the validation set alone.
 """

@@ -178,6 +178,9 @@ def test_the_file_to_translate_is_not_overwritten(run_folder, invoke, tmp_path):
         assert result.exit_code == 2
         assert f"--output is {tmp_path / 'text'} itself" in result.stderr
     assert (tmp_path / "text").read_bytes() == TEXT
+    with pytest.raises(MissingFileError, match=r"There is no file Guten Morgen; .* To translate a text"):
+        invoke(translate, run_folder.path, "Guten Morgen", "--output", tmp_path / "text")
+    assert invoke(translate, run_folder.path, "/dev/null", "--output", "/dev/null").exit_code == 0
 
 
 def test_a_file_that_is_written_has_a_progress_bar(run_folder, invoke, tmp_path):

@@ -69,12 +69,12 @@ def test_a_corpus_much_smaller_than_those_of_the_preset_gets_advice():
     few = [*FILES, "data.max_train_pairs=300"]
     _, choice = load_sized_config(None, few)
     assert choice.endswith(
-        "Expect less with 300 pairs. An epoch of them has fewer steps. For as many steps as with 2,000 pairs, set "
-        "training.epochs=267."
+        "Expect lower scores with 300 pairs. An epoch of them has fewer steps. For as many steps as with 2,000 pairs, "
+        "set training.epochs=267."
     )
     for others in (["training.epochs=9"], ["data.max_train_pairs=1500"], ["training.start=de-en"]):
         _, choice = load_sized_config(None, [*few, *others])
-        assert "Expect less" not in choice
+        assert "Expect lower" not in choice
 
 
 def test_overrides_may_change_the_model_of_the_chosen_preset():

@@ -107,8 +107,9 @@ def test_max_steps_ends_a_run_in_the_middle_of_an_epoch(smallest_config, pool, t
 
 
 def test_evaluations_inside_of_epochs_keep_the_best_model(
-    smallest_config, val_losses, eagerly, model_weights, tmp_path
+    smallest_config, val_losses, eagerly, model_weights, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr(TrainingLog, "EVERY_STEPS", 2)
     longer, shorter = [2.0, 3.0, 1.0, 4.0], [3.0, 1.0]
     val_losses(*longer, *shorter)
     config = smallest_config("evaluation.every_steps=2", "evaluation.num_samples=0")
@@ -121,7 +122,20 @@ def test_evaluations_inside_of_epochs_keep_the_best_model(
     # The same steps until the best score.
     until_best = train(smallest_config("training.max_steps=4", "evaluation.num_samples=0"), tmp_path / "until_best")
     assert all(map(np.array_equal, model_weights(folder.path), model_weights(until_best.path)))
-    assert "val_loss" not in read_log(folder, "train").Tags()["tensors"]
+    tags = read_log(folder, "train").Tags()["tensors"]
+    assert "loss" in tags
+    assert "val_loss" not in tags
+
+
+def test_evaluations_by_steps_do_not_need_those_by_epochs(smallest_config, val_losses, eagerly, tmp_path):
+    val_losses(4.0, 3.0, 2.0)
+    config = smallest_config(
+        "training.epochs=3", "evaluation.every_epochs=9", "evaluation.every_steps=3", "evaluation.num_samples=0",
+        "training.accumulate_batches=2",
+    )  # fmt: skip
+    metrics = read_csv_log(train(config, tmp_path / "run").metrics_path)
+    measured = [step for step, loss in zip(metrics["step"], metrics["val_loss"], strict=True) if loss == loss]
+    assert measured == [3, 6, 9]
 
 
 def test_only_the_end_of_an_epoch_stops_a_run_without_progress(smallest_config, val_losses, eagerly, tmp_path):

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 3
 
 
+def lines_in_words(number: int) -> str:
+    """A number of lines for a message."""
+    return "1 line" if number == 1 else f"{number:,} lines"
+
+
 def say_unknown(vocabulary: "Vocabulary", lines: Iterable[str]) -> None:
     """Name on stderr the characters of lines that a vocabulary does not have."""
     unknown = UnknownCharacters(vocabulary.known)
@@ -49,7 +54,7 @@ class UnknownCharacters:
     def say(self) -> None:
         """Name the first characters on stderr, if there are any."""
         if self.num_lines:
-            lines = "1 line" if self.num_lines == 1 else f"{self.num_lines:,} lines"
+            lines = lines_in_words(self.num_lines)
             click.echo(f"Characters that the model does not know, in {lines}: {self}.", err=True)
 
     def __str__(self) -> str:

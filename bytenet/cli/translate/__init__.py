@@ -12,7 +12,7 @@ import click
 
 from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
 from bytenet.cli.common.translation_progress import translation_progress
-from bytenet.cli.common.unknown_characters import UnknownCharacters
+from bytenet.cli.common.unknown_characters import UnknownCharacters, lines_in_words
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
@@ -77,14 +77,15 @@ def translate(
     elif split and n_best > 1:
         raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
     names, input_path = _models_and_file(paths)
-    if output is not None and input_path is not None and output.exists() and output.samefile(input_path):
-        raise click.UsageError(f"--output is {input_path} itself, and its lines would be lost. Give another file.")
     stdin = sys.stdin.buffer
     if input_path is None and stdin.isatty():
         window = window or 1
     lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path, names[0])
-    # The translations on the terminal show the progress themselves.
-    num_lines = len(lines) if output is not None and isinstance(lines, Sized) else None
+    if output is not None and input_path is not None and output.is_file() and output.samefile(input_path):
+        raise click.UsageError(f"--output is {input_path} itself, and its lines would be lost. Give another file.")
+    # Translations on the terminal show the progress themselves.
+    is_new_file = output is not None and (output.is_file() or not output.exists())
+    num_lines = len(lines) if is_new_file and isinstance(lines, Sized) else None
     engine = _engine(engine_name, names, lines, n_best, dictionary, window, options)
     unknown = UnknownCharacters(engine.known) if engine.known is not None else None
     if unknown:
@@ -100,7 +101,7 @@ def translate(
             num_unended += not hypotheses[0].ended
             progress(number)
     seconds = time.perf_counter() - began
-    message = f"Translated {_lines(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
+    message = f"Translated {lines_in_words(number)} in {seconds:.1f} s ({engine.name}, {engine.search})."
     if by_sentence:
         message += _reasons_of_splitting(by_sentence)
     if num_unended:
@@ -166,9 +167,5 @@ def _reasons_of_splitting(by_sentence: LinesBySentence) -> str:
         "several sentences": by_sentence.num_with_several,
         f"a sentence of more than {by_sentence.max_chars} characters": by_sentence.num_with_long,
     }
-    reasons = [f"{_lines(number)} had {what}" for what, number in counts.items() if number]
+    reasons = [f"{lines_in_words(number)} had {what}" for what, number in counts.items() if number]
     return f" {', '.join(reasons)}; --no-split translates each line whole." if reasons else ""
-
-
-def _lines(number: int) -> str:
-    return "1 line" if number == 1 else f"{number:,} lines"

@@ -83,8 +83,13 @@ class ConvS2SConfig(ModelConfig):
         return all_layers if self.attention_layers is None else self.attention_layers
 
     @property
-    def reads_source(self) -> bool:
-        return bool(self.attending_layers)
+    def problem_in_training(self) -> str | None:
+        if self.attending_layers:
+            return None
+        return (
+            "model.attention_layers is empty, so the decoder would not read the source. Give the number of at least "
+            "one layer, or null for all layers."
+        )
 
     @property
     def longest_sequence(self) -> int | None:

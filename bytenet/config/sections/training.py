@@ -57,8 +57,8 @@ class TrainingConfig:
     decay_start_epoch: NonNegativeFloat = 5.0  # may be a fraction, and so may decay_every_epochs
     decay_every_epochs: PositiveFloat = 1.0
     # Progress is a better value of early_stopping_metric. "best": a cut after each plateau_patience epochs without a
-    # better value than the best. "fast" (ConvS2S): the first cut after an evaluation that is no better than the one
-    # before it, and from then on a cut after every evaluation.
+    # better value than the best. "fast" (ConvS2S): the first cut after a measured epoch that is no better than the one
+    # before it, and from then on a cut after every measured epoch.
     plateau_rule: Literal["best", "fast"] = "best"
     plateau_patience: Positive = 1
     min_learning_rate: PositiveFloat | None = None  # the run ends when a plateau cuts the rate below it

@@ -101,7 +101,7 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
                     quantity=f"share of the {words} cross entropy's variance that repeats every epoch, {order}",
                     printed="oscillation that is correlated with the epochs, most likely because of bad pairs",
                     measured=fmean(shares), interval=clip(student_t(shares), RATE), seeds=len(shares),
-                    note=f"chance gives a share as large as this with p = {fmean(chances):.2g}. {_MIXED}",
+                    note=f"p = {fmean(chances):.2g} that chance alone gives a share this large. {_MIXED}",
                 )
             )  # fmt: skip
     return verdicts + _against_printed(table, "bytenet", scale)

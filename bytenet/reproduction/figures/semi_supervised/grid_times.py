@@ -64,7 +64,7 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
     if interval is not None:
         expectation = [
             Verdict(
-                quantity="time of a step with unlabelled text, divided by a step without, below the expected "
+                quantity="time of a step with unlabelled text, divided by the time of one without, below the expected "
                 f"{_EXPECTED} times, {words}",
                 printed="not as bad as one would theoretically expect", measured=fmean(values), interval=interval,
                 seeds=len(values), evidence="measured, other hardware", source=_TIME_SOURCE,
@@ -75,7 +75,7 @@ def _cost_of_text(rows: Table, words: str) -> list[Verdict]:
         ]  # fmt: skip
     return [
         Verdict(
-            quantity=f"time of a step with unlabelled text, divided by a step without, {words}",
+            quantity=f"time of a step with unlabelled text, divided by the time of one without, {words}",
             printed="10 times expected, in practice closer to 3 (last LaTeX that we could read)",
             measured=fmean(values), interval=interval, seeds=len(values),
             evidence="measured, other hardware", source=_TIME_SOURCE,
@@ -96,7 +96,7 @@ def _cost_of_more_texts(rows: Table, words: str) -> list[Verdict]:
     published = [fmean(ratios.values()) for ratios in _ratios_by_size(thesis_rows(), "seconds", [many], few).values()]
     return [
         Verdict(
-            quantity=f"time of a step with {many:,} unlabelled texts, divided by a step with {few}, {words}",
+            quantity=f"time of a step with {many:,} unlabelled texts, divided by the time of one with {few}, {words}",
             printed="independent of the number unlabeled observations (as long as some are used)",
             measured=fmean(values), interval=interval, seeds=len(values), evidence="measured, other hardware",
             outcome="shown" if max(abs(end - 1) for end in interval) < _SAME_TIME else "not shown",

@@ -12,7 +12,7 @@ def test_hours_and_ratio_of_steps_follow_from_the_times():
     assert hours.measured == pytest.approx(136.8 / 60 / 2, abs=0.01)  # two at a time
     assert (hours.outcome, hours.evidence) == ("no claim", "measured, other hardware")
     assert "the steps alone, by their median time, 0.07" in hours.note  # 136.8 / 1000 / 2
-    ratio = verdict(found, "time of a step with unlabelled text, divided by a step without, thesis settings")
+    ratio = verdict(found, "time of a step with unlabelled text, divided by the time of one without, thesis settings")
     assert ratio.measured == pytest.approx(5.6, abs=0.1)
     assert (ratio.seeds, ratio.outcome) == (5, "no claim")
     assert "; the author's data: 5.61, of whole trainings; " in ratio.note
@@ -31,14 +31,18 @@ def test_expected_ten_times_are_compared_with_the_whole_interval(factor, outcome
 
 
 def test_step_times_with_1024_and_512_unlabelled_texts_are_compared():
-    same = verdict(TIMES.verdicts(table(), "cpu"), "1,024 unlabelled texts, divided by a step with 512, defaults")
+    same = verdict(
+        TIMES.verdicts(table(), "cpu"), "1,024 unlabelled texts, divided by the time of one with 512, defaults"
+    )
     assert (same.seeds, same.outcome) == (5, "shown")
     assert same.measured == pytest.approx(1.0, abs=0.02)  # the author's own times
     assert same.note.endswith("the author's data, whole trainings by number of pairs: 1.01 to 1.03")
     slower = table()
     for row in slower:
         row["step_ms"] *= 1.2 if row["unlabelled"] == 1024 else 1
-    slower = verdict(TIMES.verdicts(slower, "cpu"), "1,024 unlabelled texts, divided by a step with 512, defaults")
+    slower = verdict(
+        TIMES.verdicts(slower, "cpu"), "1,024 unlabelled texts, divided by the time of one with 512, defaults"
+    )
     assert slower.outcome == "not shown"
     assert slower.measured == pytest.approx(1.2 * same.measured)
 
@@ -50,7 +54,7 @@ def test_times_of_two_processors_are_reported_but_not_compared():
             row |= {"processor": "fast", "step_ms": row["step_ms"] / 10}
     found = TIMES.verdicts(rows, "cpu")
     assert verdict(found, "hours").note.startswith("2 at a time on fast and slow;")
-    ratio = verdict(found, "time of a step with unlabelled text, divided by a step without, defaults")
+    ratio = verdict(found, "time of a step with unlabelled text, divided by the time of one without, defaults")
     assert ratio.seeds == 4  # the second trial cannot be compared
     assert ratio.measured == pytest.approx(5.6, abs=0.1)
 
@@ -60,7 +64,9 @@ def test_partial_times_are_compared_with_the_same_part_of_thesis():
     found = TIMES.verdicts(part, "cpu")
     hours = verdict(found, "hours for 3 trainings of the grid's 135, thesis settings")
     assert hours.measured == pytest.approx(hours.printed / 2)
-    assert verdict(found, "time of a step with unlabelled text, divided by a step without, defaults").seeds == 1
+    assert (
+        verdict(found, "time of a step with unlabelled text, divided by the time of one without, defaults").seeds == 1
+    )
 
 
 def test_sizes_without_a_common_trial_are_not_combined():
