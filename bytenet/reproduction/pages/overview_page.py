@@ -62,7 +62,7 @@ def _introduction(experiments: Sequence[Experiment], results: Sequence[Published
     num_others, others_finished = len(experiments) - len(of_thesis), len(finished) - num_finished
     others = f" {others_finished} of {num_others} further experiments have one." if num_others else ""
     return f"""This page compares Andreas Madsen's master's thesis (Technical University of Denmark, 2017) with our own
-results: its figures, its tables and its conclusions. We reproduce {len(of_thesis)} of its figures and tables:
+results: its figures, its tables and its conclusions. We made {len(of_thesis)} of its figures and tables again:
 {num_finished} of {len(of_thesis)} have a measurement, often at a smaller size.{others}
 
 We ran them on CPUs: Synthetic Digits at the size of the thesis, and natural language with fewer pairs and narrower

@@ -128,7 +128,7 @@ def _figure(
 EXPERIMENTS = (
     _figure(
         "fig-3.3.5", ("bytenet",), "Training speed of ByteNet on one device and on several",
-        "Observations a second against wall-clock time: 18.5 on one GPU and 55.7 on four, after the start. By "
+        "Observations a second against wall-clock time: 18.5 on one GPU and 55.7 on four, where the curves settle. By "
         "comparing the two, the text finds that about 37 % of the time on four GPUs is waiting for data transfer.",
         bytenet_verdicts,
     ),
