@@ -82,7 +82,7 @@ def test_two_devices_beside_four_cards_say_so_and_allow_no_claim(kind):
         of_two = [one for one in found if f"2 logical {kind}" in one.quantity or f"2 {kind}" in one.quantity]
         assert of_two
         assert all("4 cards" in one.note and one.outcome == "no claim" for one in of_two)
-        assert "the thesis's: 4 cards over 4 times one" in found[-1].note
+        assert "the thesis's: 4 cards, divided by 4 times one" in found[-1].note
         assert found[-1].outcome == "no claim"
         assert not any("cards" in one.note for one in found if "1 " in one.quantity.partition(", ")[2])
     four = table("GPU", (1, 4), bytenet=(10, 10), selu=(12, 21))
