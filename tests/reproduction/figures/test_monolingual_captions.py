@@ -203,7 +203,7 @@ def test_trainings_that_kept_their_start_model_are_reported():
 
     tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
     notes = [tuning._verdicts_of_tries([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
-    assert ["was kept" in note for note in notes] == [True, False]
+    assert ["were kept" in note for note in notes] == [True, False]
 
 
 def test_picture_of_partial_results_is_drawn(tmp_path):
