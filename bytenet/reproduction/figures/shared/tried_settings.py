@@ -47,7 +47,8 @@ def best_of_tries(
             notes.append(f"{experiment} takes another: {words(chosen[name])}")
         verdicts.append(
             Verdict(
-                quantity=f"validation chrF of the best of {len(rows)} settings, {name}", printed="not tried",
+                quantity=f"validation chrF of the best of {len(rows)} setting{'s' if len(rows) > 1 else ''}, {name}",
+                printed="not tried",
                 measured=number_in(best, "val_chrf"), note="; ".join(notes),
             )
         )  # fmt: skip
