@@ -31,6 +31,8 @@ os.write(2, b"the last word")
         (b"INFO: something else\n", False),
         (b"E0000 00:00:1 2 ring_alg.cc:1] Aborting RingReduce with UNAVAILABLE: recvmsg\n", True),
         (b":UNKNOWN:Error received from peer  {grpc_status:14}\n", True),
+        (b"/job:worker/replica:0/task:1\n", True),
+        (b"The tasks have crashed. Check the task logs for an earlier error, or scheduler events\n", True),
         (b"E0000 00:00:1 2 x.cc:1] out of memory\n", False),
         (b"F0000 00:00:1 2 x.cc:1] Check failed\n", False),
         (b"2026-11-25 01:02:03.456789: E tensorflow/core/x.cc:1] text\n", False),

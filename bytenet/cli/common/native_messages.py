@@ -13,7 +13,8 @@ import sys
 # "I0000 00:00:17 computation_placer.cc:177] ...", and "2026-11-25 01:02:03.45: I external/local_xla/...".
 _REMARK = re.compile(
     rb"[IW]\d{4} |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IW] |"
-    rb"WARNING: All log messages before absl::Init|INFO: Created TensorFlow Lite"
+    rb"WARNING: All log messages before absl::Init|INFO: Created TensorFlow Lite|"
+    rb"/job:worker/replica:\d+/task:\d+$"
 )
 # Errors that are none on a machine without a GPU, or with the compile cache; and those after the end of another worker,
 # which the command explains. See docs/usage.md.
@@ -25,6 +26,7 @@ _HARMLESS = (
     b"Aborting RingReduce", b"CollectiveExecutor::StartAbort",
     b"Additional GRPC error information", b":UNKNOWN:Error received from peer",
     b"The error could be from a previous operation. Restart your program",
+    b"The tasks have crashed. Check the task logs",
 )  # fmt: skip
 _STANDARD_ERROR = 2
 
