@@ -52,5 +52,5 @@ def _unread(
 
 
 def without_effect(settings: Sequence[str], reason: str) -> str:
-    """A sentence on changed settings, each with its value, that have no effect for a reason."""
+    """A sentence that says why changed settings, each with its value, have no effect."""
     return f"{' and '.join(settings)} {'has' if len(settings) == 1 else 'have'} no effect, because {reason}."

@@ -10,7 +10,7 @@ from bytenet.datasets import PAD_ID
 from bytenet.lite.characters import check_length
 
 SHORTEST = 32
-"""The least padded length for a model that does not read padding."""
+"""The smallest padded length for a model that does not read padding."""
 
 
 class BatchShapes:

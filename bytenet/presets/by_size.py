@@ -66,7 +66,7 @@ def load_sized_config(
 
 
 def _advice_for_few_pairs(number: int, preset: str, epochs: int) -> str:
-    """Sentences, after a space, if a corpus is much smaller than those that a preset is for; else nothing.
+    """Advice for a corpus that is much smaller than the preset is made for. It begins with a space. Empty for others.
 
     Args:
         number: of pairs in the corpus.

@@ -141,7 +141,7 @@ def check_state(state: TrainingState, checkpoint: Path, fresh: TrainingState, nu
 
 
 def is_inside_epoch(state: TrainingState, num_batches: int, total_steps: int) -> bool:
-    """Whether the latest step was the last one neither of its epoch nor of the run. Asked before the epoch is counted.
+    """Whether the latest step is followed by others of its epoch in this run. Call it before the epoch is counted.
 
     Args:
         state: of the run.
@@ -149,6 +149,11 @@ def is_inside_epoch(state: TrainingState, num_batches: int, total_steps: int) ->
         total_steps: steps of the whole run.
     """
     return state.batch < num_batches and state.step < total_steps
+
+
+def is_step_due(state: TrainingState, every_steps: int | None) -> bool:
+    """Whether the latest step is a multiple of `every_steps`; never if that is None."""
+    return every_steps is not None and state.step % every_steps == 0
 
 
 def is_evaluation_due(state: TrainingState, evaluation: EvaluationConfig) -> bool:

@@ -19,7 +19,7 @@ class EvaluationConfig:
     continuous_train: bool = False  # also random batches of the training pairs, as in the thesis's curves
     smoothing: Share = 0.1  # alpha of the exponentially weighted mean
     every_epochs: Positive = 1  # epochs between two evaluations of the validation set
-    every_steps: Positive | None = None  # also after so many steps, inside of epochs; null for none
+    every_steps: Positive | None = None  # steps between further evaluations; null for none
     beam_size: Positive = 1  # of the search for translations of the validation set
     max_sentences: Positive | None = None  # validation pairs to measure, from the first; None is all
     num_samples: NonNegative = 5  # sample translations in TensorBoard

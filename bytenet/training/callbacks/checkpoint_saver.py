@@ -10,7 +10,7 @@ from bytenet.config import Config
 from bytenet.run_folder import RunFolder
 from bytenet.training.checkpoints import save_checkpoint, spread_metric_sums
 from bytenet.training.distribution.agreement import Agreement
-from bytenet.training.state import TrainingState, is_inside_epoch
+from bytenet.training.state import TrainingState, is_inside_epoch, is_step_due
 from bytenet.training.stop_signals import on_stop_signals
 
 # The end of an epoch is worth a checkpoint if this share of the time between two checkpoints has passed.
@@ -73,8 +73,7 @@ class CheckpointSaver(keras.callbacks.Callback):
         self._stop_if_requested()
 
     def _is_due(self, seconds: float) -> bool:
-        every_steps = self._config.checkpoint_every_steps
-        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        by_steps = is_step_due(self._state, self._config.checkpoint_every_steps)
         agreement = self._agreement
         return by_steps or agreement.seconds_since_checkpoint >= seconds or agreement.is_asked_to_stop
 

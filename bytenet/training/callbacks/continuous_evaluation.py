@@ -10,7 +10,7 @@ from bytenet.config import Config
 from bytenet.csv_log import CsvLog, as_written, read_csv_log
 from bytenet.evaluation import smooth
 from bytenet.run_folder import RunFolder
-from bytenet.training.state import TrainingState
+from bytenet.training.state import TrainingState, is_step_due
 from bytenet.training.validation import BatchSampler, Validator
 
 
@@ -59,8 +59,8 @@ class ContinuousEvaluation(keras.callbacks.Callback):
             self._measure()
 
     def on_train_batch_end(self, batch, logs=None):
-        every_seconds, every_steps = self._config.continuous_every_seconds, self._config.continuous_every_steps
-        by_steps = every_steps is not None and self._state.step % every_steps == 0
+        every_seconds = self._config.continuous_every_seconds
+        by_steps = is_step_due(self._state, self._config.continuous_every_steps)
         by_time = every_seconds is not None and time.monotonic() - self._measured_at >= every_seconds
         if by_steps or by_time:
             self._measure()

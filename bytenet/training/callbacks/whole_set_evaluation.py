@@ -18,6 +18,7 @@ from bytenet.training.state import (
     is_evaluation_due,
     is_inside_epoch,
     is_out_of_patience,
+    is_step_due,
 )
 from bytenet.training.validation import Validator
 
@@ -78,23 +79,20 @@ class WholeSetEvaluation(keras.callbacks.Callback):
             self._progress.say("before the first step: " + ", ".join(f"{key} {logs[key]:.4g}" for key in sorted(logs)))
 
     def on_train_batch_end(self, batch, logs=None):
-        if self._is_step_due and is_inside_epoch(self._state, self._steps_per_epoch, self._total_steps):
-            self._measure_or_save(self._state.epoch + 1, logs)
+        state = self._state
+        is_due = is_step_due(state, self._config.evaluation.every_steps)
+        if is_due and is_inside_epoch(state, self._steps_per_epoch, self._total_steps):
+            self._measure_or_save(state.epoch + 1, logs)
 
     def on_epoch_end(self, epoch, logs=None):
         state, config = self._state, self._config
         is_last = state.step >= self._total_steps
-        if is_last or self._is_step_due or is_evaluation_due(state, config.evaluation) or not self._validators:
+        is_due = is_evaluation_due(state, config.evaluation) or is_step_due(state, config.evaluation.every_steps)
+        if is_last or is_due or not self._validators:
             self._measure_or_save(epoch + 1, logs)
         if is_out_of_patience(state, config):
             self._progress.say(early_stop_message(state, config.training.early_stopping_metric))
             self.model.stop_training = True
-
-    @property
-    def _is_step_due(self) -> bool:
-        """Whether `evaluation.every_steps` asks for an evaluation now."""
-        every_steps = self._config.evaluation.every_steps
-        return every_steps is not None and self._state.step % every_steps == 0
 
     def _measure_or_save(self, epoch: int, logs: dict[str, float]) -> None:
         """Measure all translators that learn. Without a validation set, save the latest model."""

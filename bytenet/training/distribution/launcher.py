@@ -22,7 +22,7 @@ _SECONDS_TO_END = 20.0
 _POLL_SECONDS = 0.1
 
 
-def launch(arguments: Sequence[str], workers: int, environment: Mapping[str, str] = os.environ) -> int:
+def launch(arguments: Sequence[str], workers: int) -> int:
     """Run a command of this program as several workers that train together, until all have ended.
 
     Each line of a worker's output begins with its number in brackets. If one fails, the others are ended. Ctrl-C and
@@ -31,7 +31,6 @@ def launch(arguments: Sequence[str], workers: int, environment: Mapping[str, str
     Args:
         arguments: of the command, such as `["train", "numbers", "--run", "runs/numbers"]`.
         workers: number of processes.
-        environment: their environment variables.
 
     Returns:
         0 if all succeeded, else the exit code of the first worker that failed; 1 if a signal killed it.
@@ -39,7 +38,7 @@ def launch(arguments: Sequence[str], workers: int, environment: Mapping[str, str
     Raises:
         InputError: the machine has GPUs, but not one for each worker.
     """
-    environments = list(worker_environments(workers, environment))
+    environments = list(worker_environments(workers))
     command = [sys.executable, "-m", "bytenet", *arguments]
     with ExitStack() as stack:
         processes = [_start(command, environment, stack) for environment in environments]
