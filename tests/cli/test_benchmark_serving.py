@@ -38,3 +38,19 @@ def test_a_file_needs_texts_also_by_the_name_of_a_pretrained_model(texts_of, shi
     assert "does not say what it was trained on. Give texts with --texts FILE." in " ".join(result.stderr.split())
     (tmp_path / "texts").write_text("eins\n\nzwei\neins\n")
     assert texts_of(model, "--texts", tmp_path / "texts") == ["eins", "zwei"]
+
+
+@pytest.mark.thorough
+def test_a_server_gives_the_answers_of_the_command_and_comes_back_after_a_kill(model_path):
+    texts = ["ein Hund", "zwei Hunde", "ein Haus"]
+    cost = measurement.measure_serving(model_path, texts, ("de", "en"), clients=2, seconds=2)
+    loads = (cost.each_text_once, *cost.one_client, cost.many_clients)
+    assert [load.clients for load in loads] == [2, 1, 1, 2]
+    for load in loads:
+        assert list(load.statuses) == [200]
+        assert load.wrong == 0
+    assert cost.each_text_once.statuses == {200: len(texts)}
+    assert cost.many_clients.texts == len(texts)
+    assert min(cost.seconds_to_first_answer, cost.seconds_to_answer_again) > 0
+    assert cost.first_minute_bytes > 1e6
+    assert cost.later_bytes is None

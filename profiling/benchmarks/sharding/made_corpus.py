@@ -46,7 +46,8 @@ def write_made_corpus(folder: Path, pairs: Pairs, number: int) -> tuple[list[str
                 file.write("".join(f"{pair[side]}\n" for pair in block))
     kinds = [CAME_BEFORE, EMPTY_SIDE, EQUAL_SIDES, uneven_sides()]
     faults = number // _WITH_FAULT
-    return paths, {kind: (faults - place + 3) // 4 for place, kind in enumerate(kinds)}
+    numbers = {kind: (faults - place + 3) // 4 for place, kind in enumerate(kinds)}
+    return paths, {kind: pairs_with_it for kind, pairs_with_it in numbers.items() if pairs_with_it}
 
 
 def _is_plain(text: str, other: str) -> bool:

@@ -12,7 +12,7 @@ from bytenet.datasets import Pairs
 from bytenet.datasets.shards.sharding.shard_corpus import shard_corpus
 from bytenet.errors import InputError
 from bytenet.profiling.benchmarks.measurement import Spread
-from bytenet.profiling.benchmarks.sharding import made_corpus, training
+from bytenet.profiling.benchmarks.sharding import made_corpus, measure, training
 from bytenet.profiling.benchmarks.sharding.made_corpus import _made, write_made_corpus
 from bytenet.profiling.benchmarks.sharding.made_data import data_in_files, data_in_shards
 from bytenet.profiling.benchmarks.sharding.training import TrainingRate
@@ -53,6 +53,15 @@ def test_settings_of_the_real_corpus_are_not_those_of_the_made_one(tmp_path):
     assert data_in_files(real, "made.source", "made.target") == DataConfig(
         corpus="files", train_source="made.source", train_target="made.target", batch_size=7, max_length=90
     )
+
+
+def test_the_sharding_and_the_reading_of_corpora_are_measured(monkeypatch, tmp_path):
+    monkeypatch.setattr(measure, "_in_own_process", lambda function, *arguments: function(*arguments))
+    (cost,) = measure.measure_sharding(PAIRS, DataConfig(batch_size=4), tmp_path, [200], shards=2, processes=0)
+    assert (cost.pairs, cost.kept) == (200, 198)
+    assert cost.shard_bytes == sum(path.stat().st_size for path in (tmp_path / "200-pairs" / "shards").iterdir())
+    assert min(cost.sharded_pairs_per_second, cost.read_pairs_per_second) > 0
+    assert min(cost.sharding_peak_bytes, cost.reading_peak_bytes) > 1e6
 
 
 @pytest.mark.parametrize(
