@@ -9,6 +9,7 @@ from keras import ops
 
 from bytenet.config import ModelConfig
 from bytenet.config.checks import checked
+from bytenet.datasets import Vocabulary
 from bytenet.models.translation_model import TranslationModel, repeat_for_beams
 
 
@@ -120,6 +121,12 @@ def table_model():
 @pytest.fixture
 def recurrent_model():
     return RecurrentModel
+
+
+@pytest.fixture
+def model():
+    """A model for `Vocabulary("abcd e")`, which ends most translations."""
+    return RecurrentModel(Vocabulary("abcd e").size, seed=11, end_bias=0.5, extra_length=4)
 
 
 @pytest.fixture

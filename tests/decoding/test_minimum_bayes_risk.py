@@ -41,11 +41,6 @@ def test_translations_without_an_end_come_last():
     assert [one.ended for one in ranked] == [True, True, False]
 
 
-@pytest.fixture
-def model(recurrent_model):
-    return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
-
-
 @pytest.mark.parametrize("search", [{"sampling": Sampling(samples=8)}, {"beam_size": 8}])
 def test_all_hypotheses_are_ranked_whatever_the_number_that_is_returned(model, search):
     before = list(Translator(model, VOCABULARY, **search).translate(LINES, 8))

@@ -24,11 +24,6 @@ LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab", "zzz"
 
 
 @pytest.fixture
-def model(recurrent_model):
-    return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
-
-
-@pytest.fixture
 def backward_model(recurrent_model):
     return recurrent_model(BACKWARD_VOCABULARY.size, seed=5)
 

@@ -122,11 +122,6 @@ def test_samples_are_ranked_by_their_scores(recurrent_model):
     np.testing.assert_allclose(every.scores, every.log_probabilities / ((5 + lengths) / 6) ** 0.6, rtol=1e-5)
 
 
-@pytest.fixture
-def model(recurrent_model):
-    return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
-
-
 def _texts(model, lines=LINES, n_best=1, batch_size=4, **settings):
     translator = Translator(model, VOCABULARY, batch_size=batch_size, sampling=Sampling(**settings))
     return [[one.text for one in translations] for translations in translator.translate(lines, n_best)]

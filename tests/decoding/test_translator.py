@@ -22,11 +22,6 @@ VOCABULARY = Vocabulary("abcd e")
 LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz"]
 
 
-@pytest.fixture
-def model(recurrent_model):
-    return recurrent_model(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
-
-
 def _texts(translations):
     return [hypotheses[0].text for hypotheses in translations]
 
