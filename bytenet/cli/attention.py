@@ -8,7 +8,7 @@ import click
 from bytenet.cli.common.unknown_characters import say_unknown
 
 
-@click.command(short_help="Draw what each character of a translation attends to.")
+@click.command()
 @click.argument("model_path", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("source", required=False, type=click.Path(path_type=Path))
 @click.option("--text", "texts", multiple=True, help="A sentence, instead of a file; may be repeated.")

@@ -7,7 +7,7 @@ import click
 _PATH = click.Path(path_type=Path)
 
 
-@click.command(short_help="Average the last checkpoints of a run into one model.")
+@click.command()
 @click.argument("run", metavar="RUN", type=_PATH)
 @click.argument("out", metavar="OUT", type=_PATH)
 @click.option("--last", type=click.IntRange(min=2), help="Number of checkpoints.  [default: all that RUN has kept]")

@@ -21,7 +21,7 @@ _PATH = click.Path(path_type=Path)
 _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
 
 
-@click.command(cls=SeveralValuesCommand, short_help="Compare the translations of one or two systems.")
+@click.command(cls=SeveralValuesCommand)
 @click.argument("translations", metavar="A...", nargs=-1, required=True, type=_PATH)
 @click.option(
     "--with", "others", metavar="B...", multiple=True, type=_PATH,

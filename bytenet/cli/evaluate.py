@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bytenet.run_folder import RunFolder
 
 
-@click.command(short_help="Translate a test set and score it.")
+@click.command()
 @click.argument("model_paths", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--split",

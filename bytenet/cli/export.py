@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _MOST_CARD_BYTES = 1 << 20
 
 
-@click.command(short_help="Export a model for other programs, as one file or folder.")
+@click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("out", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(

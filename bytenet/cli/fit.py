@@ -4,8 +4,10 @@ from pathlib import Path
 
 import click
 
+from bytenet.cli.common.messages import say
 
-@click.command(short_help="Train in a prepared run folder, with JAX, PyTorch or TensorFlow.")
+
+@click.command()
 @click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
 def fit(run_dir: Path) -> None:
     """Train in the run folder RUN, which `bytenet prepare` made, or resume a stopped training.
@@ -14,4 +16,4 @@ def fit(run_dir: Path) -> None:
     """
     from bytenet.training.prepared.fitting import fit_prepared
 
-    fit_prepared(run_dir, lambda line: click.echo(line, err=True))
+    fit_prepared(run_dir, say)

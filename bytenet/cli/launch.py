@@ -3,9 +3,7 @@
 import click
 
 
-@click.command(
-    context_settings={"ignore_unknown_options": True}, short_help="Train with several workers on this machine."
-)
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.option("--workers", type=click.IntRange(min=2), default=2, show_default=True, help="Number of processes.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.pass_context

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bytenet.model_file import ModelFile
 
 
-@click.command(short_help="List the pretrained models.")
+@click.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def models(name: str | None, as_json: bool) -> None:

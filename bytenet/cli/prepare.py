@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 
 
-@click.command(short_help="Prepare a training for a machine without TensorFlow.")
+@click.command()
 @click.argument("preset_or_file", required=False)
 @set_option("training.epochs=5")
 @click.option(
@@ -27,5 +28,5 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
 
     from bytenet.training.prepared.preparation import prepare as prepare_run
 
-    prepare_run(config, run_dir, lambda line: click.echo(line, err=True))
+    prepare_run(config, run_dir, say)
     click.echo(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m bytenet fit {run_dir}", err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet import compile_cache
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.sized_config import read_sized_config
 
@@ -33,7 +34,7 @@ class _Steps(click.ParamType):
         return int(first), int(last)
 
 
-@click.command(short_help="Show where the time of training or decoding goes.")
+@click.command()
 @click.argument("preset_or_file", required=False)
 @set_option()
 @click.option("--out", type=click.Path(path_type=Path), help="New folder for the trace, the tables and the pictures.")
@@ -94,7 +95,7 @@ def profile(
             search = Search(beam_size or 1, batch_size or 1, length or 100, jit_compile=bool(xla))
             trace = capture_decoding_of(config, out / name, search)
         else:
-            trace = capture_training(config, out / name, steps, say=_say)
+            trace = capture_training(config, out / name, steps, say=say)
     elif trace is not None and preset_or_file is None:
         if overrides or steps or decode or xla is not None:
             raise click.UsageError(
@@ -108,13 +109,13 @@ def profile(
     from bytenet.profiling.traces.breakdown_report import save_report, to_json, to_text
     from bytenet.profiling.traces.trace import read_trace
 
-    _say("reading the trace ...")
+    say("reading the trace ...")
     contents = read_trace(trace)
     result = breakdown(contents)
     click.echo(to_json(result) if as_json else to_text(result), nl=False)
     if out is not None:
         paths = save_report(contents, result, out, name)
-        _say(f"saved {', '.join(map(str, paths))}")
+        say(f"saved {', '.join(map(str, paths))}")
     _say_how_to_look(contents.path, logdir)
 
 
@@ -141,7 +142,7 @@ def _say_how_to_look(trace: Path, logdir: Path | None) -> None:
 
     folder = logdir_of(trace)
     if folder is None:
-        _say(
+        say(
             f"To see {trace} in TensorBoard, move it to FOLDER/plugins/profile/NAME/, and run: "
             "tensorboard --logdir FOLDER"
         )
@@ -149,10 +150,6 @@ def _say_how_to_look(trace: Path, logdir: Path | None) -> None:
     try:
         check_profile_plugin()
     except InputError as error:
-        _say(str(error))
+        say(str(error))
     else:
-        _say(f"To see it in a browser (tab Profile): {tensorboard_command(logdir or folder)}")
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+        say(f"To see it in a browser (tab Profile): {tensorboard_command(logdir or folder)}")

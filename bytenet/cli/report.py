@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="Write a page about a run: command, time, curves, scores.")
+@click.command()
 @click.argument("run_dir", metavar="RUN", type=click.Path(path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), help="The Markdown file.  [default: RUN/report.md]")
 @click.option("--title", help="Its heading.  [default: the name of the folder RUN]")

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bytenet.cli.common.messages import say
+
 if TYPE_CHECKING:
     from bytenet.reproduction import Experiment, Scale, Verdict
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-@click.command(short_help="Regenerate the thesis's figures and tables.")
+@click.command()
 @click.argument("names", nargs=-1)
 @click.option("--list", "show_list", is_flag=True, help="List all experiments, and what each needs.")
 @click.option("--all", "take_all", is_flag=True, help="Run all experiments, also those beyond the thesis.")
@@ -96,9 +98,7 @@ def reproduce(
             chosen = [experiment for experiment in chosen if ResultFiles(out, experiment.name, scale).data.is_file()]
         verdicts = {experiment.name: redraw(experiment, scale, out) for experiment in chosen}
     elif chosen:
-        verdicts, failures = run(
-            chosen, scale, out, runs, seeds, jobs, partial, join, say=lambda line: click.echo(line, err=True)
-        )
+        verdicts, failures = run(chosen, scale, out, runs, seeds, jobs, partial, join, say=say)
     if verdicts:
         _print_verdicts(verdicts)
     if page is not None:

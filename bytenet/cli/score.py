@@ -9,7 +9,7 @@ import click
 from bytenet.cli.common.unknown_characters import say_unknown
 
 
-@click.command(short_help="Print the log-probability of given translations.")
+@click.command()
 @click.argument("model_paths", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
+from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, reranking_options, search_options
 
 if TYPE_CHECKING:
     from bytenet.serving.engines.engine import Engine
@@ -29,7 +29,7 @@ class _Seconds(click.FloatRange):
         return seconds
 
 
-@click.command(short_help="Run a translation server for programs and browsers, over HTTP.")
+@click.command()
 @click.argument("models", metavar="MODEL...", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at; 0.0.0.0 for all networks.")
 @click.option(
@@ -152,10 +152,7 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "Engine":
     from bytenet.trained_model import find_model
 
     path = find_model(model)
-    given = {key for key, value in options.items() if value is not None}
-    reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}
-    # The LiteRT model of a file has the other options of its export.
-    needs_full = bool(given - reranking.keys())
+    needs_full, reranking = needs_full_engine(options), reranking_options(options)
     if engine_name == "lite":
         if path.is_dir():
             raise click.UsageError(
@@ -167,7 +164,7 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "Engine":
     if is_model_file(path) and not needs_full:
         if not ModelFile(path).has_weights:
             return LiteEngine(path, **reranking)
-        if not given and StartingEngine.can_read(path):
+        if not any(value is not None for value in reranking.values()) and StartingEngine.can_read(path):
             return StartingEngine(path)
     return RunEngine(path, **options)
 

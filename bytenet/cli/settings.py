@@ -9,7 +9,7 @@ _FILES = ("data.train_source=train.source", "data.train_target=train.target")
 """Stand for the names of the user's files."""
 
 
-@click.command(short_help="Print all settings of a configuration, with explanations.")
+@click.command()
 @click.argument("preset_or_file", required=False)
 @set_option("model.family=transformer")
 def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:

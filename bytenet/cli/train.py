@@ -42,7 +42,7 @@ class _Train(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-@click.command(cls=_Train, short_help="Train a model, or resume a stopped training.")
+@click.command(cls=_Train)
 @click.argument("preset_or_file", required=False)
 @set_option("training.epochs=5")
 @click.option(

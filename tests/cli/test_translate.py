@@ -10,9 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from bytenet.cli.common.search_options import read_dictionary
 from bytenet.cli.common.unknown_characters import UnknownCharacters
 from bytenet.cli.translate import translate
+from bytenet.cli.translate.dictionary import read_dictionary
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.lite.characters import UNKNOWN_ID

@@ -18,7 +18,7 @@ _MEASURED = {
 }
 
 
-@click.group(cls=LazyGroup, package=__name__, verbs=_MEASURED, short_help="Measure speed and memory on this machine.")
+@click.group(cls=LazyGroup, package=__name__, verbs=_MEASURED)
 def benchmark() -> None:
     """Measure speed and memory on this machine.
 

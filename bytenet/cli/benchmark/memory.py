@@ -12,6 +12,7 @@ from bytenet.cli.benchmark.cases import (
     training_case_options,
 )
 from bytenet.cli.benchmark.output import Columns, print_rows
+from bytenet.cli.common.messages import say
 from bytenet.config import Config
 
 _COLUMNS: Columns = {
@@ -70,7 +71,7 @@ def memory(
             ]
         for (batch_size, length, symbols), compiled in product(sizes, compiled_choices(config, xla, no_xla)):
             cases.append(TrainingCase(config, batch_size, length, compiled, vocab_size=symbols))
-    costs = measure_memory(cases, say=lambda line: click.echo(line, err=True))
+    costs = measure_memory(cases, say=say)
     print_rows(costs, _COLUMNS, as_json)
 
 

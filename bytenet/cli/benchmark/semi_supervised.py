@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 
 _PART_COLUMNS: Columns = {
@@ -63,7 +64,7 @@ def semi_supervised(
             os.environ[name] = str(threads)
     from bytenet.profiling.benchmarks.semi_supervised import PARTS, measure_semi_supervised
 
-    steps, parts = measure_semi_supervised(config, beam_sizes, repeats, say=lambda line: click.echo(line, err=True))
+    steps, parts = measure_semi_supervised(config, beam_sizes, repeats, say=say)
     print_tables({"steps": (steps, _step_columns(PARTS)), "parts": (parts, _PART_COLUMNS)}, as_json)
 
 

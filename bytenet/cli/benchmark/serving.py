@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_rows
+from bytenet.cli.common.messages import say
 
 
 @click.command()
@@ -61,9 +62,7 @@ def serving(
     if not texts:
         raise click.UsageError("There is no text: all lines are blank.")
     options = [] if beam_size is None else ["--beam-size", str(beam_size)]
-    cost = measure_serving(
-        model, texts, config.data.languages, clients, seconds, options, say=lambda line: click.echo(line, err=True)
-    )
+    cost = measure_serving(model, texts, config.data.languages, clients, seconds, options, say=say)
     if as_json:
         click.echo(json.dumps(asdict(cost) | {"speedup": cost.speedup}, indent=2))
         return

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 
 _COSTS: Columns = {
@@ -79,7 +80,7 @@ def sharding(
             sizes or (1_000_000,),
             shards,
             processes,
-            lambda line: click.echo(line, err=True),
+            say,
         )
         rates = []
         if steps:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_rows
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 
 
@@ -38,9 +39,7 @@ def startup(
     from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
 
     chosen = [way for way, is_chosen in zip(WAYS, (no_xla, empty_cache, warm_cache), strict=True) if is_chosen]
-    costs = measure_startup(
-        preset_or_file, overrides, chosen or WAYS, repeats, say=lambda line: click.echo(line, err=True)
-    )
+    costs = measure_startup(preset_or_file, overrides, chosen or WAYS, repeats, say=say)
     columns: Columns = {
         "way": lambda cost: cost.way,
         "seconds": lambda cost: f"{cost.seconds:.1f}",

@@ -14,6 +14,7 @@ from bytenet.cli.benchmark.cases import (
     training_case_options,
 )
 from bytenet.cli.benchmark.output import Columns, print_rows
+from bytenet.cli.common.messages import say
 
 if TYPE_CHECKING:
     from bytenet.profiling.benchmarks.training_case import TrainingCase
@@ -87,7 +88,7 @@ def training(
     if workers:
         _print_workers(cases, workers, repeats, as_json)
         return
-    costs = measure_training(cases, repeats, say=lambda line: click.echo(line, err=True))
+    costs = measure_training(cases, repeats, say=say)
     print_rows(costs, _columns(run_minutes), as_json)
 
 
@@ -98,7 +99,7 @@ def _print_workers(cases: "Sequence[TrainingCase]", workers: Sequence[int], repe
     costs = []
     for count in workers:
         of_count = [case for case in cases if case.replicas == count]
-        costs += measure_workers(of_count, count, repeats, say=lambda line: click.echo(line, err=True))
+        costs += measure_workers(of_count, count, repeats, say=say)
     columns: Columns = {
         "case": lambda cost: cost.case,
         "workers": lambda cost: cost.workers,

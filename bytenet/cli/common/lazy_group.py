@@ -29,7 +29,9 @@ class LazyGroup(click.Group):
         if name not in self._verbs:
             return None
         module = name.replace("-", "_")
-        return getattr(import_module(f"{self._package}.{module}"), module)
+        command = getattr(import_module(f"{self._package}.{module}"), module)
+        command.short_help = self._verbs[name]  # for the completion of a shell
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

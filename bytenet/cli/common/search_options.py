@@ -1,7 +1,6 @@
 """Options of the search for translations, which several commands have."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +10,8 @@ NOT_FOR_LITE = (
     "For other options, leave out --engine lite."
 )
 """The message about an option of the search that LiteRT does not have."""
+
+_RERANKING = ("rerank_with", "rerank_weight")
 
 _OPTIONS = (
     click.option(
@@ -88,24 +89,11 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def read_dictionary(path: Path | None) -> Mapping[str, str] | None:
-    """Read a dictionary for the replacement of unknown characters: a line for each entry, "character TAB translation".
+def reranking_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the search that LiteRT has, too."""
+    return {name: options[name] for name in _RERANKING}
 
-    Characters are normalised (NFC), as those of the sentences are.
 
-    Raises:
-        InputError: a line has another form.
-    """
-    if path is None:
-        return None
-    from bytenet.datasets import read_lines
-    from bytenet.datasets.text.normalisation import normalise
-    from bytenet.errors import InputError
-
-    entries: dict[str, str] = {}
-    for number, line in enumerate(normalise(read_lines(path)), start=1):
-        character, tab, translation = line.partition("\t")
-        if not tab or len(character) != 1:
-            raise InputError(f"{path}:{number}: expected one character, a tab and its translation; found {line!r}.")
-        entries[character] = translation
-    return entries
+def needs_full_engine(options: Mapping[str, Any]) -> bool:
+    """Whether an option of the search is given that only TensorFlow has. A file for LiteRT has those of its export."""
+    return any(value is not None for name, value in options.items() if name not in _RERANKING)

@@ -5,19 +5,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-import click
-
+from bytenet.cli.common.messages import lines_in_words, say
 from bytenet.lite.characters import is_blank
 
 if TYPE_CHECKING:
     from bytenet.datasets import Vocabulary
 
 _MOST_SHOWN = 3
-
-
-def lines_in_words(number: int) -> str:
-    """A number of lines for a message."""
-    return "1 line" if number == 1 else f"{number:,} lines"
 
 
 def say_unknown(vocabulary: "Vocabulary", lines: Iterable[str]) -> None:
@@ -55,7 +49,7 @@ class UnknownCharacters:
         """Name the first characters on stderr, if there are any."""
         if self.num_lines:
             lines = lines_in_words(self.num_lines)
-            click.echo(f"Characters that the model does not know, in {lines}: {self}.", err=True)
+            say(f"Characters that the model does not know, in {lines}: {self}.")
 
     def __str__(self) -> str:
         """The first characters for a message, and the number of others."""

@@ -28,7 +28,6 @@ class _ReportByDefault(LazyGroup):
     cls=_ReportByDefault,
     package=__name__,
     verbs=_VERBS,
-    short_help="Look at a corpus before training, or split a large one into shards.",
     subcommand_metavar="PRESET_OR_FILE | COMMAND ...",
 )
 def data() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bytenet.run_folder import RunFolder
 
 
-@click.command(short_help="Translate monolingual text into training pairs, with a model of the other direction.")
+@click.command()
 @click.argument("model")
 @click.argument("preset_or_file")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))

@@ -8,7 +8,7 @@ from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.sized_config import check_is_named, read_sized_config
 
 
-@click.command(short_help="Look at a corpus before training: lengths, buckets, alphabet, odd pairs.")
+@click.command()
 @click.argument("preset_or_file", required=False)
 @set_option("data.max_length=200")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")

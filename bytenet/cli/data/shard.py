@@ -13,7 +13,7 @@ from bytenet.cli.common.max_ratio_option import max_ratio_option
 _PAIRS_A_MESSAGE = 1_000_000
 
 
-@click.command(short_help="Split a corpus that is larger than memory into files to train from.")
+@click.command()
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("folder")
 @click.option("--source-language", default="de", show_default=True, help="Language of the sources.")

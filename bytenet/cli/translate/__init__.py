@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from bytenet.cli.common.search_options import NOT_FOR_LITE, search_options
+from bytenet.cli.common.messages import lines_in_words, say
+from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, search_options
 from bytenet.cli.common.translation_progress import translation_progress
-from bytenet.cli.common.unknown_characters import UnknownCharacters, lines_in_words
+from bytenet.cli.common.unknown_characters import UnknownCharacters
 from bytenet.cli.translate.engines import MOST_LINES_FOR_LITE, Engine, full_engine, lite_engine, suits_lite
 from bytenet.cli.translate.output import open_output
 from bytenet.lite.archive import is_model_file
@@ -21,7 +22,7 @@ from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import is_pretrained
 
 
-@click.command(short_help="Translate lines of text.")
+@click.command()
 @click.argument("paths", metavar="MODEL... [FILE]", required=True, nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--output",
@@ -106,7 +107,7 @@ def translate(
         message += _reasons_of_splitting(by_sentence)
     if num_unended:
         message += f" {num_unended} reached the length limit without an end."
-    click.echo(message, err=True)
+    say(message)
     if unknown:
         unknown.say()
 
@@ -137,9 +138,7 @@ def _engine(
     from bytenet.trained_model import find_model
 
     paths = [find_model(model) for model in models]
-    reranking = {key: options[key] for key in ("rerank_with", "rerank_weight")}
-    others = [value for key, value in options.items() if key not in reranking and value is not None]
-    needs_full = bool(others) or dictionary is not None or window not in (None, 1)
+    needs_full = needs_full_engine(options) or dictionary is not None or window not in (None, 1)
     if name == "lite" and needs_full:
         raise click.UsageError(NOT_FOR_LITE)
     reranker = find_model(options["rerank_with"]) if options["rerank_with"] else None

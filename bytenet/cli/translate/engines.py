@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from bytenet.cli.common.search_options import read_dictionary
+from bytenet.cli.translate.dictionary import read_dictionary
 from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.translation import Translation
