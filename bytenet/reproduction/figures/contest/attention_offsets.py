@@ -77,7 +77,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                 notes.append(f"{layer.replace('_', ' ')}: {near:.2f}, most at {mode:+d}")
             verdicts.append(
                 Verdict(
-                    quantity=f"share of the highest attention within {_NEAR} symbols, {system}, trial "
+                    quantity=f"share of the weight of the last attention layer within {_NEAR} symbols, {system}, trial "
                     f"{number_in(row, 'trial'):.0f}",
                     printed="not tried", measured=float(near), note="; ".join(notes),
                 )
