@@ -167,6 +167,7 @@ def test_resume_accepts_another_weight_for_the_same_text(tmp_path):
     RunFolder.create(tmp_path / "run", SEMI, VOCABULARY)
     other = load_config(tmp_path / "run" / "config.yaml", ["semi_supervised.source_weight=0.1"])
     RunFolder.create(tmp_path / "run", other, VOCABULARY, resume=True)
+    assert RunFolder.open(tmp_path / "run").config == SEMI
 
 
 def test_backward_translator_is_trained_in_its_parent_run(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ _POSITIVE = click.IntRange(min=1)
 
 
 class _Seconds(click.FloatRange):
-    """A range that nan is not in."""
+    """A number of seconds in a range; nan is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         seconds = super().convert(value, param, ctx)

@@ -26,7 +26,7 @@ _SECONDS_TO_ANSWER = 5  # more than the time-out of a request, for the last byte
 
 
 def serve(engines: Iterable[Engine], settings: ServerSettings, host: str = "127.0.0.1", port: int = 5000) -> None:
-    """Warm engines up, and answer requests until SIGTERM or SIGINT. Requests that run are finished then.
+    """Warm engines up, and answer requests until SIGTERM or SIGINT. Then finish the requests that run.
 
     Args:
         engines: not warm. No two of them have the same languages. They may be loaded one by one, as they are taken:
@@ -37,7 +37,7 @@ def serve(engines: Iterable[Engine], settings: ServerSettings, host: str = "127.
 
     Raises:
         InputError: two engines have the same languages, or the address cannot be used. No engine is warmed up then.
-            A name may have addresses that this machine does not have, if it has another one of them.
+            Addresses of a name that this machine does not have are left out, if it has at least one of them.
     """
     with ExitStack() as stack:
         sockets = [stack.enter_context(opened) for opened in _listen(host, port)]

@@ -4,6 +4,7 @@ from itertools import product
 
 import click
 
+from bytenet.cli.benchmark.cases import VOCAB_SIZE
 from bytenet.cli.benchmark.output import print_rows
 from bytenet.cli.common.set_option import set_option
 
@@ -28,7 +29,9 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("--xla/--no-xla", default=None, help="Compile the search with XLA, or not.  [default: both]")
 @click.option("--uncached", is_flag=True, help="Also measure greedy search without the cache.")
 @click.option("--repeats", type=_POSITIVE, default=7, show_default=True, help="Turns of each case.")
-@click.option("--vocab-size", type=click.IntRange(min=4), default=105, show_default=True, help="Ids of the model.")
+@click.option(
+    "--vocab-size", type=click.IntRange(min=4), default=VOCAB_SIZE, show_default=True, help="Ids of the model."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def decoding(
     preset_or_file: str,

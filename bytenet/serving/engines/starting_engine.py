@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 class StartingEngine:
-    """Translates with LiteRT while TensorFlow starts in another thread, and with TensorFlow then.
+    """Translates with LiteRT until TensorFlow has started in another thread; from then on with TensorFlow.
 
     A server that starts again after a failure answers within seconds. Both engines give the same translations with
     weights in float32, and nearly the same in float16, see `ModelFile.suits_lite`.
