@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, reranking_options, search_options
+from bytenet.serving.http.settings import ServerSettings
 
 if TYPE_CHECKING:
     from bytenet.serving.engines.engine import Engine
@@ -40,17 +41,20 @@ class _Seconds(click.FloatRange):
     help="Port to listen at; 0 for a free port.",
 )
 @click.option(
-    "--max-chars", type=_POSITIVE, default=5000, show_default=True, help="Largest number of characters in a request."
-)
+    "--max-chars", type=_POSITIVE, default=ServerSettings.max_chars, show_default=True,
+    help="Largest number of characters in a request.",
+)  # fmt: skip
 @click.option(
-    "--max-texts", type=_POSITIVE, default=100, show_default=True, help="Largest number of texts in a request."
-)
+    "--max-texts", type=_POSITIVE, default=ServerSettings.max_texts, show_default=True,
+    help="Largest number of texts in a request.",
+)  # fmt: skip
 @click.option(
-    "--max-requests", type=_POSITIVE, default=256, show_default=True,
+    "--max-requests", type=_POSITIVE, default=ServerSettings.max_requests, show_default=True,
     help="Largest number of requests that are translated or wait. Others get status 429.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=_Seconds(min=0, min_open=True, max=_MOST_SECONDS), default=30, show_default=True,
+    "--timeout", type=_Seconds(min=0, min_open=True, max=_MOST_SECONDS), default=ServerSettings.timeout_seconds,
+    show_default=True,
     help="Seconds until a request is stopped with status 504.",
 )  # fmt: skip
 @click.option(
@@ -108,7 +112,6 @@ def serve(
 
     try:
         from bytenet.serving.engines.directions import check_pairs_of_languages
-        from bytenet.serving.http.settings import ServerSettings
         from bytenet.serving.server import serve as run_server
     except ModuleNotFoundError as error:
         raise InputError(

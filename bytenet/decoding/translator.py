@@ -78,14 +78,14 @@ class Translator:
         self,
         model: TranslationModel,
         vocabulary: Vocabulary,
-        beam_size: int = 10,
-        length_penalty: float = 0.6,
-        length_penalty_rule: LengthPenaltyRule = "gnmt",
-        coverage_penalty: float = 0.0,
-        batch_size: int = 32,
-        min_length: int = 0,
-        max_length: int | None = None,
-        replace_unknown: bool = False,
+        beam_size: int = DecodingConfig.beam_size,
+        length_penalty: float = DecodingConfig.length_penalty,
+        length_penalty_rule: LengthPenaltyRule = DecodingConfig.length_penalty_rule,
+        coverage_penalty: float = DecodingConfig.coverage_penalty,
+        batch_size: int = DecodingConfig.batch_size,
+        min_length: int = DecodingConfig.min_length,
+        max_length: int | None = DecodingConfig.max_length,
+        replace_unknown: bool = DecodingConfig.replace_unknown,
         dictionary: Mapping[str, str] | None = None,
         forbidden_ids: Sequence[int] | None = None,
         jit_compile: bool | Literal["auto"] = "auto",
@@ -94,7 +94,7 @@ class Translator:
         reranker: Reranker[PairScorer] | None = None,
         data: DataConfig | None = None,
         sampling: Sampling | None = None,
-        mbr: bool = False,
+        mbr: bool = DecodingConfig.mbr,
     ):
         if reranker is not None and (beam_size if sampling is None else sampling.samples) == 1:
             raise InputError(ONE_HYPOTHESIS)
@@ -111,7 +111,7 @@ class Translator:
             "replace_unknown": replace_unknown,
             **({} if sampling is None else asdict(sampling)),
             "mbr": mbr,
-            "rerank_with": None if reranker is None else reranker.name or None,
+            "rerank_with": None if reranker is None else reranker.name,
             "rerank_weight": DecodingConfig.rerank_weight if reranker is None else reranker.weight,
         }
         try:

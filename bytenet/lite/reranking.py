@@ -72,10 +72,10 @@ class Reranker(Generic[_ScorerT]):
     def __init__(
         self,
         scorer: _ScorerT,
-        weight: float = 1.0,
-        length_penalty: float = 0.6,
-        length_penalty_rule: LengthPenaltyRule = "gnmt",
-        name: str = "",
+        weight: float,
+        length_penalty: float,
+        length_penalty_rule: LengthPenaltyRule,
+        name: str,
     ):
         self.name = name
         self.weight = check_weight(weight)

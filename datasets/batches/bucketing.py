@@ -94,22 +94,22 @@ def plan_batches(
     _check_choice("shuffle", shuffle, get_args(Shuffle))
     buckets = plan_buckets(
         np.bincount(lengths), batch_size, batch_chars, min_size, min_width, replicas, bucketing, num_buckets,
-        pad_to_multiple_of,
+        pad_to_multiple_of, parts=1,
     )  # fmt: skip
     return BatchPlan(buckets, replicas, lengths, shuffle, shuffle_buffer)
 
 
 def plan_buckets(
     histogram: np.ndarray,
-    batch_size: int = 32,
-    batch_chars: int | None = None,
-    min_size: int | None = None,
-    min_width: int = 10,
-    replicas: int = 1,
-    bucketing: Bucketing = "optimal",
-    num_buckets: int | None = None,
-    pad_to_multiple_of: int = 1,
-    parts: int = 1,
+    batch_size: int,
+    batch_chars: int | None,
+    min_size: int | None,
+    min_width: int,
+    replicas: int,
+    bucketing: Bucketing,
+    num_buckets: int | None,
+    pad_to_multiple_of: int,
+    parts: int,
 ) -> tuple[Bucket, ...]:
     """Plan the buckets of a corpus from its histogram of lengths alone.
 

@@ -58,5 +58,6 @@ def test_one_hypothesis_cannot_be_ranked(model):
 
 
 def test_only_one_ranking_is_allowed(model):
+    reranker = Reranker(PairScorer(model, VOCABULARY), 1.0, 0.6, "gnmt", "backward")
     with pytest.raises(ValueError, match="expected one of them"):
-        Translator(model, VOCABULARY, reranker=Reranker(PairScorer(model, VOCABULARY)), mbr=True)
+        Translator(model, VOCABULARY, reranker=reranker, mbr=True)

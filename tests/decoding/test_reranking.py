@@ -28,12 +28,16 @@ def backward_model(recurrent_model):
     return recurrent_model(BACKWARD_VOCABULARY.size, seed=5)
 
 
+def reranker_with(model, vocabulary=BACKWARD_VOCABULARY, weight=1.0, batch_size=32):
+    return Reranker(PairScorer(model, vocabulary, batch_size), weight, 0.6, "gnmt", "backward")
+
+
 def ranked(model, reranker=None, n_best=4, lines=LINES, beam_size=4):
     return list(Translator(model, VOCABULARY, beam_size=beam_size, reranker=reranker).translate(lines, n_best))
 
 
 def test_the_score_gains_the_probability_of_the_source(model, backward_model):
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY), weight=0.7, length_penalty=0.6)
+    reranker = reranker_with(backward_model, weight=0.7)
     scorer = PairScorer(backward_model, BACKWARD_VOCABULARY)
     order_changes = 0
     for line, before, after in zip(LINES, ranked(model), ranked(model, reranker), strict=True):
@@ -51,14 +55,14 @@ def test_the_score_gains_the_probability_of_the_source(model, backward_model):
 
 
 def test_blank_lines_stay_as_they_are(model, backward_model):
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    reranker = reranker_with(backward_model)
     for blank in (LINES.index(""), LINES.index("   ")):
         assert ranked(model, reranker)[blank] == ranked(model)[blank]
     assert ranked(model, reranker, lines=["", "   "]) == ranked(model, lines=["", "   "])
 
 
 def test_all_hypotheses_of_the_beam_are_ranked_whatever_the_number_that_is_returned(model, backward_model):
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    reranker = reranker_with(backward_model)
     many, one = ranked(model, reranker, n_best=4), ranked(model, reranker, n_best=1)
     assert [hypotheses[0] for hypotheses in many] == [hypotheses[0] for hypotheses in one]
     assert {len(hypotheses) for hypotheses in one} == {1}
@@ -66,7 +70,7 @@ def test_all_hypotheses_of_the_beam_are_ranked_whatever_the_number_that_is_retur
 
 def test_a_line_that_is_too_long_for_the_model_keeps_its_order(model, backward_model):
     backward_model.length_policy = replace(backward_model.length_policy, longest=12)
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    reranker = reranker_with(backward_model)
     long = LINES.index("bead abba dead cab")
     before, after = ranked(model), ranked(model, reranker)
     assert after[long] == before[long]
@@ -74,7 +78,7 @@ def test_a_line_that_is_too_long_for_the_model_keeps_its_order(model, backward_m
 
 
 def test_no_graph_is_made_after_make_graphs(model, backward_model):
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY, batch_size=4))
+    reranker = reranker_with(backward_model, batch_size=4)
     translator = Translator(model, VOCABULARY, beam_size=4, batch_size=4, reranker=reranker)
     longest = max(len(VOCABULARY.encode(line)) for line in LINES)
     translator.make_graphs(longest)
@@ -85,14 +89,14 @@ def test_no_graph_is_made_after_make_graphs(model, backward_model):
 
 
 def test_one_hypothesis_cannot_be_ranked(model, backward_model):
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    reranker = reranker_with(backward_model)
     for search in ({"beam_size": 1}, {"sampling": Sampling(samples=1)}):
         with pytest.raises(InputError, match=r"--beam-size .* or --samples .* to 2 or more"):
             Translator(model, VOCABULARY, **search, reranker=reranker)
 
 
 def test_samples_are_reranked(model, backward_model):
-    reranker = Reranker(PairScorer(backward_model, BACKWARD_VOCABULARY))
+    reranker = reranker_with(backward_model)
     before, after = (
         list(Translator(model, VOCABULARY, sampling=Sampling(samples=6), reranker=one).translate(LINES, 6))
         for one in (None, reranker)
@@ -136,7 +140,7 @@ def test_an_export_has_no_reranker(form, runs, tmp_path):
 
 def test_a_line_with_a_character_that_the_other_model_refuses_keeps_its_order(recurrent_model):
     refusing = Vocabulary("abcde", unknown="error")  # no space
-    reranker = Reranker(PairScorer(recurrent_model(refusing.size, seed=5), refusing))
+    reranker = reranker_with(recurrent_model(refusing.size, seed=5), refusing)
     given = [Translation("cd", -1.0, -1.0, True), Translation("de", -2.0, -2.0, True)]
     fits, refused, also_refused = reranker(["ab", "a b", "ab"], [given, given, [given[0], given[1]._replace(text=" ")]])
     assert refused == given

@@ -1,6 +1,6 @@
 """The sections of a configuration, without the model: frozen dataclasses that check their values.
 
-Every setting has its default here and nowhere else. If None stands for a computed value, a comment says which.
+Every setting has its default here. If None stands for a computed value, a comment says which.
 """
 
 from bytenet.config.sections.data import DataConfig
