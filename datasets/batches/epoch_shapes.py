@@ -13,7 +13,7 @@ class Bucket:
         lower: the shortest pair length that belongs to the bucket.
         upper: the length of the longest of its pairs.
         length: padded length of all its pairs: `upper`, or the next multiple of `pad_to_multiple_of`.
-        rows: number of pairs.
+        pairs: number of pairs.
         batch_size: rows of each batch, filler rows counted.
         batches: number of batches an epoch.
         padding_share: share of the padded positions that lie beyond the longer side of their pair. Filler rows count as
@@ -23,7 +23,7 @@ class Bucket:
     lower: int
     upper: int
     length: int
-    rows: int
+    pairs: int
     batch_size: int
     batches: int
     padding_share: float
@@ -68,7 +68,7 @@ class EpochShapes:
     def padding_share(self) -> float:
         """Share of all padded positions that lie beyond their pair's length. Filler rows count as padding."""
         positions = [bucket.batches * bucket.batch_size * bucket.length for bucket in self.buckets]
-        padding = sum(share * bucket.padding_share for share, bucket in zip(positions, self.buckets, strict=True))
+        padding = sum(number * bucket.padding_share for number, bucket in zip(positions, self.buckets, strict=True))
         return padding / sum(positions)
 
     @property

@@ -84,9 +84,9 @@ class BatchPlan(EpochShapes):
         filled_at: list[int] = []
         begin = 0
         for bucket in self.buckets:
-            places = places_by_bucket[begin : begin + bucket.rows]
-            begin += bucket.rows
-            size, full = bucket.batch_size, bucket.rows // bucket.batch_size
+            places = places_by_bucket[begin : begin + bucket.pairs]
+            begin += bucket.pairs
+            size, full = bucket.batch_size, bucket.pairs // bucket.batch_size
             for indices in order[places[: full * size]].reshape(full, size):
                 batches.append(PlannedBatch(bucket.length, indices))
             filled_at += places[size - 1 :: size].tolist()

@@ -111,7 +111,7 @@ def _print_buckets(report: CorpusReport, console: Console) -> None:
     columns = "#from length", "#padded to", "#pairs", "#batch size", "#batches", "#padding"
     table = _table("Buckets", *columns)
     for bucket in plan.buckets:
-        numbers = bucket.lower, bucket.length, bucket.rows, bucket.batch_size, bucket.batches
+        numbers = bucket.lower, bucket.length, bucket.pairs, bucket.batch_size, bucket.batches
         table.add_row(*(f"{number:,}" for number in numbers), f"{bucket.padding_share:.1%}")
     console.print(table)
     _say(

@@ -105,7 +105,7 @@ def compare_bucketing(lengths: np.ndarray, data_config: DataConfig) -> list[Padd
         least = best(num_buckets).padding_share
         return PaddingCost(
             name, len(plan.buckets), plan.num_batches, plan.padding_share,
-            least_pairs=min(bucket.rows for bucket in plan.buckets),
+            least_pairs=min(bucket.pairs for bucket in plan.buckets),
             times_optimal=plan.padding_share / least if least else None,
         )  # fmt: skip
 

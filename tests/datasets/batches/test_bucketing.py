@@ -22,7 +22,7 @@ def test_synthetic_digits_are_cut_into_two_buckets():
     assert histogram_cuts(np.bincount(lengths), min_size=32, min_width=10) == [11]
     plan = plan_batches(lengths, batch_size=16, bucketing="histogram")
     assert [(bucket.lower, bucket.upper) for bucket in plan.buckets] == [(0, 10), (11, 18)]
-    assert sum(bucket.rows for bucket in plan.buckets) == 128
+    assert sum(bucket.pairs for bucket in plan.buckets) == 128
 
 
 def test_without_buckets_synthetic_digits_have_eight_batches():
@@ -142,7 +142,7 @@ def test_optimal_buckets_pad_least_including_filler_rows():
 def test_no_optimal_bucket_is_smaller_than_the_minimum_size():
     lengths = np.random.default_rng(1).integers(1, 60, 500)
     plan = plan_batches(lengths, batch_size=8, min_size=90, num_buckets=50)
-    assert all(bucket.rows >= 90 for bucket in plan.buckets)
+    assert all(bucket.pairs >= 90 for bucket in plan.buckets)
     assert len(plan.buckets) > 3
     assert len(plan_batches(lengths, batch_size=8, min_size=1000).buckets) == 1
 

@@ -47,7 +47,7 @@ def test_plan_statistics_match_its_batches(plan):
     assert plan.padding_share == pytest.approx(1 - plan.lengths.sum() / positions)
     for bucket in plan.buckets:
         inside = plan.lengths[(plan.lengths >= bucket.lower) & (plan.lengths <= bucket.upper)]
-        assert (bucket.rows, bucket.upper) == (len(inside), inside.max())
+        assert (bucket.pairs, bucket.upper) == (len(inside), inside.max())
         area = bucket.batches * bucket.batch_size * bucket.length
         assert bucket.padding_share == pytest.approx(1 - inside.sum() / area)
         longest = [plan.lengths[batch.indices[batch.indices >= 0]].max() for batch in batches]

@@ -122,7 +122,7 @@ def test_synthetic_pairs_from_a_held_out_set_give_a_warning_and_copies_are_named
     assert "synthetic   2 pairs" in said
     assert "warning: 2 pairs of test share a sentence with the synthetic pairs" in said
     assert sum(count for _, _, count in report.length_histogram) == 5 + 2
-    assert sum(bucket.rows for bucket in report.plan.buckets) == 3 * 5 + 2
+    assert sum(bucket.pairs for bucket in report.plan.buckets) == 3 * 5 + 2
     assert report.to_dict()["pairs"]["copies"] == 3
 
 
