@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.sharding.filters import MAX_RATIO, too_uneven
 from bytenet.datasets.text.characters import is_blank
+from bytenet.datasets.text.pair_faults import MAX_RATIO, too_uneven
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
 from bytenet.files import append_text, write_text_atomic
@@ -96,8 +96,7 @@ def back_translate(
         translator: from the target language to the source language.
         texts: of the target language, not blank.
         saved: translations of the first texts. The others are added to them.
-        max_ratio: most characters of the longer side for each one of the shorter side. Pairs whose longer side has less
-            than 20 characters may have any ratio.
+        max_ratio: most characters of the longer side for one of the shorter side, see `too_uneven`.
         progress: called with the number of finished texts.
 
     Raises:

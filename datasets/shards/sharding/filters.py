@@ -1,20 +1,15 @@
 """Which pairs of a block are left out, and why."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from bytenet.datasets.shards.sharding.inputs import LineBlock
 from bytenet.datasets.shards.sharding.text_block import ODD, UNASSIGNED, VISIBLE, TextBlock
+from bytenet.datasets.text.pair_faults import EMPTY_SIDE, EQUAL_SIDES, MAX_RATIO, too_uneven, uneven_sides
 from bytenet.errors import InputError
 
 CAME_BEFORE = "the pair came before"
-EMPTY_SIDE = "a side is empty"
-EQUAL_SIDES = "both sides are equal"
-
-MAX_RATIO = 3.0
-"""Most characters of the longer side of a pair for one of the shorter side, by default."""
 
 _SHOWN_PAIRS = 3
 _SHOWN_BYTES = 200
@@ -26,8 +21,7 @@ class FilterSettings:
 
     Attributes:
         min_length, max_length: characters on each side, at least and at most.
-        max_ratio: most characters of the longer side for one of the shorter side.
-        ratio_min_chars: the ratio is looked at only if the longer side has at least so many characters.
+        max_ratio: most characters of the longer side for one of the shorter side, see `too_uneven`.
         min_letters: least share of letters among the characters of each side.
         odd_characters: leave out pairs with odd characters, see `is_odd`.
         identical: leave out pairs whose sides are equal.
@@ -40,7 +34,6 @@ class FilterSettings:
     min_length: int = 1
     max_length: int = 500
     max_ratio: float | None = MAX_RATIO
-    ratio_min_chars: int = 20
     min_letters: float | None = None
     odd_characters: bool = True
     identical: bool = True
@@ -87,29 +80,8 @@ class FilterSettings:
             equal = (a == b for a, b in zip(source.lines, target.lines, strict=True))
             faults[EQUAL_SIDES] = np.fromiter(equal, bool, len(source.lines))
         if self.max_ratio is not None:
-            uneven = too_uneven(shorter, longer, self.max_ratio, self.ratio_min_chars)
-            faults[uneven_sides(self.max_ratio)] = uneven
+            faults[uneven_sides(self.max_ratio)] = too_uneven(shorter, longer, self.max_ratio)
         return faults
-
-
-def uneven_sides(max_ratio: float = MAX_RATIO) -> str:
-    """The reason why a pair is left out whose sides differ too much in length."""
-    return f"one side more than {max_ratio:g} times as long as the other"
-
-
-def too_uneven(
-    shorter: Any, longer: Any, max_ratio: float = MAX_RATIO, ratio_min_chars: int = FilterSettings.ratio_min_chars
-) -> Any:
-    """Whether the sides of pairs differ too much in length.
-
-    Args:
-        shorter, longer: characters of the shorter and of the longer side: numbers, or int `(pairs,)`.
-        max_ratio, ratio_min_chars: as in `FilterSettings`.
-
-    Returns:
-        As many truth values.
-    """
-    return (longer >= ratio_min_chars) & (longer > max_ratio * shorter)
 
 
 @dataclass

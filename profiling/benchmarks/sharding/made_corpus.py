@@ -5,7 +5,8 @@ from itertools import count, islice
 from pathlib import Path
 
 from bytenet.datasets import Pairs
-from bytenet.datasets.shards.sharding.filters import CAME_BEFORE, EMPTY_SIDE, EQUAL_SIDES, uneven_sides
+from bytenet.datasets.shards.sharding.filters import CAME_BEFORE
+from bytenet.datasets.text.pair_faults import EMPTY_SIDE, EQUAL_SIDES, uneven_sides
 from bytenet.errors import InputError
 
 _WITH_FAULT = 100  # one pair in so many
