@@ -23,9 +23,8 @@ def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
     """Select the pairs that are within the limits on length, in their order.
 
     Both sides have `min_length` to `max_length` characters in NFC, without the end symbol. A line that shows nothing
-    has 0 characters. If more than `max_train_pairs` are left, a sample is drawn over the whole corpus. It is always the
-    same, and a larger sample contains a smaller one. The thesis's upper limit was exclusive: its 150 is
-    `max_length: 149`.
+    has 0 characters. If more than `max_train_pairs` are left, a sample is drawn over the whole corpus, always the same.
+    The thesis's upper limit was exclusive: its 150 is `max_length: 149`.
 
     Args:
         pairs: all pairs.
@@ -42,10 +41,7 @@ def select_training_pairs(pairs: Pairs, config: "DataConfig") -> Pairs:
             "part of the corpus. `cut -f1` and `cut -f2` make them of a tab-separated file."
         )
     kept = _within_limits(pairs, config, "training")
-    if config.max_train_pairs is not None and config.max_train_pairs < len(kept):
-        drawn = np.random.RandomState(0).permutation(len(kept))[: config.max_train_pairs]
-        kept = kept[np.sort(drawn)]
-    return pairs.take(kept.tolist())
+    return pairs.take(_sample(kept, config.max_train_pairs, seed=0).tolist())
 
 
 def select_synthetic_pairs(corpus: Corpus, config: "DataConfig") -> Pairs:
@@ -158,7 +154,7 @@ def select_monolingual(texts: Sequence[str], config: "DataConfig", vocabulary: V
 
     They are within the limits on length. With `unknown="symbol"`, all their characters are in the vocabulary, as a
     model that learned to write the unknown symbol would be of no use. If more than `num_monolingual` are left, a sample
-    is drawn by `monolingual_seed`. A larger sample contains a smaller one.
+    is drawn by `monolingual_seed`.
 
     Args:
         texts: all sentences.
@@ -177,10 +173,15 @@ def select_monolingual(texts: Sequence[str], config: "DataConfig", vocabulary: V
     if vocabulary.unknown == "symbol":
         kept = within[vocabulary.knows(texts.take(within))]
     num_outside, num_unknown = len(texts) - len(within), len(within) - len(kept)
-    if config.num_monolingual is not None and config.num_monolingual < len(kept):
-        drawn = np.random.RandomState(config.monolingual_seed or 0).permutation(len(kept))[: config.num_monolingual]
-        kept = kept[np.sort(drawn)]
+    kept = _sample(kept, config.num_monolingual, config.monolingual_seed or 0)
     return SelectedTexts(texts.take(kept), num_outside, num_unknown)
+
+
+def _sample(indices: np.ndarray, most: int | None, seed: int) -> np.ndarray:
+    """Draw at most `most` indices, in their order; None is all. A larger sample contains a smaller one."""
+    if most is None or most >= len(indices):
+        return indices
+    return indices[np.sort(np.random.RandomState(seed).permutation(len(indices))[:most])]
 
 
 def _character_lengths(texts: Sequence[str]) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""The checked dataclass, the types of settings, which say what a value may be, and the mark of fixed settings."""
+"""The checked dataclass, the types and checks of settings, which say what a value may be, and the mark of fixed ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, cast, dataclass_transform
 
@@ -87,6 +87,26 @@ class Fixed:
     """
 
     aspect: Callable[[Any], Any] = lambda value: value
+
+
+def check_layer_numbers(name: str, numbers: Sequence[int], most: int) -> None:
+    """Check that a setting has different numbers of layers, in ascending order.
+
+    Raises:
+        ValueError: it does not.
+    """
+    if list(numbers) != sorted(set(numbers)) or max(numbers, default=0) > most:
+        raise ValueError(f"{name} {list(numbers)} should be different numbers from 1 to {most}, in ascending order")
+
+
+def check_length_limits(min_length: int, max_length: int | None) -> None:
+    """Check the two limits of a length.
+
+    Raises:
+        ValueError: no length is within them.
+    """
+    if max_length is not None and min_length > max_length:
+        raise ValueError(f"min_length {min_length} is more than max_length {max_length}")
 
 
 def is_set(value: Any) -> bool:

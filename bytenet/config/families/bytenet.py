@@ -5,7 +5,9 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bytenet.config.checks import MOST_LAYERS, Even, Fraction, Layers, Odd, Positive, PositiveFloat, Positives, checked
+from bytenet.config.checks import (
+    MOST_LAYERS, Even, Fraction, Layers, Odd, Positive, PositiveFloat, Positives, check_layer_numbers, checked,
+)  # fmt: skip
 from bytenet.config.model import ModelConfig
 from bytenet.errors import ConfigError
 
@@ -96,12 +98,8 @@ class ByteNetConfig(ModelConfig):
 
     @model_validator(mode="after")
     def _check_attention(self) -> Self:
-        blocks, number = self.attending_blocks, self.num_sets * len(self.dilations)
-        if list(blocks) != sorted(set(blocks)) or max(blocks, default=0) > number:
-            raise ValueError(
-                f"attention_blocks {list(blocks)} should be different numbers from 1 to {number}, in ascending order"
-            )
-        if blocks and self.dim % self.attention_heads:
+        check_layer_numbers("attention_blocks", self.attending_blocks, self.num_sets * len(self.dilations))
+        if self.attending_blocks and self.dim % self.attention_heads:
             raise ValueError(
                 f"dim {self.dim} cannot be divided into {self.attention_heads} heads; change dim or attention_heads"
             )

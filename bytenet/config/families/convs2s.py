@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from bytenet.config.checks import LayerNumbers, Positive, Positives, checked
+from bytenet.config.checks import LayerNumbers, Positive, Positives, check_layer_numbers, checked
 from bytenet.config.model import ModelConfig
 
 
@@ -104,11 +104,7 @@ class ConvS2SConfig(ModelConfig):
                     f"{side}_widths has {len(widths)} items and {side}_kernel_sizes has {len(kernel_sizes)}; give one"
                     " of each for every layer"
                 )
-        layers, number = self.attending_layers, len(self.decoder_widths)
-        if list(layers) != sorted(set(layers)) or max(layers, default=0) > number:
-            raise ValueError(
-                f"attention_layers {list(layers)} should be different numbers from 1 to {number}, in ascending order"
-            )
+        check_layer_numbers("attention_layers", self.attending_layers, len(self.decoder_widths))
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from bytenet.config.checks import Character, Name, NonNegative, Positive, Years, checked
+from bytenet.config.checks import Character, Name, NonNegative, Positive, Years, check_length_limits, checked
 
 
 @checked
@@ -85,8 +85,7 @@ class DataConfig:
 
     @model_validator(mode="after")
     def _check_lengths(self) -> Self:
-        if self.min_length > self.max_length:
-            raise ValueError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        check_length_limits(self.min_length, self.max_length)
         return self
 
     @model_validator(mode="after")

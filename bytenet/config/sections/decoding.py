@@ -5,7 +5,16 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from bytenet.config.checks import Name, NonNegative, NonNegativeFloat, Positive, PositiveFloat, Share, checked
+from bytenet.config.checks import (
+    Name,
+    NonNegative,
+    NonNegativeFloat,
+    Positive,
+    PositiveFloat,
+    Share,
+    check_length_limits,
+    checked,
+)
 
 
 @checked
@@ -63,8 +72,7 @@ class DecodingConfig:
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.max_length is not None and self.min_length > self.max_length:
-            raise ValueError(f"min_length {self.min_length} is more than max_length {self.max_length}")
+        check_length_limits(self.min_length, self.max_length)
         if self.mbr and self.num_hypotheses == 1:
             raise ValueError(
                 "mbr needs several hypotheses: set --samples (decoding.samples) or --beam-size (decoding.beam_size) to "
