@@ -1,4 +1,4 @@
-"""The checked dataclass, the types and checks of settings, which say what a value may be, and the mark of fixed ones."""
+"""The checked dataclass, the types of settings and their checks, which say what is allowed, and the mark of fixed ones."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

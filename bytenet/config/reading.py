@@ -58,7 +58,14 @@ class ConfigSources:
         return cls(name, *_named_settings(name), changes)
 
     def config(self, base: str | os.PathLike[str] | None = None) -> Config:
-        """The configuration, with all values checked. For `base` and errors see `load_config`."""
+        """The configuration, with all values checked.
+
+        Args:
+            base: another preset or file, for sources that name no preset. Its settings lie below theirs.
+
+        Raises:
+            ConfigError, MissingFileError: as for `load_config`.
+        """
         preset, settings = self.preset, self.settings
         if preset is None and base is not None:
             preset, below = _named_settings(os.fspath(base))
@@ -108,24 +115,19 @@ class ConfigSources:
         return {setting.key: setting.value for setting in [*self.settings, *self.overrides]}
 
 
-def load_config(
-    preset_or_file: str | os.PathLike[str] | None,
-    overrides: Iterable[str] = (),
-    base: str | os.PathLike[str] | None = None,
-) -> Config:
+def load_config(preset_or_file: str | os.PathLike[str] | None, overrides: Iterable[str] = ()) -> Config:
     """Read a preset or a YAML file, apply the overrides, and check all values.
 
     Args:
         preset_or_file: the name of a preset, or the path of a YAML file (`./numbers` for a file with a preset's name).
             None is an empty file.
         overrides: texts `section.key=value`, with values in YAML. If a key is repeated, the last value is used.
-        base: another preset or file, for a file that names no preset. Its settings lie below those of the file.
 
     Raises:
         ConfigError: a preset or key does not exist (the message names the nearest one), or a value is not allowed.
         MissingFileError: the file does not exist.
     """
-    return ConfigSources.read(preset_or_file, overrides).config(base)
+    return ConfigSources.read(preset_or_file, overrides).config()
 
 
 def _named_settings(name: str | None) -> tuple[str | None, list[Setting]]:

@@ -26,7 +26,7 @@ def symbol_by_symbol(
     model: TranslationModel,
     source_ids: tf.Tensor,
     choose: Choice,
-    num_hypotheses: int = 1,
+    num_hypotheses: int,
     max_length: int | tf.Tensor | None = None,
     length_limits: tf.Tensor | None = None,
     forbidden_ids: Sequence[int] = (PAD_ID,),

@@ -9,9 +9,7 @@ from bytenet.markdown import cell, table
 _MEASURE_NAMES: dict[Measure, str] = {"chrf": "chrF2", "bleu": "thesis-BLEU"}
 
 
-def comparison_page(
-    comparison: Comparison, choices: Sequence[Choice], count: int = 5, by: Measure = "chrf", min_chars: int = 20
-) -> str:
+def comparison_page(comparison: Comparison, choices: Sequence[Choice], count: int, by: Measure, min_chars: int) -> str:
     """Scores of all sentences, then a table of sentences for each choice; for the arguments see `Comparison.choose`."""
     text = scores_table(comparison)
     for choice in choices:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from bytenet.cli.train import train
-from bytenet.config import load_config
+from bytenet.config import ConfigSources, load_config
 from bytenet.config.families import family_configs
 from bytenet.datasets import Vocabulary
 from bytenet.errors import ConfigError, MissingFileError
@@ -71,13 +71,13 @@ def test_a_corpus_without_a_preset_gets_one_by_its_size(train_command):
     settings = ("data.corpus=files", "data.train_source=de", "data.train_target=en")
     result, asked = train_command(*(f"--set={setting}" for setting in settings), "--run", "runs/a")
     assert "No preset is named. With 9,000 pairs, the preset pairs-10k is used." in result.stderr
-    config = load_config(None, settings, base="pairs-10k")
+    config = ConfigSources.read(None, settings).config("pairs-10k")
     assert asked == [(config, Path("runs/a"), False)]
 
 
 def test_a_resumed_run_keeps_the_preset_that_was_chosen(train_command):
     Path("my.yaml").write_text("data: {corpus: numbers, num_train: 9000}\n")
-    begun = load_config("my.yaml", base="pairs-2k")
+    begun = ConfigSources.read("my.yaml").config("pairs-2k")
     RunFolder.create("runs/a", begun, Vocabulary.from_texts(["eins"]))
     result, asked = train_command("my.yaml", "--resume", "--run", "runs/a")
     assert asked == [(begun, Path("runs/a"), True)]

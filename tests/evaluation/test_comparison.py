@@ -84,7 +84,7 @@ def test_ties_are_broken_by_the_other_measure(one):
 
 def test_page_says_when_no_reference_is_long_enough(one):
     assert one.choose("good", min_chars=40) == []
-    page = comparison_page(one, ["good"], min_chars=40)
+    page = comparison_page(one, ["good"], 5, "chrf", min_chars=40)
     assert page.endswith("None. No reference has 40 characters; the longest has 31.\n")
     assert page.startswith(scores_table(one))
 
@@ -145,7 +145,7 @@ def test_wins_count_better_worse_and_equal_sentences(two):
 
 
 def test_page_shows_scores_difference_and_tables(two):
-    page = comparison_page(two, ("good", "bad", "worst"), count=1)
+    page = comparison_page(two, ("good", "bad", "worst"), 1, "chrf", min_chars=20)
     lines = page.splitlines()
     assert lines[0] == "| system | BLEU | chrF2 | thesis-BLEU | empty |"
     assert lines[2].endswith("| 1 |")
@@ -156,9 +156,8 @@ def test_page_shows_scores_difference_and_tables(two):
 
 
 def test_page_works_without_sources_and_without_matching_sentences():
-    page = comparison_page(
-        compare_translations(None, REFERENCES, {"A": REFERENCES, "B|": A}, bootstrap=0), ("bad",), count=1
-    )
+    comparison = compare_translations(None, REFERENCES, {"A": REFERENCES, "B|": A}, bootstrap=0)
+    page = comparison_page(comparison, ("bad",), 1, "chrf", min_chars=20)
     assert page.endswith("\n\nNone.\n")
     assert "B\\|" in page
     assert "source" not in page
@@ -166,7 +165,8 @@ def test_page_works_without_sources_and_without_matching_sentences():
 
 def test_system_names_are_escaped_for_markdown():
     systems = {"a|b": A, "_c_": REFERENCES}
-    page = comparison_page(compare_translations(None, REFERENCES, systems, bootstrap=0), ("worst",), count=1)
+    comparison = compare_translations(None, REFERENCES, systems, bootstrap=0)
+    page = comparison_page(comparison, ("worst",), 1, "chrf", min_chars=20)
     headers = [line for line in page.split("\n") if "a\\|b" in line and "\\_c\\_" in line]
     assert headers, page
 

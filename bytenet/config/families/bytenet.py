@@ -6,8 +6,17 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from bytenet.config.checks import (
-    MOST_LAYERS, Even, Fraction, Layers, Odd, Positive, PositiveFloat, Positives, check_layer_numbers, checked,
-)  # fmt: skip
+    MOST_LAYERS,
+    Even,
+    Fraction,
+    Layers,
+    Odd,
+    Positive,
+    PositiveFloat,
+    Positives,
+    check_layer_numbers,
+    checked,
+)
 from bytenet.config.model import ModelConfig
 from bytenet.errors import ConfigError
 

@@ -198,7 +198,6 @@ def difference(
     values: Sequence[float],
     others: Sequence[float],
     claim: Literal["lower", "higher", "similar"],
-    note: str = "",
     source: str = "",
 ) -> Verdict:
     """Judge a statement on two sets of trainings, A and B, by Welch's interval of the difference of their means.
@@ -211,7 +210,6 @@ def difference(
         claim: what the statement says of A. "lower" and "higher" are shown only if the whole interval agrees.
             "similar" is not shown if 0 lies outside the interval. Otherwise there is no claim, because no difference
             was found. Nor is there one with fewer than `FEWEST_TO_COMPARE` trainings of each.
-        note: note of the verdict. Both means stand before it.
         source: place in the thesis's LaTeX.
     """
     interval = difference_of_means(values, others)
@@ -226,7 +224,7 @@ def difference(
     return Verdict(
         quantity=quantity, printed=printed, measured=statistics.fmean(values) - statistics.fmean(others),
         interval=interval, seeds=min(len(values), len(others)), outcome=outcome,
-        note=f"{means}; {note}" if note else means, source=source,
+        note=means, source=source,
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ class SeenHashes:
         forgotten: number of new hashes that came when the table was full.
     """
 
-    def __init__(self, megabytes: int = 256):
+    def __init__(self, megabytes: int):
         if megabytes < 1:
             raise InputError(f"The table of duplicates has {megabytes} MB; expected at least 1.")
         slots = 1 << ((megabytes << 20) // _HASH_BYTES).bit_length() - 1  # a power of two

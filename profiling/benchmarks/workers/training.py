@@ -21,6 +21,7 @@ from bytenet.training.distribution.workers import Workers
 from bytenet.training.trainable_model import make_trainable_model, set_up_keras
 
 _FIRST_STEPS = 2  # tracing, and libraries that choose their algorithms
+_STEPS = 5  # of a turn
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ class WorkersCost:
 def measure_workers(
     cases: Sequence[TrainingCase],
     workers: int,
-    repeats: int = 5,
-    steps: int = 5,
+    repeats: int,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[WorkersCost]:
     """Train each case with several workers on this machine, each a process of its own.
@@ -65,8 +65,7 @@ def measure_workers(
     Args:
         cases: `replicas` is the number of workers.
         workers: number of processes.
-        repeats: turns: some steps, then as many exchanges alone.
-        steps: of a turn.
+        repeats: turns: five steps, then as many exchanges alone.
         say: called with messages on the progress.
 
     Returns:
@@ -79,14 +78,14 @@ def measure_workers(
     for case in cases:
         case.check()
         say(f"{case.name}, {workers} workers ...")
-        cost = on_each_worker(workers, measure_as_worker, case, repeats, steps)
+        cost = on_each_worker(workers, measure_as_worker, case, repeats)
         costs.append(cost)
         exchange = f"{1000 * cost.exchange_seconds.median:,.0f} ms to exchange the gradient"
         say(f"{case.name}, {workers} workers: {1000 * cost.seconds.median:,.0f} ms per step, {exchange}")
     return costs
 
 
-def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCost:
+def measure_as_worker(case: TrainingCase, repeats: int) -> WorkersCost:
     """Train as one of the workers that `TF_CONFIG` names. All of them must do it."""
     set_up_keras(case.config)
     workers = Workers(Cluster.from_environment())
@@ -108,12 +107,12 @@ def measure_as_worker(case: TrainingCase, repeats: int, steps: int) -> WorkersCo
     exchange(gradient)
     step_seconds, exchange_seconds = [], []
     for _ in range(repeats):
-        step_seconds.append(train(steps))
+        step_seconds.append(train(_STEPS))
         exchange(gradient)  # waits for workers whose `fit` has not ended yet
         began = time.perf_counter()
-        for _ in range(steps):
+        for _ in range(_STEPS):
             exchange(gradient)
-        exchange_seconds.append((time.perf_counter() - began) / steps)
+        exchange_seconds.append((time.perf_counter() - began) / _STEPS)
     return WorkersCost(
         case=case.name,
         workers=workers.count,

@@ -29,10 +29,10 @@ def _printed(variant: str, split: str, measure: str) -> float:
     return published_value(MEMORISED[variant], measure, split).value
 
 
-def epoch_of_bleu(table: Table, run: str, threshold: float, alpha: float, column: str = "train_bleu") -> list[float]:
-    """The first epoch with a smoothed BLEU of at least `threshold`, one per seed; infinity if there is none."""
+def epoch_of_bleu(table: Table, run: str, threshold: float, alpha: float) -> list[float]:
+    """The first epoch with a smoothed training BLEU of at least `threshold`, one per seed; infinity if none has."""
     first_epochs = []
-    for epochs, values in series(table, run, column).values():
+    for epochs, values in series(table, run, "train_bleu").values():
         above = np.flatnonzero(smooth(values, alpha) >= threshold)
         first_epochs.append(float(epochs[above[0]]) if len(above) else float("inf"))
     return first_epochs

@@ -20,6 +20,7 @@ _NAMES = {
     "default": "here, our defaults",
 }
 _LETTER, _HANDLE = 0.56, 4.2  # widths in a legend, in font sizes
+_GAP = 0.085  # smallest distance between two texts, as a fraction of the height of the axes
 
 
 def shown_name(run: str) -> str:
@@ -67,7 +68,7 @@ def legend_below(figure: "Figure", handles: Mapping[str, Any], title: str | None
     )  # fmt: skip
 
 
-def write_beside(axes: "Axes", values: Sequence[tuple[float, str, str]], gap: float = 0.085) -> None:
+def write_beside(axes: "Axes", values: Sequence[tuple[float, str, str]]) -> None:
     """Write values to the right of the axes at their heights. Texts that would overlap are moved apart.
 
     Set the limits of the y-axis before calling this.
@@ -75,21 +76,20 @@ def write_beside(axes: "Axes", values: Sequence[tuple[float, str, str]], gap: fl
     Args:
         axes: the values are written beside them.
         values: y, text and colour of each value.
-        gap: smallest distance between two texts, as a fraction of the height of the axes.
     """
     values = sorted(values)
     to_axes = axes.transData + axes.transAxes.inverted()
     heights = [float(to_axes.transform((1, y))[1]) for y, _, _ in values]
-    for height, (_, text, colour) in zip(_apart(heights, gap), values, strict=True):
+    for height, (_, text, colour) in zip(_apart(heights), values, strict=True):
         axes.text(1.015, height, text, transform=axes.transAxes, va="center", color=colour, fontsize=SMALL)
 
 
-def _apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Move sorted heights at least `gap` apart: first upwards, then down again so that none is above 1."""
+def _apart(heights: Sequence[float]) -> list[float]:
+    """Move sorted heights at least `_GAP` apart: first upwards, then down again so that none is above 1."""
     raised: list[float] = []
     for height in heights:
-        raised.append(max(height, raised[-1] + gap) if raised else height)
-    return [min(height, 1 - gap * above) for above, height in zip(reversed(range(len(raised))), raised, strict=True)]
+        raised.append(max(height, raised[-1] + _GAP) if raised else height)
+    return [min(height, 1 - _GAP * above) for above, height in zip(reversed(range(len(raised))), raised, strict=True)]
 
 
 def number(value: float) -> str:
