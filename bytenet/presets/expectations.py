@@ -9,7 +9,7 @@ from bytenet.presets import measured_files
 
 
 @dataclass(frozen=True)
-class Score:
+class ReachedScores:
     """The scores after some minutes of a training.
 
     Attributes:
@@ -37,7 +37,7 @@ class MeasuredTraining:
     machine: str
     commit: str
     scored: str
-    reached: tuple[Score, ...]
+    reached: tuple[ReachedScores, ...]
 
 
 def measured(preset: str) -> MeasuredTraining | None:

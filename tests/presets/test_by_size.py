@@ -7,7 +7,7 @@ import pytest
 from bytenet.config import load_config
 from bytenet.datasets.loading import load_corpus
 from bytenet.presets.by_size import load_sized_config, number_of_pairs, preset_for
-from bytenet.presets.expectations import MeasuredTraining, Score
+from bytenet.presets.expectations import MeasuredTraining, ReachedScores
 
 CORPUS = "data: {corpus: files, train_source: de, train_target: en}\n"
 FILES = ["data.corpus=files", "data.train_source=de", "data.train_target=en"]
@@ -51,7 +51,9 @@ def test_a_file_without_preset_and_model_lies_on_the_chosen_preset(monkeypatch):
 
 
 def test_what_the_chosen_preset_reached_is_said(monkeypatch):
-    figures = MeasuredTraining("a machine", "0123456", "greedy", (Score(10, 5.5, 20.0), Score(20, 7.25, 25.0)))
+    figures = MeasuredTraining(
+        "a machine", "0123456", "greedy", (ReachedScores(10, 5.5, 20.0), ReachedScores(20, 7.25, 25.0))
+    )
     monkeypatch.setattr("bytenet.presets.expectations.measured", lambda preset: figures)
     _, choice = load_sized_config(None, FILES)
     assert choice.startswith(
