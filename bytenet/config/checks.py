@@ -1,4 +1,4 @@
-"""The checked dataclass, the types of settings and their checks, which say what is allowed, and the mark of fixed ones."""
+"""The checked dataclass, the types and checks of settings, and the mark of fixed settings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
