@@ -23,6 +23,11 @@ def shortened(text: str, most: int = MOST_MESSAGE_CHARS) -> str:
     return text[: kept - kept // 3] + gap + text[-(kept // 3) :]
 
 
+def cut(text: str, most: int) -> str:
+    """A text of at most `most` characters: its beginning and an ellipsis, if it is longer."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def shown(value: object) -> str:
     """`repr(value)` for a message, at most `MOST_SHOWN_CHARS` long."""
     return shortened(repr(value), MOST_SHOWN_CHARS)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from bytenet.errors import cut
+
 _MARKS = frozenset("\\|`*_<>[]~&$")
 
 
@@ -20,8 +22,8 @@ def cell(text: str, longest: int | None = None) -> str:
         text: any text.
         longest: most characters; an ellipsis replaces the rest.
     """
-    if longest is not None and len(text) > longest:
-        text = f"{text[: longest - 1]}…"
+    if longest is not None:
+        text = cut(text, longest)
     shown = (character if character.isprintable() else " " if character.isspace() else "\ufffd" for character in text)
     return "".join(f"\\{character}" if character in _MARKS else character for character in shown)
 

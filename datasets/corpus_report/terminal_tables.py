@@ -9,6 +9,7 @@ from rich.text import Text
 from bytenet.datasets.corpora import CorpusEntry
 from bytenet.datasets.corpus_report.alphabet import RARE_BELOW, CharacterCount
 from bytenet.datasets.corpus_report.corpus_report import CorpusReport
+from bytenet.errors import cut
 
 _BAR_CHARS = 40
 _PAIR_CHARS = 70
@@ -151,7 +152,8 @@ def _print_suspicious(report: CorpusReport, console: Console) -> None:
     for entry in report.suspicious:
         _say(console, f"{entry.reason}: {entry.count:,}")
         for line, source, target in entry.examples:
-            _say(console, f"  pair {line}: {_cut(source)} | {_cut(target)}")
+            sides = (cut(visible(text), _PAIR_CHARS) for text in (source, target))
+            _say(console, f"  pair {line}: {' | '.join(sides)}")
 
 
 def _print_monolingual(report: CorpusReport, console: Console) -> None:
@@ -169,8 +171,3 @@ def _print_monolingual(report: CorpusReport, console: Console) -> None:
         for split, count in text.held_out.items():
             if count:
                 _say(console, f"warning: {count:,} sentences of {split} are among them, so its scores will be too good")
-
-
-def _cut(text: str) -> str:
-    text = visible(text)
-    return text if len(text) <= _PAIR_CHARS else text[: _PAIR_CHARS - 1] + "…"

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bytenet.datasets.shards.sharding.filters import LeftOut
+from bytenet.errors import cut
 
 # Larger shards take much memory in a training. Smaller ones have many incomplete batches.
 _FEWEST_PAIRS, _MOST_PAIRS = 50_000, 1_000_000
@@ -58,5 +59,4 @@ class ShardingReport:
 
 def _shown(text: str) -> str:
     """A text on one line and without characters that change the terminal."""
-    text = "".join(character if character.isprintable() else "\ufffd" for character in text)
-    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"
+    return cut("".join(character if character.isprintable() else "\ufffd" for character in text), _SHOWN_CHARS)
