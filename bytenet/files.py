@@ -81,7 +81,10 @@ def _renamed_at_the_end(path: Path) -> Iterator[Path]:
         if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
             raise _no_folder_for(path) from error
         if isinstance(error, OSError) and error.filename == str(partial):
-            raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+            raise InputError(
+                f"{path} cannot be written: {error.strerror}. Check the permissions of its folder, or give another "
+                "path."
+            ) from error
         raise
 
 
@@ -89,7 +92,9 @@ def _target_of(link: Path) -> Path:
     try:
         return link.resolve()
     except (RuntimeError, OSError) as error:  # before Python 3.13, a loop is a RuntimeError
-        raise InputError(f"{link} cannot be written: it is a link that leads nowhere.") from error
+        raise InputError(
+            f"{link} cannot be written: it is a link that leads nowhere. Remove the link, or give another path."
+        ) from error
 
 
 def _no_folder_for(path: Path) -> MissingFileError:

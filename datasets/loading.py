@@ -70,7 +70,10 @@ def _check_languages(config: "DataConfig", entry: "CorpusEntry") -> None:
                 f"it has {', '.join(entry.languages)}."
             )
     if config.source_language == config.target_language:
-        raise ConfigError(f"data.source_language and data.target_language are both {config.source_language!r}.")
+        raise ConfigError(
+            f"data.source_language and data.target_language are both {config.source_language!r}. Set one of them to "
+            "the other language."
+        )
 
 
 def _warn_of_ignored_settings(config: "DataConfig", entry: "CorpusEntry") -> None:

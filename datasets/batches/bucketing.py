@@ -198,7 +198,9 @@ def bucket_settings(data_config: "DataConfig") -> dict[str, Any]:
 
 def _check_lengths(lengths: np.ndarray) -> None:
     if len(lengths) == 0:
-        raise InputError("There are no pairs to make batches of.")
+        raise InputError(
+            "There are no pairs to make batches of. Look at the corpus, and at data.min_length and data.max_length."
+        )
     if lengths.min() < 1:
         raise InputError(f"A pair has a length of at least 1, as its end symbol counts; found {lengths.min()}.")
 

@@ -141,7 +141,7 @@ def evaluation_dataset(
         InputError: no pairs, a number below 1, or an unknown character under the rule "error".
     """
     if len(pairs) == 0:
-        raise InputError("There are no pairs to evaluate.")
+        raise InputError("There are no pairs to evaluate. Give at least one.")
     if min(batch_size, max_buckets) < 1:
         raise InputError(f"batch_size = {batch_size}, max_buckets = {max_buckets}; expected at least 1.")
     encoded = encode_pairs(pairs, vocabulary)

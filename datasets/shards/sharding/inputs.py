@@ -100,7 +100,7 @@ def _grouped(paths: Sequence[str]) -> list[tuple[str, str | None]]:
         if not Path(path).exists():
             raise MissingFileError(f"The input {path} does not exist. Check the name.")
         if Path(path).is_dir():
-            raise MissingFileError(f"The input {path} is a folder; expected a file.")
+            raise InputError(f"The input {path} is a folder. Give a file.")
     return groups
 
 
@@ -117,7 +117,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
         with open(path, "rb") as file:
             yield cast(BinaryIO, igzip.open(file) if path.endswith(".gz") else file)
     except PermissionError as error:
-        raise InputError(f"{path} cannot be read: permission denied.") from error
+        raise InputError(f"{path} cannot be read: permission denied. Change its permissions.") from error
 
 
 @contextmanager

@@ -174,5 +174,6 @@ def test_inputs_that_do_not_exist_or_are_alone_are_explained(tmp_path):
         read([alone])
     with pytest.raises(MissingFileError, match=r"b\.tsv does not exist"):
         read([tmp_path / "b.tsv"])
-    with pytest.raises(MissingFileError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder") as refused:
         read([tmp_path, alone])
+    assert not isinstance(refused.value, MissingFileError)
