@@ -16,7 +16,6 @@ from bytenet.saved.keras_model import check_clock
 from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
-from bytenet.training.callbacks.start_messages import say_what_is_trained
 from bytenet.training.checkpoints import checkpoints, latest_checkpoint, restore_run
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.comparison import check_same_training
@@ -25,6 +24,7 @@ from bytenet.training.distribution.workers import Workers
 from bytenet.training.end_message import end_message
 from bytenet.training.environment import write_environment
 from bytenet.training.model_pool import ModelPool
+from bytenet.training.start_messages import say_what_is_trained
 from bytenet.training.state import TrainingState, changes_to_train_on
 from bytenet.training.steps import run_steps
 from bytenet.training.tasks import Task, make_task
