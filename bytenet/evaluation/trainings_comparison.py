@@ -119,7 +119,7 @@ def compare_trainings(
         references: the correct translations.
         hypotheses: translations by the name of the system and by the name of the training; two systems, A first, with
             at least one training each.
-        language: of the translations, for the thesis's tokeniser.
+        language: of the translations, for the tokenisers of BLEU and of the thesis's BLEU.
         bootstrap: number of resampled test sets for the intervals; fewer than two for no intervals.
         seed: of the resampling.
 
