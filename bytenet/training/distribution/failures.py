@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bytenet.errors import InputError
 from bytenet.training.distribution.cluster import Cluster
-from bytenet.training.distribution.watchdog import SECONDS_TO_STAY
+from bytenet.training.distribution.watchdog import SECONDS_TO_STAY, UNKNOWN_WORKER
 
 # In the list of those that have stopped sending heartbeats, a line each.
 _UNHEALTHY = re.compile(r"^/job:worker/replica:\d+/task:(\d+)$", re.MULTILINE)
@@ -41,7 +41,7 @@ def explaining_ends(cluster: Cluster | None, run_dir: object) -> Iterator[None]:
         if len(ended) < len(cluster.others):
             time.sleep(SECONDS_TO_STAY)
         _release_locals(error)
-        names = cluster.names(ended) or "another worker (which one is not known)"
+        names = cluster.names(ended) or UNKNOWN_WORKER
         raise InputError(
             f"This is {cluster.name(cluster.index)}. It cannot go on, because {names} ended or cannot be reached. Look "
             "there for the reason. Then start all workers again with --resume: they go on from the latest checkpoint "

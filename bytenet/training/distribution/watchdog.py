@@ -17,6 +17,9 @@ SECONDS_TO_STAY = 5.0
 The others find out a little earlier or later. If this one had ended by then, they would name it, too.
 """
 
+UNKNOWN_WORKER = "another worker (which one is not known)"
+"""Stands in a message for the workers that ended, if nobody knows which ones they are."""
+
 _PATIENCE_SECONDS = 3.0
 
 
@@ -52,7 +55,7 @@ def main(process: str, seconds: str, message: str, *workers: str) -> None:
     if _input_ends(SECONDS_TO_STAY):
         return
     lost = lost or [names[address] for address in unreachable([*names])]
-    sys.stderr.write(message.replace("{}", " and ".join(lost) or "another worker (which one is not known)"))
+    sys.stderr.write(message.replace("{}", " and ".join(lost) or UNKNOWN_WORKER))
     os.kill(int(process), signal.SIGKILL)
 
 
