@@ -28,7 +28,7 @@ from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.state import TrainingState
 from bytenet.training.tasks import Task
-from bytenet.training.validation import BatchSampler, ValidationTools, Validator
+from bytenet.training.validation import BatchSampler, ValidationFunctions, Validator
 
 
 def run_steps(
@@ -142,12 +142,12 @@ def _validators(task: Task, translators: Mapping[str, keras.Model], pool: ModelP
         if not direction.validation:
             continue
         translator = translators[direction.name]
-        tools = pool.keep(
-            ("tools", id(translator), *traced),
-            partial(ValidationTools, translator, config, forbidden_symbols(config.model, vocabulary)),
+        functions = pool.keep(
+            ("validation", id(translator), *traced),
+            partial(ValidationFunctions, translator, config, forbidden_symbols(config.model, vocabulary)),
         )
         validators[direction.name] = Validator(
-            tools, vocabulary, direction.validation, task.plan.padded_lengths, config, direction.language
+            functions, vocabulary, direction.validation, task.plan.padded_lengths, config, direction.language
         )
     return validators
 

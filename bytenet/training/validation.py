@@ -53,7 +53,7 @@ class BatchSampler:
         return self._pairs.take(rows), length
 
 
-class ValidationTools:
+class ValidationFunctions:
     """The searches of a model in training, traced once for each shape, and its loss, traced once.
 
     Args:
@@ -63,19 +63,20 @@ class ValidationTools:
 
     Attributes:
         model: as given.
-        greedy: greedy search, with which the thesis watched training.
-        decoder: search with `evaluation.beam_size`, and the length penalty and the least length of `decoding`. The
-            coverage penalty, reranking, minimum Bayes risk and the replacement of unknown symbols are left out.
+        greedy_search: for random batches; the thesis watched training with it.
+        whole_set_search: for the whole set, with `evaluation.beam_size`, and the length penalty and the least length of
+            `decoding`. The coverage penalty, reranking, minimum Bayes risk and the replacement of unknown symbols are
+            left out.
         sentence_losses: function from inputs of the model to the nats of each sentence, float32 `(batch,)`.
     """
 
     def __init__(self, model: keras.Model, config: Config, forbidden_ids: Sequence[int]):
         self.model = model
         beam_size, decoding = config.evaluation.beam_size, config.decoding
-        self.greedy = CompiledSearch(model, forbidden_ids=forbidden_ids)
-        self.decoder = self.greedy
+        self.greedy_search = CompiledSearch(model, forbidden_ids=forbidden_ids)
+        self.whole_set_search = self.greedy_search
         if beam_size > 1 or decoding.min_length:
-            self.decoder = CompiledSearch(
+            self.whole_set_search = CompiledSearch(
                 model, beam_size, decoding.length_penalty, forbidden_ids=forbidden_ids,
                 length_penalty_rule=decoding.length_penalty_rule, min_length=decoding.min_length,
             )  # fmt: skip
@@ -92,7 +93,7 @@ class Validator:
     """Measures a model on the validation set.
 
     Args:
-        tools: of the model. Its present weights are used, or their averages if its optimiser keeps any.
+        functions: of the model. Its present weights are used, or their averages if its optimiser keeps any.
         vocabulary: of the run.
         pairs: the validation set.
         padded_lengths: of the training batches.
@@ -103,15 +104,15 @@ class Validator:
 
     def __init__(
         self,
-        tools: ValidationTools,
+        functions: ValidationFunctions,
         vocabulary: Vocabulary,
         pairs: Pairs,
         padded_lengths: Sequence[int],
         config: Config,
         language: str,
     ):
-        self._tools = tools
-        self._model = tools.model
+        self._functions = functions
+        self._model = functions.model
         self._vocabulary = vocabulary
         self._batch_size = config.evaluation.continuous_batch_size
         self._statistics = config.evaluation.batch_norm_statistics
@@ -138,9 +139,9 @@ class Validator:
                 self.pairs, self._vocabulary, self._batch_size, _LENGTH_GROUPS, padded_lengths=self._padded_lengths
             )
             for inputs, indices in batches:
-                nats += float(tf.reduce_sum(self._tools.sentence_losses(inputs)))
+                nats += float(tf.reduce_sum(self._functions.sentence_losses(inputs)))
                 characters += int(tf.math.count_nonzero(inputs["target_ids"]))
-                ids = self._translate(self._tools.decoder, inputs["source_ids"], self._max_length)
+                ids = self._translate(self._functions.whole_set_search, inputs["source_ids"], self._max_length)
                 texts = self._vocabulary.decode_batch(ids)
                 for index, text in zip(indices.numpy(), texts, strict=True):
                     if index >= 0:
@@ -171,8 +172,8 @@ class Validator:
             "target_ids": encode_graph(self._vocabulary, tf.constant(batch.target), length),
         }
         with averaged_weights(self._model), batch_norm_statistics(self._model, self._statistics):
-            losses = self._tools.sentence_losses(inputs)
-            predicted_ids = self._translate(self._tools.greedy, inputs["source_ids"])
+            losses = self._functions.sentence_losses(inputs)
+            predicted_ids = self._translate(self._functions.greedy_search, inputs["source_ids"])
         target_ids = inputs["target_ids"].numpy()
         nats = float(tf.reduce_sum(losses))
         return {

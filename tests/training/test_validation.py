@@ -7,7 +7,7 @@ from bytenet.datasets import Pairs, Vocabulary, evaluation_dataset, length_group
 from bytenet.decoding import Translator, forbidden_symbols
 from bytenet.models import build_model
 from bytenet.training.optimizers.choice import make_optimizer
-from bytenet.training.validation import BatchSampler, ValidationTools, Validator
+from bytenet.training.validation import BatchSampler, ValidationFunctions, Validator
 
 PAIRS = Pairs(["a" * length for length in (9, 1, 4, 2, 3, 30)], ["b"] * 6)
 VOCABULARY = Vocabulary.from_texts(PAIRS.source, PAIRS.target)
@@ -50,25 +50,25 @@ def test_the_epochs_search_as_translators_search(smallest_config):
     config = smallest_config(*settings)
     model = build_model(config.model, VOCABULARY.size)
     model.compile(make_optimizer(config.training, total_steps=1))
-    tools = ValidationTools(model, config, forbidden_symbols(config.model, VOCABULARY))
-    validator = Validator(tools, VOCABULARY, PAIRS, [3, 5, 12], config, "en")
+    functions = ValidationFunctions(model, config, forbidden_symbols(config.model, VOCABULARY))
+    validator = Validator(functions, VOCABULARY, PAIRS, [3, 5, 12], config, "en")
     _, hypotheses = validator.whole_set()
     expected = Translator(
         model, VOCABULARY, beam_size=3, length_penalty=0.7, length_penalty_rule="length", min_length=4, max_length=5
     )
     assert hypotheses == [best.text for [best] in expected.translate(PAIRS.source)]
     assert {len(hypothesis) for hypothesis in hypotheses} <= {3, 4, 5}
-    greedy = ValidationTools(model, smallest_config("evaluation.beam_size=1", "decoding.min_length=4"), ())
-    assert greedy.decoder.min_length == 4
-    assert greedy.greedy.min_length == 0
+    greedy = ValidationFunctions(model, smallest_config("evaluation.beam_size=1", "decoding.min_length=4"), ())
+    assert greedy.whole_set_search.min_length == 4
+    assert greedy.greedy_search.min_length == 0
 
 
 def test_the_loss_of_a_batch_does_not_depend_on_the_shapes_that_came_before(smallest_config):
     """A resumed run meets other shapes first. The last bit of its best score must be the same."""
     model = build_model(smallest_config().model, VOCABULARY.size)
-    tools = ValidationTools(model, smallest_config(), forbidden_ids=())
+    functions = ValidationFunctions(model, smallest_config(), forbidden_ids=())
     random = np.random.default_rng(1)
     for rows, length in ((2, 5), (3, 7), (2, 9)):
         ids = tf.constant(random.integers(3, VOCABULARY.size, (rows, length)), tf.int32)
-        tools.sentence_losses({"source_ids": ids, "target_ids": ids})
-    assert tools.sentence_losses.experimental_get_tracing_count() == 1
+        functions.sentence_losses({"source_ids": ids, "target_ids": ids})
+    assert functions.sentence_losses.experimental_get_tracing_count() == 1
