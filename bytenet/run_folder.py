@@ -112,7 +112,9 @@ class RunFolder:
             return
         names = os.listdir(self.path)
         if self.config_path.name in names:
-            raise InputError(f"{self.path} holds a run already. {self._how_to_go_on}, or give another folder.")
+            raise InputError(
+                f"{self.path} holds a run already. Continue it with `{self.resume_command}`, or give another folder."
+            )
         # What a killed `create` or `prepare` leaves does not count.
         left = {self.vocabulary_path.name, LOCK_NAME, self.prepared.name}
         if self.prepared.name in names:
@@ -225,7 +227,8 @@ class RunFolder:
         """
         if not self.model_path.is_file():
             raise MissingFileError(
-                f"{self.model_path} is missing: training has not saved a model yet. {self._how_to_go_on}."
+                f"{self.model_path} is missing: training has not saved a model yet. Continue it with "
+                f"`{self.resume_command}`."
             )
         from bytenet.saved.keras_model import load_keras_model
 
@@ -244,10 +247,11 @@ class RunFolder:
         return self.prepared.is_dir()
 
     @property
-    def _how_to_go_on(self) -> str:
+    def resume_command(self) -> str:
+        """The command that goes on with the training of this model."""
         if self.is_prepared:
-            return f"Train it with `bytenet fit {self.path}`"
-        return f"Resume it with `bytenet train --resume --run {self.trained_in}`"
+            return f"bytenet fit {self.path}"
+        return f"bytenet train --resume --run {self.trained_in}"
 
     def _file_in_its_place(self) -> InputError:
         return InputError(f"{self.path} cannot be a run folder: there is a file of that name.")

@@ -45,7 +45,7 @@ def test_an_existing_empty_folder_is_used(tmp_path):
 
 def test_a_folder_with_a_run_is_not_overwritten(run):
     other = dataclasses.replace(CONFIG, training=dataclasses.replace(CONFIG.training, epochs=2))
-    with pytest.raises(InputError, match=r"holds a run already\. Resume it with `bytenet train --resume --run"):
+    with pytest.raises(InputError, match=r"holds a run already\. Continue it with `bytenet train --resume --run"):
         RunFolder.create(run.path, other, VOCABULARY)
     assert RunFolder.open(run.path).config == CONFIG
 

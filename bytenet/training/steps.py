@@ -179,12 +179,12 @@ def _failures_explained(folder: RunFolder) -> Iterator[None]:
         if isinstance(error, tf.errors.ResourceExhaustedError) and "No space left" in str(error):
             raise InputError(
                 f"The disk is full: the logs in {folder.logs} could not be written. The checkpoints are intact. Free "
-                f"some space and resume with: bytenet train --resume --run {folder.path}"
+                f"some space and resume with: {folder.resume_command}"
             ) from error
         reason = reason_of_failure(error) if folder.config.data.corpus == "shards" else None
         if reason is None:
             raise
         raise InputError(
             f"A shard cannot be used: {reason} The checkpoints are intact. Copy the shard again, then resume. The "
-            f"start checks all shards and names a damaged one: bytenet train --resume --run {folder.path}"
+            f"start checks all shards and names a damaged one: {folder.resume_command}"
         ) from error

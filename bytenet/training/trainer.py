@@ -91,12 +91,12 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
     """The task of a run whose folder may be used."""
     run = RunFolder(run_dir)
     if resume and run.is_prepared:
-        raise InputError(f"{run_dir} was made by `bytenet prepare`. Train it with `bytenet fit {run_dir}`.")
+        raise InputError(f"{run_dir} was made by `bytenet prepare`. Train it with `{run.resume_command}`.")
     whole = run.trained_in
     if whole != Path(run_dir):
         raise InputError(
             f"{run_dir} is the {Path(run_dir).name} translator of the run in {whole} and is trained with that run: "
-            f"bytenet train --resume --run {whole}"
+            f"{run.resume_command}"
         )
     check_clock()
     if not resume:

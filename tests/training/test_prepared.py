@@ -321,9 +321,9 @@ def change(run, setting, other):
 
 def test_messages_name_the_command_that_trains_a_prepared_run(smallest_config, tmp_path):
     run = prepare(smallest_config(), tmp_path / "run").run
-    with pytest.raises(MissingFileError, match="Train it with `bytenet fit "):
+    with pytest.raises(MissingFileError, match="Continue it with `bytenet fit "):
         run.load_model()
-    with pytest.raises(InputError, match=r"holds a run already\. Train it with `bytenet fit "):
+    with pytest.raises(InputError, match=r"holds a run already\. Continue it with `bytenet fit "):
         prepare(smallest_config(), run.path)
     with pytest.raises(InputError, match=r"made by `bytenet prepare`\. Train it with `bytenet fit "):
         train(smallest_config(), run.path, resume=True)

@@ -80,8 +80,7 @@ class CheckpointSaver(keras.callbacks.Callback):
     def _stop_if_requested(self) -> None:
         if self._agreement.is_asked_to_stop:
             raise KeyboardInterrupt(
-                f"Stopped at step {self._state.step}; everything is saved. "
-                f"Resume with: bytenet train --resume --run {self._folder.path}"
+                f"Stopped at step {self._state.step}; everything is saved. Resume with: {self._folder.resume_command}"
             )
 
     @contextmanager

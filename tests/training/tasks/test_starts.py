@@ -158,7 +158,7 @@ def test_missing_start_is_named_in_the_error(semi_config, tmp_path):
         train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     RunFolder.create(tmp_path / "run", config, Vocabulary.from_texts(["1"]))
-    with pytest.raises(InputError, match=r"holds a run already\. Resume it with .*--resume"):
+    with pytest.raises(InputError, match=r"holds a run already\. Continue it with .*--resume"):
         train(config, tmp_path / "run")
 
 
