@@ -254,7 +254,9 @@ class RunFolder:
         return f"bytenet train --resume --run {self.trained_in}"
 
     def _file_in_its_place(self) -> InputError:
-        return InputError(f"{self.path} cannot be a run folder: there is a file of that name.")
+        return InputError(
+            f"{self.path} cannot be a run folder: there is a file of that name. Give --run another folder."
+        )
 
     def _remove_partial_files(self) -> None:
         """Remove what `atomic_path` and `atomic_folder` leave when they are killed."""

@@ -63,9 +63,13 @@ def test_file_instead_of_a_folder_is_refused(tmp_path):
     path = tmp_path / "file"
     path.touch()
     for place in (path, path / "run"):
-        with pytest.raises(InputError, match="cannot be a run folder: there is a file of that name"):
+        with pytest.raises(
+            InputError, match=r"cannot be a run folder: there is a file of that name\. Give --run another"
+        ):
             RunFolder.create(place, CONFIG, VOCABULARY)
-        with pytest.raises(InputError, match="cannot be a run folder: there is a file of that name"):
+        with pytest.raises(
+            InputError, match=r"cannot be a run folder: there is a file of that name\. Give --run another"
+        ):
             RunFolder(place).check_free()  # which is called before the corpus is read
 
 

@@ -213,7 +213,7 @@ def _check_fit(path: Path, saved: Mapping[str, ArrayDescription], variables: Map
         raise _MisfitError(
             f"The checkpoint {path} does not fit this model: {len(differing)} variables differ; the first is "
             f"{shortened(differing[0], MOST_SHOWN_CHARS)}. It was saved with another configuration or by another "
-            "version. Resume with the unchanged configuration in its run folder."
+            "version. Use those that the run began with, or start a new run in another folder."
         )
 
 

@@ -173,7 +173,9 @@ def test_patience_needs_a_score_that_fit_measures(smallest_config, tmp_path):
 
 
 def test_run_that_was_not_prepared_is_refused(supervised_run):
-    with pytest.raises(MissingFileError, match="was not prepared by `bytenet prepare`"):
+    with pytest.raises(
+        MissingFileError, match=r"not prepared by `bytenet prepare`\. Continue it with `bytenet train --resume"
+    ):
         fit_prepared(supervised_run("run").path)
 
 

@@ -64,4 +64,7 @@ class PreparedFolder:
             return path
         if self.run.is_prepared:
             raise MissingFileError(f"{path} is missing. Copy the whole folder again, or prepare the run again.")
-        raise MissingFileError(f"{path} is missing: this run was not prepared by `bytenet prepare`.")
+        raise MissingFileError(
+            f"{path} is missing: this run was not prepared by `bytenet prepare`. Continue it with "
+            f"`{self.run.resume_command}`."
+        )
