@@ -7,11 +7,34 @@ from keras import ops
 
 from bytenet.training.losses import sentence_cross_entropy
 
+SCORES = ("val_loss", "val_bleu", "val_chrf", "val_misclassification")
+"""The scores on the validation set."""
+
 EPOCH_COLUMNS = (
-    "epoch", "step", "seconds", "characters", "loss", "character_error", "val_loss", "val_bleu", "val_chrf",
-    "val_misclassification", "learning_rate",
+    "epoch", "step", "seconds", "characters", "loss", "character_error", *SCORES, "learning_rate",
 )  # fmt: skip
 """The measurements at an evaluation or at the end of an epoch, in the order of `metrics.csv`."""
+
+
+def score_name(score: str, direction: str, is_first: bool) -> str:
+    """The name of a translator's score among the measurements of the whole run.
+
+    Args:
+        score: of `SCORES`.
+        direction: of the translator.
+        is_first: whether it is the first translator of the run.
+    """
+    return score if is_first else f"val_{direction}_{score.removeprefix('val_')}"
+
+
+def loss_name(direction: str, is_first: bool) -> str:
+    """The name of a translator's training loss among the measurements of the whole run.
+
+    Args:
+        direction: of the translator.
+        is_first: whether it is the first translator that learns.
+    """
+    return "loss" if is_first else f"{direction}_loss"
 
 
 class _CharacterMean(keras.metrics.Metric):

@@ -6,6 +6,7 @@ import keras
 
 from bytenet.config import Config, TrainingConfig
 from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.metrics import score_name
 from bytenet.training.state import Plateau, TrainingState, is_better, is_evaluation_due
 
 
@@ -61,8 +62,7 @@ class PlateauCuts(keras.callbacks.Callback):
     def _read_scores(self, logs: Mapping[str, float], epoch: int) -> None:
         training = self._config.training
         for name in self._learning:
-            metric = training.early_stopping_metric
-            key = metric if name == next(iter(self._translators)) else metric.replace("val_", f"val_{name}_")
+            key = score_name(training.early_stopping_metric, name, name == next(iter(self._translators)))
             if key in logs and cut_after(logs[key], epoch, self._state.plateaus[name], training):
                 self._set_rate(name)
                 rate = plateau_rate(training, self._state.plateaus[name].cuts)

@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from bytenet.csv_log import CsvLog
 from bytenet.run_folder import RunFolder
-from bytenet.training.metrics import EPOCH_COLUMNS
+from bytenet.training.metrics import EPOCH_COLUMNS, SCORES, loss_name, score_name
 from bytenet.training.state import TrainingState
 
 
@@ -74,9 +74,8 @@ class TrainingLog(keras.callbacks.Callback):
         }  # fmt: skip
         self._epochs.append(place | {"learning_rate": float(self.model.optimizer.learning_rate)} | logs)
         for name, own in self._others.items():
-            prefix = f"val_{name}_"
-            scores = {key.replace(prefix, "val_"): value for key, value in logs.items() if key.startswith(prefix)}
-            loss = logs.get("loss" if name == self._learning[0] else f"{name}_loss")
+            scores = {score: logs.get(score_name(score, name, is_first=False)) for score in SCORES}
+            loss = logs.get(loss_name(name, name == self._learning[0]))
             rate = float(self.model.translator(name).optimizer.learning_rate)
             own.append(place | scores | {"loss": loss, "learning_rate": rate, "characters": None})
         self._writer.flush()

@@ -11,6 +11,7 @@ from bytenet.evaluation import samples_table
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 from bytenet.training.callbacks.progress_line import ProgressLine
+from bytenet.training.metrics import score_name
 from bytenet.training.optimizers.averaging import averaged_weights
 from bytenet.training.state import (
     TrainingState,
@@ -108,8 +109,8 @@ class WholeSetEvaluation(keras.callbacks.Callback):
         for name in directions:
             began = time.monotonic()
             scores, hypotheses = self._validators[name].whole_set()
-            prefix = "val_" if name == next(iter(self._folders)) else f"val_{name}_"
-            logs.update({score.replace("val_", prefix): value for score, value in scores.items()})
+            is_first = name == next(iter(self._folders))
+            logs.update({score_name(score, name, is_first): value for score, value in scores.items()})
             self._write(name, scores, hypotheses)
             state.seconds += time.monotonic() - began
             metric = config.training.early_stopping_metric

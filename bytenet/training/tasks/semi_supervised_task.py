@@ -17,6 +17,7 @@ from bytenet.training.distribution.agreement import Agreement
 from bytenet.training.distribution.replicated_step import replicated_step
 from bytenet.training.distribution.strategies import check_devices
 from bytenet.training.distribution.workers import Workers
+from bytenet.training.metrics import SCORES, loss_name, score_name
 from bytenet.training.model_pool import ModelPool
 from bytenet.training.tasks.direction import Direction, Side
 from bytenet.training.tasks.monolingual_text import (
@@ -42,8 +43,8 @@ class SemiSupervisedTask(Task):
     """
 
     columns = (
-        "backward_loss", "source_marginal", "target_marginal", "val_backward_loss", "val_backward_bleu",
-        "val_backward_chrf", "val_backward_misclassification",
+        loss_name("backward", is_first=False), "source_marginal", "target_marginal",
+        *(score_name(score, "backward", is_first=False) for score in SCORES),
     )  # fmt: skip
     untraced = (
         *Task.untraced, "semi_supervised.source_weight", "semi_supervised.target_weight", "semi_supervised.start_",

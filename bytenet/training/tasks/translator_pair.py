@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from bytenet.config import SemiSupervisedConfig
 from bytenet.models import TranslationModel
-from bytenet.training.metrics import CharacterError
+from bytenet.training.metrics import CharacterError, loss_name
 from bytenet.training.optimizers.flat_gradients import apply_flat_gradient, flat_gradient
 from bytenet.training.tasks.direction import Side
 from bytenet.training.tasks.monolingual_text import directions_trained
@@ -65,7 +65,7 @@ class TranslatorPair(keras.Model):
         self._character_error = CharacterError()
         self._means = {
             name: keras.metrics.Mean(name=name)
-            for name in (*self._loss_names().values(), *(f"{side}_marginal" for side in sides))
+            for name in (*map(self._loss_name, self._trained), *(f"{side}_marginal" for side in sides))
         }
         self.compile(optimizer=self.translator(self._trained[0]).optimizer, jit_compile=jit_compile)
         self.text_part = self._part(self.text_gradients.loss_and_gradients)
@@ -125,8 +125,8 @@ class TranslatorPair(keras.Model):
             return function  # replicas cannot wait for each other in a function of its own
         return tf.function(function, jit_compile=self.jit_compile or None, autograph=False)
 
-    def _loss_names(self) -> dict[str, str]:
-        return {name: "loss" if name == self._trained[0] else f"{name}_loss" for name in self._trained}
+    def _loss_name(self, name: str) -> str:
+        return loss_name(name, name == self._trained[0])
 
     def replica_step(self, batch: dict[str, Any], limits: dict[Side, int]) -> dict[str, tf.Tensor]:
         """One step on this replica's part of the arguments of `next_batch`. Gives the means of the epoch."""
@@ -149,7 +149,7 @@ class TranslatorPair(keras.Model):
             gradients: of the texts, by side and name of the translator.
         """
         losses = dict(losses)
-        for name, loss_name in self._loss_names().items():
+        for name in self._trained:
             inputs = {key: pairs[key] for key in ("source_ids", "target_ids")}
             if name == "backward":
                 inputs = {"source_ids": inputs["target_ids"], "target_ids": inputs["source_ids"]}
@@ -166,7 +166,7 @@ class TranslatorPair(keras.Model):
                     if name in text_gradients:
                         gradient += text_gradients[name]
                 apply_flat_gradient(translator, gradient)
-            losses[loss_name] = loss * self.distribute_strategy.num_replicas_in_sync
+            losses[self._loss_name(name)] = loss * self.distribute_strategy.num_replicas_in_sync
             if name == self._trained[0]:
                 self._character_error.update_state(target_ids, logits)
         for name, value in losses.items():
