@@ -42,7 +42,7 @@ def set_seed(seed: int) -> None:
 
 
 def make_trainable_model(
-    config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, jit_compile: bool, total_steps: int
+    config: Config, vocabulary: Vocabulary, strategy: tf.distribute.Strategy, jit_compile: bool, total_updates: int
 ) -> TranslationModel:
     """The model of a run with its optimiser, loss and metrics. All its variables are on the strategy's devices.
 
@@ -51,7 +51,7 @@ def make_trainable_model(
         vocabulary: of the run.
         strategy: of the run's devices.
         jit_compile: compile the steps with XLA.
-        total_steps: updates of the run, for the schedule of the learning rate.
+        total_updates: updates of the run, for the schedule of the learning rate.
 
     Raises:
         ConfigError: the optimiser refuses its arguments.
@@ -63,7 +63,7 @@ def make_trainable_model(
             synchronize_batch_normalization(model)
         if jit_compile and not tf.config.list_logical_devices("GPU"):
             use_tap_products(model)
-        compile_model(model, make_optimizer(training, total_steps), training, jit_compile)
+        compile_model(model, make_optimizer(training, total_updates), training, jit_compile)
     return model
 
 
@@ -74,7 +74,7 @@ def wants_jit_compile(config: Config, obstacle: str | None, num_shapes: int, tot
         config: reads `training.jit_compile`.
         obstacle: why XLA cannot compile it, for a message; None if it can.
         num_shapes: number of batch shapes.
-        total_steps: of the run.
+        total_steps: of the run; a step is a batch.
 
     Raises:
         InputError: `training.jit_compile` is true, but XLA cannot compile the step.

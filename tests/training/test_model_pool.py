@@ -58,7 +58,7 @@ def test_reused_model_equals_a_new_model(semi_config, semi):
     translators = [*second.translators(again).values()]
     assert len(translators) == (2 if semi == "true" else 1)
     for translator in translators:
-        assert translator.optimizer.schedule.total_steps == second.total_steps == 3 * first.total_steps
+        assert translator.optimizer.schedule.total_updates == second.total_updates == 3 * first.total_updates
     values = training_variables(again, translators)
     expected = training_variables(fresh, [*second.translators(fresh).values()])
     assert values.keys() == expected.keys()

@@ -49,7 +49,7 @@ def test_the_epochs_search_as_translators_search(smallest_config):
     ]  # fmt: skip
     config = smallest_config(*settings)
     model = build_model(config.model, VOCABULARY.size)
-    model.compile(make_optimizer(config.training, total_steps=1))
+    model.compile(make_optimizer(config.training, total_updates=1))
     functions = ValidationFunctions(model, config, forbidden_symbols(config.model, VOCABULARY))
     validator = Validator(functions, VOCABULARY, PAIRS, [3, 5, 12], config, "en")
     _, hypotheses = validator.whole_set()

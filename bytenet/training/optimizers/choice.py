@@ -27,18 +27,18 @@ from bytenet.training.optimizers.schedules import make_schedule
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
-def make_optimizer(training: TrainingConfig, total_steps: int) -> TrainingOptimizer:
+def make_optimizer(training: TrainingConfig, total_updates: int) -> TrainingOptimizer:
     """The optimiser of a run, with its schedule, clipping, averaging and accumulation.
 
     Args:
         training: reads `optimizer` and all settings of it.
-        total_steps: updates of the run, for the schedule.
+        total_updates: updates of the run, for the schedule.
 
     Raises:
         ConfigError: there is no such optimiser, or it does not take the arguments.
     """
     check_optimizer(training)
-    schedule = make_schedule(training, total_steps)
+    schedule = make_schedule(training, total_updates)
     accumulates = training.accumulate_batches > 1
     if training.optimizer == "adam":
         return FlatAdam(

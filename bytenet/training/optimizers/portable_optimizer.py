@@ -14,15 +14,17 @@ from bytenet.training.optimizers.keras_classes import (
 from bytenet.training.optimizers.schedules import make_schedule
 
 
-def portable_optimizer(training: TrainingConfig, total_steps: int, steps_per_epoch: int) -> keras.optimizers.Optimizer:
+def portable_optimizer(
+    training: TrainingConfig, total_updates: int, updates_per_epoch: int
+) -> keras.optimizers.Optimizer:
     """Keras's own optimiser for a run, with its schedule, clipping and averaging. It runs on every backend.
 
     "adam" is Keras's Adam. `make_optimizer` has faster forms of the same for TensorFlow.
 
     Args:
         training: reads `optimizer` and all settings of it, but no accumulation.
-        total_steps: updates of the run, for the schedule.
-        steps_per_epoch: likewise.
+        total_updates: updates of the run, for the schedule.
+        updates_per_epoch: likewise.
 
     Raises:
         ConfigError: there is no such optimiser, or it does not take the arguments.
@@ -33,7 +35,7 @@ def portable_optimizer(training: TrainingConfig, total_steps: int, steps_per_epo
     arguments: dict[str, Any] = {"name": training.optimizer, "global_clipnorm": training.clip_norm}
     if training.ema_momentum is not None:
         arguments |= {"use_ema": True, "ema_momentum": training.ema_momentum}
-    schedule = make_schedule(training, total_steps)
-    schedule.begin_run(total_steps, steps_per_epoch)
+    schedule = make_schedule(training, total_updates)
+    schedule.begin_run(total_updates, updates_per_epoch)
     with explaining_refusals(training):
         return kind(learning_rate=schedule, **arguments, **arguments_from_config(kind, training))

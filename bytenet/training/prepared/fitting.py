@@ -67,7 +67,7 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     pairs, validation = folder.train(), folder.validation()
     plan = plan_from_config(pairs.lengths, config.data, 1)
     total_steps = config.training.total_steps(plan.num_batches)
-    model = compiled_model(folder, total_steps, plan.num_batches)
+    model = compiled_model(folder, plan.num_batches)
     data = hashlib.sha256(f"{pairs.fingerprint()} {config.training.seed} {plan.settings}".encode()).hexdigest()
     state = TrainingState(data=data, validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
@@ -114,13 +114,12 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     say(end_message({"forward": run}, state, config.training))
 
 
-def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: int) -> TranslationModel:
+def compiled_model(folder: PreparedFolder, num_batches: int) -> TranslationModel:
     """The model of a prepared run with its initial weights, its optimiser, loss and metrics.
 
     Args:
         folder: of the run.
-        total_steps: of the run, for the schedule of the learning rate.
-        steps_per_epoch: likewise.
+        num_batches: in an epoch, for the schedule of the learning rate.
     """
     run, training = folder.run, folder.run.config.training
     keras.utils.set_random_seed(training.seed)
@@ -130,7 +129,8 @@ def compiled_model(folder: PreparedFolder, total_steps: int, steps_per_epoch: in
         model.set_weights(start.get_weights())
     if keras.backend.backend() == "jax":
         use_tap_products(model, on_gpu=any("gpu" in name for name in keras.distribution.list_devices()))
-    optimizer = portable_optimizer(training, total_steps, steps_per_epoch)
+    updates = training.total_updates(num_batches), training.updates_per_epoch(num_batches)
+    optimizer = portable_optimizer(training, *updates)
     # Label smoothing changes the loss, so the cross entropy of the validation pairs needs a metric of its own.
     compile_model(model, optimizer, training, training.jit_compile, [CharacterCrossEntropy()])
     return model

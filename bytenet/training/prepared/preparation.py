@@ -99,4 +99,4 @@ def check_fit(config: Config) -> None:
             "pairs is measured, and a checkpoint is saved. Change the setting, or train with `bytenet train`."
         )
     check_trainable(config)
-    portable_optimizer(training, total_steps=1, steps_per_epoch=1)
+    portable_optimizer(training, total_updates=1, updates_per_epoch=1)

@@ -174,7 +174,7 @@ class SemiSupervisedTask(Task):
 
     def _make_model(self) -> keras.Model:
         return make_trainable_pair(
-            self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_steps, self._sides
+            self.config, self.vocabulary, self.strategy, self.jit_compile, self.total_updates, self._sides
         )
 
     @property

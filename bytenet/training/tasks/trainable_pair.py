@@ -19,13 +19,13 @@ def make_trainable_pair(
     vocabulary: Vocabulary,
     strategy: tf.distribute.Strategy,
     jit_compile: bool,
-    total_steps: int,
+    total_updates: int,
     sides: Sequence[Side],
 ) -> TranslatorPair:
     """Two translators from `make_trainable_model`. Each begins like a supervised run of its direction.
 
     Args:
-        config, vocabulary, strategy, jit_compile, total_steps: as for `make_trainable_model`.
+        config, vocabulary, strategy, jit_compile, total_updates: as for `make_trainable_model`.
         sides: sides that have monolingual text.
     """
     translators = []
@@ -33,7 +33,7 @@ def make_trainable_pair(
         # A run of that direction alone has the same seed, so it has the same initial weights and random states.
         set_seed(config.training.seed)
         with tf.device(device) if device else nullcontext():
-            translators.append(make_trainable_model(config, vocabulary, strategy, jit_compile, total_steps))
+            translators.append(make_trainable_model(config, vocabulary, strategy, jit_compile, total_updates))
     return pair_of(translators, config, vocabulary, strategy, jit_compile, sides)
 
 

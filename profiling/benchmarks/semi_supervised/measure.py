@@ -94,7 +94,7 @@ def _translators_and_batches(
             "translator."
         )
     surroundings = (task.vocabulary, task.strategy, task.jit_compile)
-    pairs_only = make_trainable_pair(config, *surroundings, task.total_steps, sides=())
+    pairs_only = make_trainable_pair(config, *surroundings, task.total_updates, sides=())
     task.load_starts(pairs_only)
     search_lengths = {text.side: text.search_lengths for text in task.texts}
     by_size = {}

@@ -47,7 +47,7 @@ def model_values(config: ModelConfig) -> Values:
     inputs = {name: convert_to_tensor(ids) for name, ids in SENTENCES.items()}
     logits = model(inputs)
     loss = SentenceCrossEntropy(label_smoothing=0.1)
-    schedule = WarmupDecay(1.0, "cosine", warmup_steps=1, total_steps=10)
+    schedule = WarmupDecay(1.0, "cosine", warmup_steps=1, total_updates=10)
     model.compile(keras.optimizers.SGD(schedule), loss, metrics=[CharacterError()], run_eagerly=True, jit_compile=False)
     values = {
         "logits": logits,
@@ -120,10 +120,10 @@ def loss_values() -> Values:
 
 def schedule_values(name: str) -> Values:
     training = TrainingConfig(learning_rate=0.01, schedule=name, warmup_steps=5, final_learning_rate=0.001)
-    schedule = make_schedule(training, total_steps=40)
-    schedule.begin_run(total_steps=40, steps_per_epoch=4)
+    schedule = make_schedule(training, total_updates=40)
+    schedule.begin_run(total_updates=40, updates_per_epoch=4)
     rates = [schedule(convert_to_tensor(step, dtype="int64")) for step in (0, 3, 4, 5, 20, 39, 60)]
-    schedule.begin_run(total_steps=50, steps_per_epoch=5)
+    schedule.begin_run(total_updates=50, updates_per_epoch=5)
     return {"rates": np.array([convert_to_numpy(rate) for rate in rates]), "later": schedule(20)}
 
 

@@ -19,7 +19,7 @@ def make(name, accumulate, arguments=None):
         optimizer=name, optimizer_arguments=arguments or {}, accumulate_batches=accumulate, learning_rate=0.1,
         schedule="linear", warmup_steps=2, clip_norm=1.0, ema_momentum=0.7, epsilon=1e-3,
     )  # fmt: skip
-    return make_optimizer(config, total_steps=5)
+    return make_optimizer(config, total_updates=5)
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])

@@ -100,7 +100,7 @@ def test_a_weight_without_a_gradient_is_an_error():
 @pytest.mark.parametrize("name", NAMES)
 def test_optimiser_that_was_built_before_the_weights_are_loaded_makes_the_same_updates(name):
     config = TrainingConfig(optimizer=name, ema_momentum=0.9)
-    early, late = (make_optimizer(config, total_steps=5) for _ in range(2))
+    early, late = (make_optimizer(config, total_updates=5) for _ in range(2))
     weights = [keras.Variable(keras.ops.zeros_like(weight)) for weight in make_weights()]
     early.build(weights)
     for weight, loaded in zip(weights, make_weights(), strict=True):
@@ -116,7 +116,7 @@ def test_optimiser_with_restored_variables_continues_bit_identical(name):
     arguments = NESTEROV if name == "sgd" else {}
     config = TrainingConfig(optimizer=name, optimizer_arguments=arguments, ema_momentum=0.9, schedule="linear")
     all_gradients = gradients_of_steps(4)
-    first, second = (make_optimizer(config, total_steps=5) for _ in range(2))
+    first, second = (make_optimizer(config, total_updates=5) for _ in range(2))
     weights, other_weights = make_weights(), make_weights()
     run(first, all_gradients[:2], weights)
     second.build(other_weights)
@@ -132,8 +132,8 @@ def test_optimiser_with_restored_variables_continues_bit_identical(name):
 
 def test_configuration_chooses_the_optimiser_and_its_arguments():
     sgd = load_config("numbers", ["training.optimizer=sgd", "training.optimizer_arguments={momentum: .5}"]).training
-    optimizer = make_optimizer(sgd, total_steps=9)
-    assert (optimizer.schedule.total_steps, optimizer.clip_norm) == (9, 1.0)
+    optimizer = make_optimizer(sgd, total_updates=9)
+    assert (optimizer.schedule.total_updates, optimizer.clip_norm) == (9, 1.0)
     changed = run(optimizer, gradients_of_steps(3))
     expected = run(KerasOptimizer(keras.optimizers.SGD, optimizer.schedule, 1.0, momentum=0.5), gradients_of_steps(3))
     for one, other in zip(changed, expected, strict=True):
@@ -182,7 +182,7 @@ def test_configured_beta_reaches_the_optimisers_that_use_it(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_optimiser_has_a_portable_form(name):
     training = TrainingConfig(optimizer=name, clip_norm=0.1, ema_momentum=0.9)
-    own, portable = make_optimizer(training, 3), portable_optimizer(training, 3, steps_per_epoch=3)
+    own, portable = make_optimizer(training, 3), portable_optimizer(training, 3, updates_per_epoch=3)
     for one, other in zip(run(own, gradients_of_steps(3)), run(portable, gradients_of_steps(3)), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 

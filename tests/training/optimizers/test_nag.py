@@ -13,7 +13,7 @@ from bytenet.training.optimizers.schedules import PlateauDecay
 
 def descend(kind, rates, **arguments):
     """The values of x after each update on x²/2, from 1 on. The gradient is x itself."""
-    schedule = PlateauDecay(rates[0], warmup_steps=0, total_steps=len(rates))
+    schedule = PlateauDecay(rates[0], warmup_steps=0, total_updates=len(rates))
     optimizer = KerasOptimizer(kind, schedule, momentum=0.9, **arguments)
     x = keras.Variable(1.0)
     optimizer.build([x])
@@ -52,7 +52,7 @@ def test_velocity_times_the_rate_equals_the_velocity_by_hand():
 def test_many_changes_of_the_rate_equal_the_rule_of_fairseq():
     random = np.random.default_rng(0)
     rates, gradients = random.uniform(0.01, 1, 30), random.normal(size=(30, 4)).astype("float32")
-    schedule = PlateauDecay(1.0, warmup_steps=0, total_steps=30)
+    schedule = PlateauDecay(1.0, warmup_steps=0, total_updates=30)
     optimizer = KerasOptimizer(Nag, schedule, weight_decay=0.1)  # the default momentum
     weight = keras.Variable(np.ones(4, "float32"))
     optimizer.build([weight])

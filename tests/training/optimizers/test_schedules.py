@@ -19,7 +19,7 @@ def rates(schedule, *steps):
 
 @pytest.mark.parametrize("decay", DECAYS)
 def test_rate_rises_linearly_to_the_peak(decay):
-    schedule = WarmupDecay(0.8, decay, warmup_steps=4, total_steps=100)
+    schedule = WarmupDecay(0.8, decay, warmup_steps=4, total_updates=100)
     np.testing.assert_allclose(rates(schedule, 1, 2, 3, 4), [0.2, 0.4, 0.6, 0.8], rtol=1e-6)
 
 
@@ -35,13 +35,13 @@ def test_rate_rises_linearly_to_the_peak(decay):
     ],
 )
 def test_rate_at_corner_points(decay, steps, expected):
-    schedule = WarmupDecay(0.8, decay, warmup_steps=4, total_steps=104, final=0.2)
+    schedule = WarmupDecay(0.8, decay, warmup_steps=4, total_updates=104, final=0.2)
     np.testing.assert_allclose(rates(schedule, *steps), expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("decay", DECAYS)
 def test_rate_without_warm_up(decay):
-    schedule = WarmupDecay(0.8, decay, warmup_steps=0, total_steps=100)
+    schedule = WarmupDecay(0.8, decay, warmup_steps=0, total_updates=100)
     first, fourth, last = rates(schedule, 1, 4, 100)
     assert 0.79 < first <= 0.8 + 1e-6
     expected_fourth = {"constant": 0.8, "inverse_sqrt": 0.4, "linear": 0.768}.get(decay)
@@ -70,20 +70,20 @@ def test_rate_stays_between_zero_and_the_peak(decay, warmup, total, step):
     ],
 )
 def test_inverse_square_root_is_the_schedule_of_the_transformer(factor, units, warmup, expected):
-    schedule = WarmupDecay(factor * (units * warmup) ** -0.5, "inverse_sqrt", warmup, total_steps=10**5)
+    schedule = WarmupDecay(factor * (units * warmup) ** -0.5, "inverse_sqrt", warmup, total_updates=10**5)
     np.testing.assert_allclose(rates(schedule, *expected), [*expected.values()], rtol=1e-6)
 
 
-def step_schedule(steps_per_epoch, warmup=0, **settings):
+def step_schedule(updates_per_epoch, warmup=0, **settings):
     config = TrainingConfig(schedule="step", warmup_steps=warmup, **settings)
-    schedule = make_schedule(config, total_steps=1)
+    schedule = make_schedule(config, total_updates=1)
     assert type(schedule) is StepDecay
-    schedule.begin_run(100 * steps_per_epoch, steps_per_epoch)
+    schedule.begin_run(100 * updates_per_epoch, updates_per_epoch)
     return schedule
 
 
 @pytest.mark.parametrize(
-    ("steps_per_epoch", "settings", "expected"),
+    ("updates_per_epoch", "settings", "expected"),
     [
         # Sutskever et al. 2014: halved from 5 epochs on every half epoch. Step 51 is the first one of the sixth epoch.
         (
@@ -111,8 +111,8 @@ def step_schedule(steps_per_epoch, warmup=0, **settings):
         ),
     ],
 )  # fmt: skip
-def test_step_schedule_cuts_the_rate_at_its_times(steps_per_epoch, settings, expected):
-    schedule = step_schedule(steps_per_epoch, **settings)
+def test_step_schedule_cuts_the_rate_at_its_times(updates_per_epoch, settings, expected):
+    schedule = step_schedule(updates_per_epoch, **settings)
     np.testing.assert_allclose(rates(schedule, *expected), [*expected.values()], rtol=1e-6)
 
 
@@ -122,7 +122,7 @@ def test_step_schedule_follows_its_warm_up():
 
 
 def test_plateau_schedule_follows_its_warm_up_and_has_the_rate_that_is_set():
-    schedule = make_schedule(TrainingConfig(schedule="plateau", learning_rate=0.8, warmup_steps=4), total_steps=9)
+    schedule = make_schedule(TrainingConfig(schedule="plateau", learning_rate=0.8, warmup_steps=4), total_updates=9)
     assert type(schedule) is PlateauDecay
     np.testing.assert_allclose(rates(schedule, 1, 3, 4, 100), [0.2, 0.6, 0.8, 0.8], rtol=1e-6)
     schedule.set_rate(0.08)
@@ -138,8 +138,8 @@ def test_unknown_decay_is_refused():
 
 def test_schedule_is_made_from_a_configuration():
     config = TrainingConfig(learning_rate=0.5, schedule="linear", warmup_steps=3, final_learning_rate=0.25)
-    assert make_schedule(config, total_steps=7).get_config() == {
-        "peak": 0.5, "decay": "linear", "warmup_steps": 3, "total_steps": 7, "final": 0.25,
+    assert make_schedule(config, total_updates=7).get_config() == {
+        "peak": 0.5, "decay": "linear", "warmup_steps": 3, "total_updates": 7, "final": 0.25,
     }  # fmt: skip
 
 
