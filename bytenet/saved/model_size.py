@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import keras
@@ -56,4 +57,9 @@ def check_size(config: ModelConfig, vocab_size: int, num_floats: int | None = No
 
 def num_trainable(model: keras.Model) -> int:
     """Number of trainable parameters."""
-    return sum(math.prod(weight.shape) for weight in model.trainable_weights)
+    return num_values(model.trainable_weights)
+
+
+def num_values(weights: Sequence[keras.Variable]) -> int:
+    """Number of values of all weights."""
+    return sum(math.prod(weight.shape) for weight in weights)

@@ -1,12 +1,14 @@
 """Adam over all weights as one vector, with the clipping and averaging that training asks for."""
 
+import math
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.flat_gradients import total_size
+from bytenet.saved.model_size import num_values
+from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
@@ -49,8 +51,7 @@ class FlatAdam(TrainingOptimizer):
             return
         super().build(variables)
         self._shapes = [tuple(variable.shape) for variable in variables]
-        self._sizes = [int(np.prod(shape)) for shape in self._shapes]
-        flat_shape = (total_size(variables),)
+        flat_shape = (num_values(variables),)
         self._first_moment = self.add_variable(flat_shape, name="first_moment")
         self._second_moment = self.add_variable(flat_shape, name="second_moment")
         self.gradient_norm = self.add_variable((), name="gradient_norm")
@@ -80,24 +81,19 @@ class FlatAdam(TrainingOptimizer):
         step = tf.cast(self.iterations.value + 1, tf.float32)
         norm = tf.norm(gradient)
         gradient_norm.assign(norm)
-        if self.clip_norm is not None:
-            gradient *= self.clip_norm / tf.maximum(norm, self.clip_norm)
+        gradient = self._clipped(gradient, norm)
 
         m = first_moment.assign(self.beta_1 * first_moment + (1 - self.beta_1) * gradient)
         v = second_moment.assign(self.beta_2 * second_moment + (1 - self.beta_2) * gradient * gradient)
         unbias = tf.sqrt(1 - tf.pow(self.beta_2, step)) / (1 - tf.pow(self.beta_1, step))
         change = -tf.cast(learning_rate, tf.float32) * unbias * m / (tf.sqrt(v) + self.epsilon)
 
-        updated = []
-        for weight, part, shape in zip(weights, tf.split(change, self._sizes), self._shapes, strict=True):
-            updated.append(tf.reshape(weight.assign_add(tf.reshape(part, shape)), [-1]))
+        updated = [weight.assign_add(part) for weight, part in zip(weights, parts_like(change, weights), strict=True)]
         if average:
-            keep = tf.where(step > 1, self.averaging_momentum, 0.0)
-            average[0].assign(keep * average[0] + (1 - keep) * tf.concat(updated, axis=0))
+            keep = self._share_of_old_average
+            average[0].assign(keep * average[0] + (1 - keep) * flat_vector(updated))
 
-    def average_weights(self) -> list[np.ndarray] | None:
-        """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
-        if not self.built or self._average is None or int(keras.ops.convert_to_numpy(self.iterations)) == 0:
-            return None
-        parts = np.split(keras.ops.convert_to_numpy(self._average), np.cumsum(self._sizes)[:-1])
+    def _averages(self) -> list[np.ndarray]:
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes])
+        parts = np.split(keras.ops.convert_to_numpy(self._average), ends[:-1])
         return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]

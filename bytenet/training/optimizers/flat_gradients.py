@@ -24,11 +24,6 @@ def parts_like(vector: tf.Tensor, weights: Sequence[keras.Variable]) -> list[tf.
     return [tf.reshape(part, weight.shape) for part, weight in zip(parts, weights, strict=True)]
 
 
-def total_size(weights: Sequence[keras.Variable]) -> int:
-    """Number of values of all weights."""
-    return sum(math.prod(weight.shape) for weight in weights)
-
-
 @contextmanager
 def tape_if(learns: bool) -> Iterator[tf.GradientTape | None]:
     """A gradient tape if a model learns; otherwise None."""

@@ -37,7 +37,7 @@ class KerasOptimizer(TrainingOptimizer):
         name = scope_of(kind)
         super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, exchange_dtype, name)
         self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
-        self._averages: list[keras.Variable] | None = None
+        self._average_variables: list[keras.Variable] = []
 
     @property
     def variables(self) -> list[keras.Variable]:
@@ -52,7 +52,7 @@ class KerasOptimizer(TrainingOptimizer):
         self._inner.build(variables)
         self.gradient_norm = self.add_variable((), name="gradient_norm")
         if self.averaging_momentum is not None:
-            self._averages = self.add_optimizer_variables(variables, "average")
+            self._average_variables = self.add_optimizer_variables(variables, "average")
 
     def update(self, gradient: tf.Tensor, weights: list[keras.Variable]) -> None:
         """Update the weights at once."""
@@ -60,8 +60,7 @@ class KerasOptimizer(TrainingOptimizer):
         replicas = replica.num_replicas_in_sync
         with keras.name_scope(self.name):
             norm = tf.norm(gradient)
-            if self.clip_norm is not None:
-                gradient *= self.clip_norm / tf.maximum(norm, self.clip_norm)
+            gradient = self._clipped(gradient, norm)
             if replicas > 1:  # Keras sums the gradients of the replicas once more
                 gradient /= replicas
         self._inner.apply(parts_like(gradient, weights), weights)
@@ -84,15 +83,14 @@ class KerasOptimizer(TrainingOptimizer):
             variable.assign(keep * variable + (1 - keep) * weight)
 
         strategy.extended.update(self.gradient_norm.value, assign, args=(norm,), group=False)
-        keep = tf.where(self.iterations.value > 0, self.averaging_momentum or 0.0, 0.0)
-        for variable, weight in zip(self._averages or (), weights, strict=self._averages is not None):
+        if self.averaging_momentum is None:
+            return
+        keep = self._share_of_old_average
+        for variable, weight in zip(self._average_variables, weights, strict=True):
             strategy.extended.update(variable.value, average, args=(weight,), group=False)
 
-    def average_weights(self) -> list[np.ndarray] | None:
-        """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
-        if not self._averages or int(keras.ops.convert_to_numpy(self.iterations)) == 0:
-            return None
-        return [keras.ops.convert_to_numpy(average) for average in self._averages]
+    def _averages(self) -> list[np.ndarray]:
+        return [keras.ops.convert_to_numpy(average) for average in self._average_variables]
 
 
 def scope_of(kind: type[keras.optimizers.Optimizer]) -> str:

@@ -8,7 +8,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bytenet.training.optimizers.flat_gradients import flat_vector, total_size
+from bytenet.saved.model_size import num_values
+from bytenet.training.optimizers.flat_gradients import flat_vector
 
 
 class TrainingOptimizer(keras.optimizers.Optimizer):
@@ -64,7 +65,7 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
         if self.accumulates:
             self.batch_weight = self.add_variable((), name="batch_weight")
             self._weight_sum = self.add_variable((), name="weight_sum")
-            self._gradient_sum = self.add_variable((total_size(variables),), name="gradient_sum")
+            self._gradient_sum = self.add_variable((num_values(variables),), name="gradient_sum")
 
     def apply(self, grads, trainable_variables):
         """Update the weights. With accumulation, add the gradient to the sum instead.
@@ -115,9 +116,31 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
             weights: in the order of `build`.
         """
 
-    @abstractmethod
     def average_weights(self) -> list[np.ndarray] | None:
         """Averages of the trainable weights, in their order and shapes; None if there are none (yet)."""
+        if self.averaging_momentum is None or not self.built or not int(keras.ops.convert_to_numpy(self.iterations)):
+            return None
+        return self._averages()
+
+    @abstractmethod
+    def _averages(self) -> list[np.ndarray]:
+        """Averages of the trainable weights after at least one update, in their order and shapes."""
+
+    def _clipped(self, gradient: tf.Tensor, norm: tf.Tensor) -> tf.Tensor:
+        """The gradient, no longer than `clip_norm`.
+
+        Args:
+            gradient: of the whole batch.
+            norm: its L2 norm.
+        """
+        if self.clip_norm is None:
+            return gradient
+        return gradient * (self.clip_norm / tf.maximum(norm, self.clip_norm))
+
+    @property
+    def _share_of_old_average(self) -> tf.Tensor:
+        """What an update keeps of the average of the weights. The first average is the weights after one update."""
+        return tf.where(self.iterations.value > 0, self.averaging_momentum, 0.0)
 
     def _over_replicas(self, gradients: Sequence[tf.Tensor]) -> tf.Tensor:
         """The sum of the gradients of all replicas, float32 `(parameters,)`."""
