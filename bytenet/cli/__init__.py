@@ -12,6 +12,7 @@ import click
 from bytenet import __version__, compile_cache
 from bytenet.cli.common.backends import BACKENDS, advice_on_missing, choose_backend
 from bytenet.cli.common.lazy_group import LazyGroup
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.native_messages import drop_remarks
 from bytenet.errors import ConfigError, InputError, shortened
 from bytenet.memory_allocator import keep_freed_memory
@@ -60,7 +61,7 @@ class _Commands(LazyGroup):
         try:
             super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            click.echo(str(interrupt) or "Interrupted.", err=True)
+            say(str(interrupt) or "Interrupted.")
             ctx.exit(130)
         except click.ClickException as error:
             error.message = shortened(error.message)  # type: ignore[misc]  # final for type checkers only

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from bytenet.cli.common.messages import say
+
 _PATH = click.Path(path_type=Path)
 
 
@@ -22,8 +24,8 @@ def average(run: Path, out: Path, last: int | None) -> None:
     from bytenet.training.checkpoint_average import average_checkpoints
 
     names = average_checkpoints(run, out, last)
-    click.echo(f"Averaged {', '.join(names)} into {out}.", err=True)
+    say(f"Averaged {', '.join(names)} into {out}.")
     folder = RunFolder.open(run)
     if folder.config.training.ema_momentum is not None:
         unused = f"the moving averages of the weights (training.ema_momentum), which {folder.model_path} has"
-        click.echo(f"The weights themselves were averaged. Not used: {unused}.", err=True)
+        say(f"The weights themselves were averaged. Not used: {unused}.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 from click.core import ParameterSource
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.several_values import SeveralValuesCommand
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _write_csv(path: Path, comparison: "Comparison", chosen: Sequence[tuple[str,
     for table, indices in chosen:
         writer.writerows({"table": table, **row} for row in comparison.rows(indices))
     write_text_atomic(path, text.getvalue())
-    click.echo(f"wrote {path}", err=True)
+    say(f"wrote {path}")
 
 
 def _names(paths: Sequence[Path], reserved: Set[str]) -> list[str]:

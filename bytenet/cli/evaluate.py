@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.translation_progress import translation_progress
 
@@ -124,10 +125,10 @@ def evaluate(
             wrong = "" if hypothesis == reference_text else f"   (reference: {reference_text})"
             click.echo(f"{source_text} → {hypothesis}{wrong}")
     if evaluation.num_unended:
-        click.echo(f"{evaluation.num_unended} translations reached the length limit without an end.", err=True)
+        say(f"{evaluation.num_unended} translations reached the length limit without an end.")
     if output_dir is not None:
         paths = evaluation.save(output_dir)  # last, so that the scores are printed even if the disk is full
-        click.echo(f"Saved {', '.join(map(str, paths))}.", err=True)
+        say(f"Saved {', '.join(map(str, paths))}.")
 
 
 def _output_dir(models: "Sequence[RunFolder | ModelFile]", output_dir: Path | None) -> Path | None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import search_options
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def export(
     num_bytes = (
         sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) if out.is_dir() else out.stat().st_size
     )
-    click.echo(f"{done} {out}: {num_bytes / 1e6:.1f} MB.", err=True)
+    say(f"{done} {out}: {num_bytes / 1e6:.1f} MB.")
 
 
 def _read_card(path: Path) -> str:

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytenet.cli.common.messages import say
+
 if TYPE_CHECKING:
     from bytenet.model_file import ModelFile
 
@@ -29,10 +31,9 @@ def models(name: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(_to_json(described))
     elif not described:
-        click.echo(
+        say(
             "This version of bytenet has no pretrained model. Train one, for example with "
-            "`bytenet train multi30k-attention --run runs/multi30k`, or use a .bytenet file.",
-            err=True,
+            "`bytenet train multi30k-attention --run runs/multi30k`, or use a .bytenet file."
         )
     else:
         click.echo("\n\n".join(map(_shown, described)))

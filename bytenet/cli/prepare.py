@@ -29,4 +29,4 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
     from bytenet.training.prepared.preparation import prepare as prepare_run
 
     prepare_run(config, run_dir, say)
-    click.echo(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m bytenet fit {run_dir}", err=True)
+    say(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m bytenet fit {run_dir}")

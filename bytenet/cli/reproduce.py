@@ -105,7 +105,7 @@ def reproduce(
         from bytenet.reproduction.pages.write_pages import write_pages
 
         write_pages(page, out)
-        click.echo(f"wrote {page}", err=True)
+        say(f"wrote {page}")
     if failures:
         raise InputError("\n".join(f"{name} failed: {why}" for name, why in failures.items()))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.unknown_characters import say_unknown
 
 
@@ -51,4 +52,4 @@ def score(model_paths: tuple[Path, ...], source: Path, target: Path, batch_size:
         return
     for log_probability, num_characters, bits in rows:
         click.echo(f"{log_probability:.4f}\t{num_characters}\t{bits:.4f}")
-    click.echo(str(total), err=True)
+    say(str(total))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, reranking_options, search_options
 from bytenet.serving.http.settings import ServerSettings
 
@@ -132,7 +133,7 @@ def serve(
     try:
         run_server(_engines(engine_name, models, options), settings, host, port)
     except KeyboardInterrupt:
-        click.echo("Interrupted.", err=True)
+        say("Interrupted.")
         # Python would first wait for the thread in which TensorFlow starts, for minutes. SIGTERM does not wait either.
         os._exit(130)
 
@@ -141,7 +142,7 @@ def _engines(engine_name: str, models: Iterable[Path], options: dict[str, Any]) 
     """Load the models one by one."""
     for model in models:
         engine = _load(engine_name, model, options)
-        click.echo(f"{model} translates {' to '.join(engine.languages)}.", err=True)
+        say(f"{model} translates {' to '.join(engine.languages)}.")
         yield engine
 
 

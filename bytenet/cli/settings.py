@@ -2,6 +2,7 @@
 
 import click
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.sized_config import read_sized_config
 
@@ -29,6 +30,6 @@ def settings(preset_or_file: str | None, overrides: tuple[str, ...]) -> None:
 
     if ConfigSources.read(preset_or_file, overrides).lacks_files:
         overrides = (*_FILES, *overrides)
-        click.echo("train.source and train.target stand for the names of your files.", err=True)
+        say("train.source and train.target stand for the names of your files.")
     config = read_sized_config(preset_or_file, overrides)
     click.echo(described_yaml(config).encode(), nl=False)  # a configuration is UTF-8 on every machine

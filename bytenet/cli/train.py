@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.sized_config import check_is_named
 
@@ -90,5 +91,5 @@ def _config(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
     config, choice = load_sized_config(preset_or_file, overrides, RunFolder(run_dir).config_path if goes_on else None)
     message = choice if choice or overrides or goes_on or preset_or_file is None else expectation(preset_or_file)
     if message:
-        click.echo(message, err=True)
+        say(message)
     return config

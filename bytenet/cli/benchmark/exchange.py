@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
+from bytenet.cli.common.messages import say
 
 _SIZES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _MACHINES = (2, 4, 8, 16, 32, 64)
@@ -96,13 +97,12 @@ def exchange(
         )
     times_of = {}
     for count in dict.fromkeys((*fitted, *checked)):
-        click.echo(f"{count} workers ...", err=True)
+        say(f"{count} workers ...")
         times_of[count] = measure_exchange(count, _SIZES, repeats)
     model = ExchangeModel.fitted([time for count in fitted for time in times_of[count]])
-    click.echo(
+    say(
         f"model of {' and '.join(map(str, fitted))} workers: {1000 * model.call_seconds:.2f} ms a call, "
-        f"{1000 * model.round_seconds:.2f} ms a round, {1e9 * model.byte_seconds:.2f} ms a sent MB",
-        err=True,
+        f"{1000 * model.round_seconds:.2f} ms a round, {1e9 * model.byte_seconds:.2f} ms a sent MB"
     )
     compared = [model.compared(time) for times in times_of.values() for time in times]
     predicted = [

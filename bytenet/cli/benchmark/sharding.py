@@ -86,7 +86,7 @@ def sharding(
         if steps:
             from bytenet.profiling.benchmarks.sharding.training import compare_training
 
-            click.echo("training ...", err=True)
+            say("training ...")
             rates = compare_training(pairs, config, folder, steps, repeats)
     tables: dict[str, tuple[Sequence[Any], Columns]] = {"sizes": (costs, _COSTS)}
     if rates:

@@ -4,6 +4,8 @@ import os
 
 import click
 
+from bytenet.cli.common.messages import say
+
 BACKENDS = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 """The packages and the names of the backends."""
 
@@ -20,7 +22,7 @@ def choose_backend(verb: str | None) -> None:
             raise click.UsageError(f"KERAS_BACKEND is {chosen}, but should be one of {', '.join(BACKENDS)}.")
         return
     if chosen != "tensorflow":
-        click.echo(f"KERAS_BACKEND={chosen} is ignored: only `bytenet fit` uses another backend.", err=True)
+        say(f"KERAS_BACKEND={chosen} is ignored: only `bytenet fit` uses another backend.")
     os.environ["KERAS_BACKEND"] = "tensorflow"
 
 

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bytenet.cli.common.messages import say
+
 if TYPE_CHECKING:
     from bytenet.config import Config
 
@@ -31,5 +33,5 @@ def read_sized_config(preset_or_file: str | None, overrides: Sequence[str]) -> "
 
     config, choice = load_sized_config(preset_or_file, overrides)
     for line in (*([choice] if choice else []), *(f"warning: {line}" for line in settings_without_effect(config))):
-        click.echo(line, err=True)
+        say(line)
     return config

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet.cli.common.max_ratio_option import max_ratio_option
+from bytenet.cli.common.messages import say
 from bytenet.cli.common.search_options import search_options
 from bytenet.cli.common.set_option import set_option
 from bytenet.cli.common.translation_progress import translation_progress
@@ -71,14 +72,13 @@ def back_translate(
         _refuse_to_overwrite(paths.values(), partial)  # another process may have ended by now
         saved = SavedTranslations(partial, weights, translator, selected.texts)
         if saved.translations:
-            click.echo(f"Going on after {len(saved.translations):,} of {len(selected.texts):,} sentences.", err=True)
+            say(f"Going on after {len(saved.translations):,} of {len(selected.texts):,} sentences.")
         with translation_progress(len(selected.texts)) as progress:
             result = make_pairs(translator, selected.texts, saved, max_ratio, progress)
-    click.echo(
+    say(
         f"Pairs: {len(result.pairs):,}. Left out: {selected.outside_limits:,} sentences because of their length, "
         f"{selected.unknown_characters:,} with characters that {backward.path.name} does not know, "
-        f"{result.num_unended:,} whose translation has no end, {result.num_uneven:,} with uneven lengths.",
-        err=True,
+        f"{result.num_unended:,} whose translation has no end, {result.num_uneven:,} with uneven lengths."
     )
     if not len(result.pairs):
         raise InputError(

@@ -9,6 +9,7 @@ from dataclasses import asdict
 import click
 
 from bytenet.cli.common.max_ratio_option import max_ratio_option
+from bytenet.cli.common.messages import say
 
 _PAIRS_A_MESSAGE = 1_000_000
 
@@ -105,7 +106,7 @@ def shard(
         nonlocal last_report
         if pairs - last_report >= _PAIRS_A_MESSAGE:
             last_report = pairs
-            click.echo(f"{pairs:,} pairs read, {pairs / (time.monotonic() - began):,.0f} a second", err=True)
+            say(f"{pairs:,} pairs read, {pairs / (time.monotonic() - began):,.0f} a second")
 
     languages = source_language, target_language
     report = shard_corpus(inputs, folder, languages, settings, shards, seed, duplicates_mb, processes, progress)
@@ -115,6 +116,6 @@ def shard(
         for line in report.lines():
             click.echo(line)
     if advice := report.advice():
-        click.echo(advice, err=True)
+        say(advice)
     seconds = time.monotonic() - began
-    click.echo(f"{report.read / seconds:,.0f} pairs per second. Saved in {folder}.", err=True)
+    say(f"{report.read / seconds:,.0f} pairs per second. Saved in {folder}.")
