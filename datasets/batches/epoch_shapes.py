@@ -41,6 +41,10 @@ class EpochShapes:
     buckets: tuple[Bucket, ...]
     replicas: int
 
+    def text_with(self, *settings: object) -> str:
+        """Buckets, replicas and more settings as text for digests. Checkpoints keep these, so it must not change."""
+        return repr((self.buckets, self.replicas, *settings)).replace(" pairs=", " rows=")  # their name at first
+
     @property
     def num_batches(self) -> int:
         """Batches an epoch."""

@@ -70,7 +70,7 @@ class BatchPlan(EpochShapes):
     @property
     def settings(self) -> str:
         """All that decides, with the seed and the pairs, which batch comes when."""
-        return repr((self.buckets, self.replicas, self.shuffle, self.shuffle_buffer))
+        return self.text_with(self.shuffle, self.shuffle_buffer)
 
     def epoch(self, seed: int, epoch: int) -> list[PlannedBatch]:
         """The batches of one epoch in order, `num_batches` of them."""

@@ -26,6 +26,16 @@ plans = st.builds(
 )
 
 
+def test_the_text_of_a_plan_is_that_of_all_versions():
+    """Checkpoints have its digest. With another text, older runs could not be resumed."""
+    plan = plan_batches(np.array([3, 3, 5, 9]), batch_size=2, min_size=1, num_buckets=2)
+    assert plan.settings == (
+        "((Bucket(lower=0, upper=3, length=3, rows=2, batch_size=2, batches=1, padding_share=0.0), "
+        "Bucket(lower=5, upper=9, length=9, rows=2, batch_size=2, batches=1, padding_share=0.2222222222222222)), "
+        "1, 'corpus', 8192)"
+    )
+
+
 @given(plans, st.integers(0, 2**31), st.integers(0, 5))
 def test_every_epoch_holds_every_pair_once_in_few_shapes(plan, seed, epoch):
     batches = plan.epoch(seed, epoch)

@@ -72,7 +72,7 @@ class PairsInShards(TrainingPairs):
         )  # fmt: skip
 
     def add_to(self, digest: "hashlib._Hash") -> None:
-        digest.update(repr((self.plan.buckets, self.plan.replicas, self.plan.workers, self.plan.limits)).encode())
+        digest.update(self.plan.text_with(self.plan.workers, self.plan.limits).encode())
         digest.update(f"{self._folder.fingerprint()} {self._config.data.reversed}".encode())
 
 
