@@ -63,6 +63,15 @@ def check_new_folder(path: str | os.PathLike[str]) -> None:
         raise _no_folder_for(path)
 
 
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise an InputError if `atomic_path` cannot make a file, before the work for its content."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; expected the path of a file.")
+    if not path.absolute().parent.is_dir():
+        raise _no_folder_for(path)
+
+
 @contextmanager
 def _renamed_at_the_end(path: Path) -> Iterator[Path]:
     if path.is_symlink():

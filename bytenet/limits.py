@@ -7,6 +7,7 @@ few lines of JSON can nest deeper than Python's stack. Every reader stays within
 This module needs only the standard library and pydantic. All parts of the package may import it.
 """
 
+import errno
 import gzip
 import io
 import lzma
@@ -54,6 +55,8 @@ BROKEN_ARCHIVE = (
 )  # fmt: skip
 """What the standard library's readers raise for an archive or a compressed file that is cut off or damaged."""
 
+# A text in the place of a file is often too long for a name.
+_ERRORS_OF_MISSING_FILES = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 _CHUNK_BYTES = 1 << 20
 _Valid = TypeVar("_Valid")
 
@@ -65,15 +68,16 @@ def _explained(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise MissingFileError(
-            f"There is no file {path}; expected {expected}. Check the name and the working folder."
-        ) from error
-    except IsADirectoryError as error:
-        raise InputError(f"{path} is a folder; expected {expected}.") from error
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise InputError(f"{path} cannot be read: {reason}; expected {expected}.") from error
+    except OSError as error:
+        if error.errno in _ERRORS_OF_MISSING_FILES:
+            raise MissingFileError(
+                f"There is no file {path}; expected {expected}. Check the name and the working folder."
+            ) from error
+        if isinstance(error, IsADirectoryError):
+            raise InputError(f"{path} is a folder; expected {expected}.") from error
+        raise InputError(f"{path} cannot be read: {error.strerror}; expected {expected}.") from error
+    except ValueError as error:  # a NUL in the name
+        raise InputError(f"{path} cannot be read: {error}; expected {expected}.") from error
 
 
 def read_limited(path: str | os.PathLike[str], most_bytes: int, expected: str) -> bytes:

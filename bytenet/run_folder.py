@@ -1,6 +1,7 @@
 """The folder of a run: everything that training leaves behind and that every later command needs."""
 
 import os
+import shlex
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -250,8 +251,8 @@ class RunFolder:
     def resume_command(self) -> str:
         """The command that goes on with the training of this model."""
         if self.is_prepared:
-            return f"bytenet fit {self.path}"
-        return f"bytenet train --resume --run {self.trained_in}"
+            return f"bytenet fit {shlex.quote(str(self.path))}"
+        return f"bytenet train --resume --run {shlex.quote(str(self.trained_in))}"
 
     def _file_in_its_place(self) -> InputError:
         return InputError(

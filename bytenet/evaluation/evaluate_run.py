@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Pairs, pair_lengths, read_corpus
+from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.errors import ConfigError, InputError
 from bytenet.evaluation.evaluation import Evaluation
 from bytenet.evaluation.metrics.bleu import bleu_measures, chrf
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from bytenet.decoding import Translation, Translator
 
 Split = Literal["train", "validation", "test"]
-
-_OF_USERS = ("files", "shards")  # corpora that consist of the user's own files
 
 
 def pairs_of_split(model: RunFolder | ModelFile, split: Split, corpus_name: str | None = None) -> Pairs:
@@ -71,7 +70,7 @@ def _data_of(model: RunFolder | ModelFile, corpus_name: str | None) -> DataConfi
             f"{model.path} does not say which corpus to read. Name one with --corpus, or give files with --source and "
             "--reference."
         )
-    if corpus_name in _OF_USERS:
+    if corpus_name in USERS_CORPORA:
         raise ConfigError(f"--corpus {corpus_name} does not say which files. Give them with --source and --reference.")
     return DataConfig(
         corpus=corpus_name, source_language=data.source_language, target_language=data.target_language,

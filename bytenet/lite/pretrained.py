@@ -42,8 +42,8 @@ def pretrained_name(path: str | os.PathLike[str]) -> str | None:
 
 def is_pretrained(name: str | os.PathLike[str]) -> bool:
     """Whether a name stands for a pretrained model. A file or the folder of a run with that name comes first."""
-    path = Path(name)
-    return os.fspath(name) in pretrained_names() and not path.is_file() and not (path / "config.yaml").is_file()
+    has_path = os.path.isfile(name) or os.path.isfile(os.path.join(name, "config.yaml"))
+    return os.fspath(name) in pretrained_names() and not has_path
 
 
 def model_path(model: str | os.PathLike[str]) -> Path:
@@ -55,7 +55,8 @@ def model_path(model: str | os.PathLike[str]) -> Path:
     path = Path(model)
     if path.parent == _folder():
         return pretrained_path(path.stem)
-    is_path = is_model_file(path) or (path.exists() and not is_pretrained(path))
+    # Unlike Path.exists, os.path.exists takes a text that is too long for a path.
+    is_path = is_model_file(path) or (os.path.exists(path) and not is_pretrained(path))
     return path if is_path else pretrained_path(os.fspath(model))
 
 

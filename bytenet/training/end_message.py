@@ -1,5 +1,6 @@
 """The last lines of a training: the models that it leaves, and what to do with them."""
 
+import shlex
 from collections.abc import Mapping
 
 from bytenet.config import TrainingConfig
@@ -21,7 +22,8 @@ def end_message(folders: Mapping[str, RunFolder], state: TrainingState, training
         kept = _kept(direction, len(folders) == 1, state, training)
         lines.append(f"The {model} is {folder.model_path}: {kept}.")
     first, *_ = folders.values()
-    lines.append(f"Next: bytenet translate {first.path} FILE, or bytenet evaluate {first.path}")
+    path = shlex.quote(str(first.path))
+    lines.append(f"Next: bytenet translate {path} FILE, or bytenet evaluate {path}")
     return "\n".join(lines)
 
 

@@ -27,6 +27,10 @@ class RemoteFile:
     size_bytes: int | None = None
 
 
+USERS_CORPORA = ("files", "shards")
+"""The names of the corpora that are the user's own text."""
+
+
 @dataclass(frozen=True)
 class CorpusEntry:
     """One corpus of the registry.

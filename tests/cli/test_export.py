@@ -67,6 +67,22 @@ def test_card_tells_where_the_model_comes_from(model_path, run_folder, invoke, t
         invoke(export, model_path, tmp_path / "no.bytenet", "--card", "/dev/zero")
 
 
+def test_card_of_a_generated_corpus_has_its_licence(run_folder, invoke, tmp_path):
+    run = RunFolder.open(shutil.copytree(run_folder.path, tmp_path / "run"))
+    run.config_path.write_text(replace_corpus(run, "numbers").to_yaml(), encoding="utf-8")
+    invoke(export, run.path, tmp_path / "numbers.bytenet", "--engine", "full")
+    assert ModelFile(tmp_path / "numbers.bytenet").facts["licence"] == "generated"
+
+
+def test_a_path_that_cannot_be_written_is_refused_before_the_work(run_folder, invoke, tmp_path, monkeypatch):
+    monkeypatch.setattr("bytenet.decoding.export.export_model_file", None)  # not called
+    with pytest.raises(MissingFileError, match=r"there is no folder .*nowhere\. Make it\."):
+        invoke(export, run_folder.path, tmp_path / "nowhere" / "model.bytenet")
+    (tmp_path / "folder.bytenet").mkdir()
+    with pytest.raises(InputError, match="is a folder; expected the path of a file"):
+        invoke(export, run_folder.path, tmp_path / "folder.bytenet")
+
+
 def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, tmp_path, monkeypatch):
     folder, _ = evaluated_run
     run = RunFolder.open(shutil.copytree(folder.path, tmp_path / "run"))

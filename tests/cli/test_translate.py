@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import click
 import numpy as np
 import pytest
 
@@ -176,11 +177,37 @@ def test_the_file_to_translate_is_not_overwritten(run_folder, invoke, tmp_path):
     for output in ("text", "link"):
         result = invoke(translate, run_folder.path, tmp_path / "text", "--output", tmp_path / output)
         assert result.exit_code == 2
-        assert f"--output is {tmp_path / 'text'} itself" in result.stderr
+        assert "--output is the input itself" in result.stderr
     assert (tmp_path / "text").read_bytes() == TEXT
     with pytest.raises(MissingFileError, match=r"There is no file Guten Morgen; .* To translate a text"):
         invoke(translate, run_folder.path, "Guten Morgen", "--output", tmp_path / "text")
     assert invoke(translate, run_folder.path, "/dev/null", "--output", "/dev/null").exit_code == 0
+
+
+def test_the_file_of_the_standard_input_is_not_overwritten(run_folder, tmp_path, monkeypatch):
+    (tmp_path / "text").write_bytes(TEXT)
+    with open(tmp_path / "text") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(click.UsageError, match="--output is the input itself"):
+            translate.main([str(run_folder.path), "--output", str(tmp_path / "text")], standalone_mode=False)
+    assert (tmp_path / "text").read_bytes() == TEXT
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(click.UsageError, match=r"There is no standard input\. Give a FILE\."):
+        translate.main([str(run_folder.path)], standalone_mode=False)
+
+
+def test_a_text_in_the_place_of_a_file_is_no_file(run_folder, invoke):
+    with pytest.raises(MissingFileError, match=r"There is no file Ein Satz.* To translate a text: echo 'Ein Satz"):
+        invoke(translate, run_folder.path, "Ein Satz " * 40)
+    with pytest.raises(MissingFileError, match="does not exist; expected the folder of a run"):
+        invoke(translate, "Ein Satz " * 40)
+
+
+def test_a_model_to_rerank_with_that_is_missing_is_named_as_such(run_folder, invoke):
+    with pytest.raises(MissingFileError, match=r"^rerank_with: nowhere does not exist.* give --rerank-weight 0\."):
+        invoke(translate, run_folder.path, "--rerank-with", "nowhere", stdin=TEXT)
+    options = ("--rerank-with", "nowhere", "--rerank-weight", 0)
+    assert invoke(translate, run_folder.path, *options, stdin=TEXT).exit_code == 0
 
 
 def test_a_file_that_is_written_has_a_progress_bar(run_folder, invoke, tmp_path):

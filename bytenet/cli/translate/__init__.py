@@ -1,5 +1,6 @@
 """`bytenet translate`: translate lines of text."""
 
+import os
 import shlex
 import sys
 import time
@@ -20,6 +21,7 @@ from bytenet.lite.archive import is_model_file
 from bytenet.lite.lines import decoded_lines, formatted
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import is_pretrained
+from bytenet.lite.reranking import explaining_missing_reranker
 
 
 @click.command()
@@ -78,12 +80,13 @@ def translate(
     elif split and n_best > 1:
         raise click.UsageError("--split gives one translation of each line. Leave out --split or --n-best.")
     names, input_path = _models_and_file(paths)
-    stdin = sys.stdin.buffer
-    if input_path is None and stdin.isatty():
+    if input_path is None and sys.stdin is None:
+        raise click.UsageError("There is no standard input. Give a FILE.")
+    if input_path is None and sys.stdin.isatty():
         window = window or 1
-    lines = decoded_lines(stdin) if input_path is None else _lines_of_file(input_path, names[0])
-    if output is not None and input_path is not None and output.is_file() and output.samefile(input_path):
-        raise click.UsageError(f"--output is {input_path} itself, and its lines would be lost. Give another file.")
+    lines = decoded_lines(sys.stdin.buffer) if input_path is None else _lines_of_file(input_path, names[0])
+    if output is not None and _is_input(output, input_path):
+        raise click.UsageError("--output is the input itself, and its lines would be lost. Give another file.")
     # Translations on the terminal show the progress themselves.
     is_new_file = output is not None and (output.is_file() or not output.exists())
     num_lines = len(lines) if is_new_file and isinstance(lines, Sized) else None
@@ -120,7 +123,7 @@ def _progress(num_lines: int | None) -> AbstractContextManager[Callable[[int], N
 def _models_and_file(paths: tuple[Path, ...]) -> tuple[tuple[Path, ...], Path | None]:
     """Split the arguments. The last one is a file if there are others, and if it cannot be a model."""
     last = paths[-1]
-    if len(paths) > 1 and not last.is_dir() and not is_model_file(last) and not is_pretrained(last):
+    if len(paths) > 1 and not os.path.isdir(last) and not is_model_file(last) and not is_pretrained(last):
         return paths[:-1], last
     return paths, None
 
@@ -141,11 +144,25 @@ def _engine(
     needs_full = needs_full_engine(options) or dictionary is not None or window not in (None, 1)
     if name == "lite" and needs_full:
         raise click.UsageError(NOT_FOR_LITE)
-    reranker = find_model(options["rerank_with"]) if options["rerank_with"] else None
-    weight = options["rerank_weight"]
+    reranker, weight = None, options["rerank_weight"]
+    if options["rerank_with"] and weight != 0:
+        with explaining_missing_reranker():
+            reranker = find_model(options["rerank_with"])
     if name == "lite" or (name is None and not needs_full and suits_lite(paths, lines, reranker, weight)):
         return lite_engine(paths, n_best, reranker, weight)
     return full_engine(paths, n_best, dictionary, window, options)
+
+
+def _is_input(output: Path, input_path: Path | None) -> bool:
+    """Whether a file is the input: FILE, or the file that is standard input."""
+    if not output.is_file():
+        return False
+    if input_path is not None:
+        return output.samefile(input_path)
+    try:
+        return os.path.samestat(output.stat(), os.fstat(sys.stdin.fileno()))
+    except OSError:  # standard input is no file, as in tests
+        return False
 
 
 def _lines_of_file(path: Path, model: Path) -> Iterable[str]:

@@ -10,6 +10,7 @@ from bytenet.decoding.export.model_file import Engines, export_model_file
 from bytenet.decoding.export.saved_model import export_saved_model
 from bytenet.decoding.translator import Translator
 from bytenet.errors import InputError
+from bytenet.files import check_file
 from bytenet.lite.archive import SUFFIX
 
 Format = Literal["saved-model", "litert", "bytenet"]
@@ -58,6 +59,8 @@ def export(
             raise ValueError(f"{name} is {value!r}; expected {', '.join(get_args(known))}.")
     if problem := problem_of_arguments(form, precision, engines, jit_compile, languages, max_length, card):
         raise ValueError(problem)
+    if form != "saved-model":
+        check_file(path)
     if form == "saved-model":
         export_saved_model(translator, path, jit_compile)
     elif form == "litert":

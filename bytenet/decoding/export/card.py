@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
+from bytenet.datasets.corpora.entry import USERS_CORPORA
 from bytenet.datasets.corpora.registry import find_entry
 from bytenet.decoding.export.litert import Precision
 from bytenet.model_file import ModelFile
@@ -67,7 +68,7 @@ def _precision(precision: Precision, facts: Iterable[str]) -> dict[str, str]:
 def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
     config = run.config
     entry = find_entry(config.data.corpus)
-    is_own = not entry.languages  # a user's text, of any language
+    is_own = entry.name in USERS_CORPORA
     environment: Environment = run.environment() if run.environment_path.is_file() else {}
     scores = _scores(run)
     facts = {

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytenet.datasets.corpora.entry import RemoteFile
+from bytenet.datasets.corpora.entry import USERS_CORPORA, RemoteFile
 from bytenet.datasets.parallel import Pairs
 from bytenet.datasets.text.text_files import read_parallel
 from bytenet.errors import InputError, MissingFileError
@@ -67,7 +67,7 @@ def local_pairs(corpus: str, split: str, source_language: str, target_language: 
 
 def how_to_give_validation_pairs(config: "DataConfig") -> str:
     """A sentence for messages about a corpus that was read and has no validation pairs."""
-    if config.corpus in ("files", "shards"):
+    if config.corpus in USERS_CORPORA:
         return "Give validation pairs as data.validation_source and data.validation_target."
     files = [f"${DATA_VARIABLE}/{config.corpus}/val.{name}.gz" for name in sorted(config.languages)]
     return f"Put validation pairs into {' and '.join(files)}."
