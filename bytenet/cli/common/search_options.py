@@ -70,8 +70,8 @@ _OPTIONS = (
     click.option(
         "--mbr/--no-mbr",
         default=None,
-        help="Minimum Bayes risk: rank the hypotheses by their mean similarity (chrF) to the others, for example with "
-        "--samples 32.",
+        help="Minimum Bayes risk: rank the hypotheses by their mean chrF, with each hypothesis as the reference; for "
+        "example with --samples 32.",
     ),
     click.option(
         "--xla/--no-xla",

@@ -47,7 +47,7 @@ class DecodingConfig:
     # the hypotheses: rerank_weight times log P(source | translation) / divisor^length_penalty.
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
-    # Minimum Bayes risk: rank the hypotheses by their mean similarity to the others, see
+    # Minimum Bayes risk: rank the hypotheses by their mean chrF, with each hypothesis as the reference, see
     # `bytenet.decoding.minimum_bayes_risk`. Then rerank_with and coverage_penalty are not used.
     mbr: bool = False
 

@@ -87,8 +87,8 @@ class TrainingConfig:
     jit_compile: bool | Literal["auto"] = "auto"
     devices: Names | None = None  # such as ["GPU:0", "GPU:1"]; None is all GPUs, or the CPU if there is none
     # Only for several devices or workers. true: batch normalisation uses the statistics of the whole batch. false: each
-    # device uses the statistics of its own rows. XLA can compile only that. The running statistics are averaged after
-    # each step.
+    # device uses the statistics of its own rows, and the running statistics are averaged after each step. XLA can
+    # compile a model with batch normalisation only with false.
     sync_batch_norm: bool = True
     # Only for several devices or workers: the type of the gradients that they send each other, and of the sums.
     # bfloat16 halves the traffic of "adam", and rounds to 8 bits.

@@ -205,9 +205,10 @@ How to read a row:
 - "setting": the setting that changes it. "-": no setting does.
 - "eq. 3.5.2" is an equation, "3.5.2" a section. Both have the numbers of the thesis's PDF.
 
-`model.settings: thesis` sets all these choices of the thesis's code at once: `model.mask_padding`,
-`model.initializer`, `model.norm_epsilon`, `model.batch_norm_momentum` and `model.length_rule`. With it, the searches
-may also write any symbol. The preset `digits-thesis` does the same for a whole run.
+For ByteNet, `model.settings: thesis` sets these choices of the thesis's code at once: `model.mask_padding`,
+`model.initializer`, `model.norm_epsilon`, `model.batch_norm_momentum` and `model.length_rule`. For the family
+`recurrent`, it sets `model.variant` to `madsen_bounded`, `model.mask_padding` and `model.length_rule`. For both, the
+searches may also write any symbol. The preset `digits-thesis` sets the whole training, too.
 
 The thesis and its code: <{THESIS_REPOSITORY}>. Paths that begin with `code/` are in that repository."""
 
