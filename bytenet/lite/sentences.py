@@ -108,10 +108,7 @@ def split_text(text: str, language: str, max_chars: int | None = None, into_sent
 
 
 def join_pieces(pieces: Sequence[Piece], translations: Iterable[str], languages: tuple[str, str]) -> str:
-    """The text of translated sentences with what lies between them.
-
-    Chinese and Japanese write no blank between sentences. If only one of the two languages is such a language, blanks
-    between sentences are added or left out.
+    """The text of translated sentences with what lies between them, see `adapt_gaps`.
 
     Args:
         pieces: the result of `split_text`.
@@ -119,17 +116,28 @@ def join_pieces(pieces: Sequence[Piece], translations: Iterable[str], languages:
         languages: codes of the languages of the text and of the translations.
     """
     translated = iter(translations)
-    texts = [next(translated) if piece.is_sentence else piece.text for piece in pieces]
+    return "".join(next(translated) if piece.is_sentence else piece.text for piece in adapt_gaps(pieces, languages))
+
+
+def adapt_gaps(pieces: Sequence[Piece], languages: tuple[str, str]) -> Iterator[Piece]:
+    """The pieces of a text with the gaps that its translation has.
+
+    Chinese and Japanese write no blank between sentences. If only one of the two languages is such a language, blanks
+    between sentences are added or left out.
+
+    Args:
+        pieces: the result of `split_text`.
+        languages: codes of the languages of the text and of the translation.
+    """
     source, target = (base_language(code) in WITHOUT_BLANKS for code in languages)
-    if source and not target:
-        for index, (left, right) in enumerate(pairwise(pieces)):
-            if left.is_sentence and right.is_sentence:
-                texts[index] += " "
-    elif target and not source:
-        for index, (left, middle, right) in enumerate(zip(pieces, pieces[1:], pieces[2:], strict=False), start=1):
-            if left.is_sentence and middle == Piece(" ", False) and right.is_sentence:
-                texts[index] = ""
-    return "".join(texts)
+    blank = Piece(" ", False)
+    for left, piece, right in zip([None, *pieces], pieces, [*pieces[1:], None], strict=False):
+        follows_sentence = left is not None and left.is_sentence
+        if source and not target and follows_sentence and piece.is_sentence:
+            yield blank
+        is_between = follows_sentence and right is not None and right.is_sentence
+        if not (target and not source and is_between and piece == blank):
+            yield piece
 
 
 def _sentences(line: str, language: str) -> list[str]:

@@ -32,6 +32,19 @@ def test_a_draft_comes_character_by_character_and_the_translation_after_it(servi
     ]
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "text"),
+    [("zh", "en", "你好。我来了！\n好。"), ("de", "zh", " Ja. Nein!  Gut.\n Ja."), ("de", "en", "Ja. Nein!\n Gut.")],
+)
+def test_gaps_are_those_of_the_whole_translation(serving, reversing_engine, source, target, text):
+    parameters = {"q": text, "source": source, "target": target}
+    with serving(reversing_engine(source, target, has_attention=False)) as address:
+        whole = requests.post(f"{address}translate", data=parameters, timeout=60).json()["translatedText"]
+        found = events(stream(address, **parameters))
+    texts = {"gap": lambda content: content["text"], "sentence": lambda content: content["candidates"][0]["text"]}
+    assert "".join(texts[name](content) for name, content in found if name in texts) == whole
+
+
 def test_candidates_have_scores_and_the_best_one_an_alignment(serving, reversing_engine):
     with serving(reversing_engine()) as address:
         (sentence,) = (content for name, content in events(stream(address, alternatives=2)) if name == "sentence")

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
+from bytenet.lite.sentences import adapt_gaps
 from bytenet.serving.engines.engine import Engine
 from bytenet.serving.http.errors import failure
 from bytenet.serving.http.parameters import StreamParameters, described_parameters, read_parameters
@@ -31,10 +32,10 @@ def streaming_routes(service: Service) -> APIRouter:
     async def stream(request: Request) -> StreamingResponse:
         """Translate a text, sentence by sentence, and send each character as soon as it is written.
 
-        Events: `gap` has text that stays as it is; `draft` has the next character of a sentence, as greedy search
-        writes it; `sentence` has the translation by the full search, which replaces the draft, with the other
-        candidates, their scores, and the attention of a model that has some; `end` comes at the end; `error` comes
-        instead if something goes wrong.
+        Events: `gap` has blanks and line ends between sentences; `draft` has the next character of a sentence, as
+        greedy search writes it; `sentence` has the translation by the full search, which replaces the draft, with the
+        other candidates, their scores, and the attention of a model that has some; `end` comes at the end; `error`
+        comes instead if something goes wrong.
         """
         async with asyncio.timeout(service.settings.timeout_seconds):
             parameters = await read_parameters(request, StreamParameters, service.settings.max_fields)
@@ -50,7 +51,8 @@ def streaming_routes(service: Service) -> APIRouter:
 async def _events(service: Service, engine: Engine, parameters: StreamParameters) -> AsyncIterator[str]:
     """The events of a text. If the client leaves, this is cancelled and so is the work that waits."""
     try:
-        for piece in split_for(engine, parameters.q, service.settings.into_sentences):
+        pieces = split_for(engine, parameters.q, service.settings.into_sentences)
+        for piece in adapt_gaps(pieces, engine.languages):
             if not piece.is_sentence:
                 yield _event("gap", {"text": piece.text})
                 continue
