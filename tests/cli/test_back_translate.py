@@ -1,5 +1,6 @@
 """`bytenet data back-translate`: synthetic pairs of text without translations."""
 
+import shlex
 import shutil
 from dataclasses import replace
 
@@ -102,13 +103,17 @@ def test_search_is_greedy_without_options_also_for_a_run_with_minimum_bayes_risk
     assert used == [(replace(run_folder.config.decoding, beam_size=1).in_use, False)]
 
 
-def test_pairs_are_read_by_the_printed_settings(run_folder, settings, invoke, tmp_path, translations):
+@pytest.mark.parametrize("name", ["pairs", "a: b #1"])
+def test_pairs_are_read_by_the_printed_settings(
+    run_folder, settings, invoke, tmp_path, translations, monkeypatch, name
+):
+    monkeypatch.chdir(tmp_path)
     translations("a dog", "two")
     # The configuration already names the files that the command makes.
     text = settings.read_text(encoding="utf-8")
-    files = f"  synthetic_source: {tmp_path / 'pairs/source.en'}\n  synthetic_target: {tmp_path / 'pairs/target.de'}\n"
+    files = f"  synthetic_source: '{name}/source.en'\n  synthetic_target: '{name}/target.de'\n"
     settings.write_text(text + files, encoding="utf-8")
-    printed = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs").stdout.split()
+    printed = shlex.split(invoke(back_translate, run_folder.path, settings, name).stdout)
     for config in (load_config(str(settings)), load_config(str(settings), printed[1::2])):
         corpus = read_corpus(config.data)
         assert corpus.synthetic is not None
@@ -185,7 +190,7 @@ def test_reversed_configuration_names_the_files_by_its_languages(run_folder, set
         f"data.monolingual_source={tmp_path / 'monolingual_target'}",
     ]  # fmt: skip
     options = [argument for setting in turned for argument in ("--set", setting)]
-    printed = invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *options).stdout.split()
+    printed = shlex.split(invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", *options).stdout)
     assert pairs_in(tmp_path / "pairs", "de", "en") == (["ein Hund", "zwei"], ["a dog", "two"])
     corpus = read_corpus(load_config(str(settings), [*turned, *printed[1::2]]).data)
     assert corpus.synthetic is not None

@@ -42,6 +42,7 @@ def back_translate(
 
     The finished translations are in FOLDER. If the command is interrupted, the same command continues after them.
     """
+    from bytenet.config.settings_text import write_value
     from bytenet.errors import InputError
     from bytenet.files import alone_in, write_text_atomic
     from bytenet.presets.by_size import load_sized_config
@@ -90,7 +91,8 @@ def back_translate(
     for side, path in paths.items():
         write_text_atomic(path, "".join(f"{line}\n" for line in getattr(pairs, side)))
     saved.remove()
-    click.echo(" ".join(f"--set {shlex.quote(f'data.synthetic_{side}={path}')}" for side, path in paths.items()))
+    settings = (f"data.synthetic_{side}={write_value(str(path))}" for side, path in paths.items())
+    click.echo(" ".join(f"--set {shlex.quote(setting)}" for setting in settings))
 
 
 def _refuse_to_overwrite(paths: Iterable[Path], partial: Path) -> None:
