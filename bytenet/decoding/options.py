@@ -50,10 +50,16 @@ def decoding_with(decoding: DecodingConfig, options: Mapping[str, Any]) -> Decod
         changed = replace(decoding, **given)
     except ValidationError as error:
         raise ConfigError(problems_of_search(error, given)) from None
-    for name in ("rerank_with", "rerank_weight", "coverage_penalty") if changed.mbr else ():
-        if given.get(name):
-            solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
-            raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
+    of_ranking = [name for name in ("rerank_with", "rerank_weight", "coverage_penalty") if given.get(name)]
+    of_length = [name for name in ("length_penalty", "length_penalty_rule") if name in given]
+    for name in [*of_ranking, *of_length] if changed.mbr else ():
+        solution = "Leave out one of them." if "mbr" in given else f"Leave out {name}, or turn mbr off (--no-mbr)."
+        raise ConfigError(f"mbr and {name} both rank the hypotheses. {solution}")
+    for name in of_length if not changed.samples and changed.beam_size == 1 else ():
+        raise ConfigError(
+            f"{name} is {given[name]}, but greedy search does not rank hypotheses. Set beam_size to 2 or more, or "
+            f"leave out {name}."
+        )
     if changed.samples and "beam_size" in given:
         raise ConfigError(
             f"beam_size is {changed.beam_size}, but samples are drawn without a beam. Leave out beam_size, or set "

@@ -130,10 +130,11 @@ def test_translations_without_end_and_of_uneven_length_are_left_out(
         assert "0 whose translation has no end, 1 with uneven lengths" in result.stderr
         assert pairs_in(tmp_path / "pairs") == (["two"], ["zwei"])
     else:
-        message = r"of 2 translations, 2 have no end or are blank, and 0 are .* or raise --max-ratio or --max-length\.$"
-        with pytest.raises(InputError, match=message):
-            invoke(back_translate, run_folder.path, settings, tmp_path / "pairs")
-        assert not (tmp_path / "pairs" / "source.en").exists()
+        message = r"of 2 translations, 2 have no end or are blank, and 0 are .* Use a better trained model than {}{}\.$"
+        for options, advice in (((), ""), (("--max-length", 5), ", or raise --max-length")):
+            with pytest.raises(InputError, match=message.format(run_folder.path, advice)):
+                invoke(back_translate, run_folder.path, settings, tmp_path / f"pairs{len(options)}", *options)
+        assert not list(tmp_path.rglob("source.en"))
 
 
 def test_an_interrupted_command_goes_on_after_the_finished_texts(run_folder, settings, invoke, tmp_path, monkeypatch):

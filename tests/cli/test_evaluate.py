@@ -60,10 +60,10 @@ def test_given_files_are_evaluated_up_to_the_sentence_limit(run, invoke, tmp_pat
     (tmp_path / "some.de").write_text("ein Hund\nzwei\nein\n", encoding="utf-8")
     (tmp_path / "some.en").write_text("a dog\ntwo\na\n", encoding="utf-8")
     arguments = ["--source", tmp_path / "some.de", "--reference", tmp_path / "some.en", "--max-sentences", 2]
-    result = invoke(evaluate, run.path, *arguments, "--beam-size", 1, "--length-penalty-rule", "length", "--json")
+    result = invoke(evaluate, run.path, *arguments, "--beam-size", 2, "--length-penalty-rule", "length", "--json")
     printed = json.loads(result.stdout)
     assert printed["num_sentences"] == 2
-    assert printed["settings"]["beam_size"] == 1
+    assert printed["settings"]["beam_size"] == 2
     assert printed["settings"]["length_penalty_rule"] == "length"
     assert json.loads((run.evaluation / "some.de.first-2.json").read_text()) == printed
 

@@ -76,6 +76,10 @@ def test_without_a_model_nothing_is_opened():
         ({"mbr": True, "rerank_with": "en-de"}, "mbr and rerank_with both rank"),
         ({"mbr": True, "rerank_weight": 0.5}, "mbr and rerank_weight both rank"),
         ({"mbr": True, "coverage_penalty": 0.1}, "mbr and coverage_penalty both rank"),
+        ({"mbr": True, "length_penalty": 0.0}, "mbr and length_penalty both rank"),
+        ({"mbr": True, "length_penalty_rule": "gnmt"}, "mbr and length_penalty_rule both rank"),
+        ({"beam_size": 1, "length_penalty": 0.6}, "length_penalty is 0.6, but greedy search does not rank"),
+        ({"beam_size": 1, "length_penalty_rule": "gnmt"}, "length_penalty_rule is gnmt, but greedy search does not"),
         ({"mbr": True, "beam_size": 1}, "mbr needs several hypotheses"),
     ],
 )
@@ -103,6 +107,12 @@ def test_options_that_are_not_given_are_those_of_the_configuration():
     assert decoding_with(decoding, {"beam_size": None, "length_penalty": 1.0}) == DecodingConfig(
         beam_size=3, min_length=2, length_penalty=1.0
     )
+
+
+def test_samples_and_greedy_search_with_the_length_penalty_of_the_configuration_are_allowed():
+    """The score of a sample has the length penalty, even if it is the only one."""
+    assert decoding_with(DecodingConfig(), {"samples": 1, "length_penalty": 1.0}).length_penalty == 1.0
+    assert decoding_with(DecodingConfig(length_penalty=1.0), {"beam_size": 1}).length_penalty == 1.0
 
 
 def test_a_translator_says_what_its_search_is(make_run):

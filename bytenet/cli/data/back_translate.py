@@ -82,10 +82,12 @@ def back_translate(
         f"{result.num_unended:,} whose translation has no end, {result.num_uneven:,} with uneven lengths."
     )
     if not len(result.pairs):
+        helpful = {"--max-ratio": result.num_uneven, "--max-length": translator.decoding.max_length}
+        limits = " or ".join(name for name, helps in helpful.items() if helps)
         raise InputError(
             f"No pair is left: of {len(selected.texts):,} translations, {result.num_unended:,} have no end or are "
             f"blank, and {result.num_uneven:,} are much longer or shorter than the text. Use a better trained model "
-            f"than {backward.path}, or raise --max-ratio or --max-length."
+            f"than {backward.path}{limits and f', or raise {limits}'}."
         )
     pairs = result.pairs.reversed() if data.reversed else result.pairs
     for side, path in paths.items():

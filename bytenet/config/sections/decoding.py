@@ -48,7 +48,7 @@ class DecodingConfig:
     rerank_with: Name | None = None
     rerank_weight: NonNegativeFloat = 1.0
     # Minimum Bayes risk: rank the hypotheses by their mean chrF, with each hypothesis as the reference, see
-    # `bytenet.decoding.minimum_bayes_risk`. Then rerank_with and coverage_penalty are not used.
+    # `bytenet.decoding.minimum_bayes_risk`. Then rerank_with and the penalties are not used.
     mbr: bool = False
 
     @property
