@@ -1,6 +1,5 @@
 """`bytenet serve`: a translation server."""
 
-import math
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bytenet.cli.common.messages import say
+from bytenet.cli.common.number_range import NumberRange
 from bytenet.cli.common.search_options import NOT_FOR_LITE, needs_full_engine, reranking_options, search_options
 from bytenet.serving.http.settings import ServerSettings
 
@@ -19,16 +19,6 @@ _KEYS_VARIABLE = "BYTENET_API_KEYS"
 _MOST_THREADS = 4
 _MOST_SECONDS = 24 * 60 * 60
 _POSITIVE = click.IntRange(min=1)
-
-
-class _Seconds(click.FloatRange):
-    """A number of seconds in a range; nan is refused."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        seconds = super().convert(value, param, ctx)
-        if math.isnan(seconds):
-            self.fail(f"{value!r} is not a number of seconds.", param, ctx)
-        return seconds
 
 
 @click.command()
@@ -54,7 +44,7 @@ class _Seconds(click.FloatRange):
     help="Largest number of requests that are translated or wait. Others get status 429.",
 )  # fmt: skip
 @click.option(
-    "--timeout", type=_Seconds(min=0, min_open=True, max=_MOST_SECONDS), default=ServerSettings.timeout_seconds,
+    "--timeout", type=NumberRange(min=0, min_open=True, max=_MOST_SECONDS), default=ServerSettings.timeout_seconds,
     show_default=True,
     help="Seconds until a request is stopped with status 504.",
 )  # fmt: skip

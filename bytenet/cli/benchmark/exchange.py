@@ -7,6 +7,7 @@ import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
 from bytenet.cli.common.messages import say
+from bytenet.cli.common.number_range import NumberRange
 
 _SIZES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _MACHINES = (2, 4, 8, 16, 32, 64)
@@ -45,15 +46,15 @@ _PREDICTED: Columns = {
     help="Number of processes, to check the model; may be repeated.  [default: 4]",
 )  # fmt: skip
 @click.option(
-    "--link", "links", multiple=True, type=click.FloatRange(min=0, min_open=True),
+    "--link", "links", multiple=True, type=NumberRange(min=0, min_open=True),
     help="Gbit/s of the links between machines; may be repeated.  [default: 1, 10, 100]",
 )  # fmt: skip
 @click.option(
-    "--gradient", type=click.FloatRange(min=0), default=10.6, show_default=True,
+    "--gradient", type=NumberRange(min=0), default=10.6, show_default=True,
     help="MB of the gradient: 4 for each million weights.",
 )  # fmt: skip
 @click.option(
-    "--step", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True,
+    "--step", type=NumberRange(min=0, min_open=True), default=1.0, show_default=True,
     help="Seconds of a step of one machine.",
 )  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each size.")

@@ -8,6 +8,7 @@ import click
 
 from bytenet.cli.benchmark.output import Columns, print_rows
 from bytenet.cli.common.messages import say
+from bytenet.cli.common.number_range import NumberRange
 
 
 @click.command()
@@ -22,7 +23,7 @@ from bytenet.cli.common.messages import say
 )  # fmt: skip
 @click.option("--clients", type=click.IntRange(min=1), default=32, show_default=True, help="Clients at the same time.")
 @click.option(
-    "--seconds", type=click.FloatRange(min=0, min_open=True), default=600, show_default=True,
+    "--seconds", type=NumberRange(min=0, min_open=True), default=600, show_default=True,
     help="Time in which all clients send requests. One client alone asks for a twentieth of it before, and after.",
 )  # fmt: skip
 @click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept.")

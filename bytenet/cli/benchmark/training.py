@@ -15,6 +15,7 @@ from bytenet.cli.benchmark.cases import (
 )
 from bytenet.cli.benchmark.output import Columns, print_rows
 from bytenet.cli.common.messages import say
+from bytenet.cli.common.number_range import NumberRange
 
 if TYPE_CHECKING:
     from bytenet.profiling.benchmarks.training_case import TrainingCase
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--baseline-xla", is_flag=True, help="Also measure the model in stock Keras layers, compiled with XLA.")
 @click.option(
-    "--run-minutes", type=click.FloatRange(min=0, min_open=True),
+    "--run-minutes", type=NumberRange(min=0, min_open=True),
     help="Length of a training run. The table then has the share of this time that compiling one batch shape takes.",
 )  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each case.")

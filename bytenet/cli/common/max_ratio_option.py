@@ -2,9 +2,11 @@
 
 import click
 
+from bytenet.cli.common.number_range import NumberRange
+
 max_ratio_option = click.option(
     "--max-ratio",
-    type=click.FloatRange(min=1),
+    type=NumberRange(min=1),
     default=3,
     show_default=True,
     help="Largest ratio of the lengths of the two sides, if the longer side has at least 20 characters; inf for no "

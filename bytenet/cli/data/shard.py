@@ -10,6 +10,7 @@ import click
 
 from bytenet.cli.common.max_ratio_option import max_ratio_option
 from bytenet.cli.common.messages import say
+from bytenet.cli.common.number_range import NumberRange
 
 _PAIRS_A_MESSAGE = 1_000_000
 
@@ -36,7 +37,7 @@ _PAIRS_A_MESSAGE = 1_000_000
     help="Largest number of characters on a side.",
 )
 @max_ratio_option
-@click.option("--min-letters", type=click.FloatRange(0, 1), help="Smallest share of letters on each side.")
+@click.option("--min-letters", type=NumberRange(0, 1), help="Smallest share of letters on each side.")
 @click.option("--keep-odd-characters", is_flag=True, help="Keep pairs with control, private and damaged characters.")
 @click.option("--keep-identical", is_flag=True, help="Keep pairs whose sides are equal.")
 @click.option("--keep-duplicates", is_flag=True, help="Keep pairs that occurred before.")

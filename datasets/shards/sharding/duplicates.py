@@ -23,13 +23,21 @@ class SeenHashes:
     Attributes:
         remembered: number of hashes in the table.
         forgotten: number of new hashes that came when the table was full.
+
+    Raises:
+        InputError: `megabytes` is below 1, or more than there is.
     """
 
     def __init__(self, megabytes: int):
         if megabytes < 1:
             raise InputError(f"The table of duplicates has {megabytes} MB; expected at least 1.")
         slots = 1 << ((megabytes << 20) // _HASH_BYTES).bit_length() - 1  # a power of two
-        self._table = np.zeros(slots, np.uint64)
+        try:
+            self._table = np.zeros(slots, np.uint64)
+        except (MemoryError, ValueError) as error:
+            raise InputError(
+                f"There is no memory for a table of duplicates of {megabytes:,} MB. Make it smaller (--duplicates-mb)."
+            ) from error
         self._capacity = int(slots * _FULLEST)
         self.remembered = 0
         self.forgotten = 0

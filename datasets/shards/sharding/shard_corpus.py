@@ -55,16 +55,18 @@ def shard_corpus(
 
     Raises:
         MissingFileError: an input does not exist.
-        InputError: an input cannot be read, the folder is not empty, another process makes shards in it, the disk is
-            full, or no pair is left.
+        InputError: an argument is not allowed, an input cannot be read, the folder is not empty, another process makes
+            shards in it, the memory or the disk is full, or no pair is left.
     """
     if shards < 1:
         raise InputError(f"shards is {shards}; expected at least 1.")
+    if not all(languages):
+        raise InputError(f"The languages are {languages[0]!r} and {languages[1]!r}; expected two codes, such as de.")
     settings = settings or FilterSettings()
     blocks = read_inputs(inputs, languages)
     path = Path(folder)
+    seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
     with _files_of_sharding(path):
-        seen = SeenHashes(duplicates_megabytes) if settings.duplicates else None
         left_out: dict[str, LeftOut] = {}
         random = np.random.default_rng(seed)
         read = 0

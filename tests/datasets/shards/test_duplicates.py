@@ -44,6 +44,9 @@ def test_a_full_table_finds_the_duplicates_of_what_it_has():
     assert table._table.nbytes == size == 1 << 20
 
 
-def test_no_memory_is_refused():
+def test_no_memory_and_too_much_memory_are_refused():
     with pytest.raises(InputError, match="has 0 MB"):
         SeenHashes(0)
+    for megabytes in (10**9, 10**18):  # numpy's errors differ
+        with pytest.raises(InputError, match="no memory for a table of duplicates of 1,000,000,000"):
+            SeenHashes(megabytes)

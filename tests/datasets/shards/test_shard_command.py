@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from bytenet.cli.data import data
 from bytenet.datasets.shards.folder import ShardFolder
 from bytenet.datasets.shards.sharding.sharding_report import ShardingReport
+from bytenet.errors import InputError
 
 LINES = "ja\tyes\nja\tyes\ngleich\tgleich\nja\x1b[31m\tyes\nein Wort\tone word and more of it here\n"
 
@@ -47,6 +48,17 @@ def test_options_keep_pairs(run, tmp_path):
     report = json.loads(run(*keeping).stdout)
     assert (report["read"], report["kept"]) == (5, 5)
     assert len(ShardFolder.open(tmp_path / "out")) == 5
+
+
+@pytest.mark.parametrize("option", ["--max-ratio=nan", "--min-letters=nan"])
+def test_a_limit_is_a_number(run, option):
+    assert f"Invalid value for '{option.partition('=')[0]}': 'nan' is not a number" in run(option, code=2).stderr
+
+
+@pytest.mark.parametrize("option", ["--source-language=", "--target-language=", f"--duplicates-mb={10**9}"])
+def test_an_option_that_is_refused_leaves_no_folder(run, option, tmp_path):
+    assert isinstance(run(option, code=1).exception, InputError)
+    assert not list(tmp_path.iterdir())
 
 
 def test_arguments_without_a_verb_are_those_of_the_report():
