@@ -11,6 +11,7 @@ import numpy as np
 from bytenet.evaluation.metrics.bootstrap import DEFAULT_SEED
 from bytenet.evaluation.metrics.corpus_measure import CorpusMeasure
 from bytenet.evaluation.metrics.scores import Score
+from bytenet.lite.languages import base_language
 
 if TYPE_CHECKING:
     from sacremoses import MosesTokenizer
@@ -34,7 +35,7 @@ def thesis_bleu(
     Args:
         hypotheses: the translations, not tokenised.
         references: their references, in the same order.
-        language: of the translations; the tokeniser knows its abbreviations.
+        language: of the translations; the tokeniser knows its abbreviations. Its region is ignored.
         split_last_period: separate a period from the last token even if Moses takes it for part of an abbreviation, as
             the thesis did during training.
         bootstrap: number of resampled corpora for the interval; 0 for no interval.
@@ -54,6 +55,7 @@ def thesis_bleu(
 
 def thesis_bleu_measure(language: str = "en", split_last_period: bool = False) -> CorpusMeasure:
     """`thesis_bleu` as a measure."""
+    language = base_language(language)
 
     def count(hypotheses: Sequence[str], references: Sequence[str]) -> np.ndarray:
         tokens = [
