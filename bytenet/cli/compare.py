@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from bytenet.evaluation.comparison import Choice, Comparison, Measure
 
 _PATH = click.Path(path_type=Path)
+_LEAST_BOOTSTRAP = 100  # fewer do not show where 95 % of the scores lie
 _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
+
+
+def _check_bootstrap(context: click.Context, option: click.Parameter, bootstrap: int) -> int:
+    if 0 < bootstrap < _LEAST_BOOTSTRAP:
+        raise click.BadParameter(f"{bootstrap} is not 0 or at least {_LEAST_BOOTSTRAP}.")
+    return bootstrap
 
 
 @click.command(cls=SeveralValuesCommand)
@@ -55,8 +62,8 @@ _FOR_SENTENCES = ("source", "table", "count", "by", "min_chars", "csv_path")
     help="Language of the translations (for BLEU).  [default: that of the first run folder; en for files]",
 )
 @click.option(
-    "--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True,
-    help="Number of resampled corpora for the 95 % intervals; 0 for none.",
+    "--bootstrap", type=click.IntRange(min=0), callback=_check_bootstrap, default=1000, show_default=True,
+    help=f"Number of resampled corpora for the 95 % intervals, at least {_LEAST_BOOTSTRAP}; 0 for none.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as one JSON object, without sentences.")
 @click.option(

@@ -44,7 +44,7 @@ def files(tmp_path):
 def test_two_systems_give_scores_tables_and_csv(invoke, files):
     result = invoke(
         compare, files / "a", files / "b", "--source", files / "source", "--reference", files / "reference",
-        "--bootstrap", 10, "--csv", files / "rows.csv",
+        "--bootstrap", 100, "--csv", files / "rows.csv",
     )  # fmt: skip
     assert result.exit_code == 0
     assert result.stdout.startswith("| system | BLEU | chrF2 | thesis-BLEU | empty |\n")
@@ -129,20 +129,27 @@ def test_wrong_arguments_and_missing_files_are_refused(invoke, files):
         invoke(compare, files / "nowhere", "--reference", files / "reference")
 
 
+@pytest.mark.parametrize("bootstrap", [-1, 1, 99])
+def test_too_few_resampled_corpora_for_an_interval_are_refused(invoke, files, bootstrap):
+    result = invoke(compare, files / "a", "--reference", files / "reference", "--bootstrap", bootstrap)
+    assert result.exit_code == 2
+    assert f"Invalid value for '--bootstrap': {bootstrap} is not " in result.stderr
+
+
 def test_several_trainings_give_means_and_their_difference(invoke, runs):
     a, b = sorted(runs.glob("a-*")), sorted(runs.glob("b-*"))
-    page = invoke(compare, *a, "--with", *b, "--reference", "reference", "--bootstrap", 10).stdout
+    page = invoke(compare, *a, "--with", *b, "--reference", "reference", "--bootstrap", 100).stdout
     assert "| A | a-3 | " in page
     assert "| B | b-2 | " in page
     assert "\n\nThis comparison is unreliable: with 3 trainings of A and 2 trainings of B" in page
     # The trainings of B may also come last, and stand one by one.
-    again = ("--reference", "reference", "--bootstrap", 10, *a, f"--with={b[0]}", b[1])
+    again = ("--reference", "reference", "--bootstrap", 100, *a, f"--with={b[0]}", b[1])
     assert invoke(compare, *again).stdout == page
 
 
 def test_several_trainings_as_json(invoke, runs):
     paths = [runs / "a-1", runs / "a-2", "--with", runs / "b-1", runs / "b-2"]
-    result = invoke(compare, *paths, "--reference", "reference", "--bootstrap", 10, "--json")
+    result = invoke(compare, *paths, "--reference", "reference", "--bootstrap", 100, "--json")
     content = json.loads(result.stdout)
     assert [(system["name"], system["trainings"]) for system in content["systems"]] == [
         ("A", ["a-1", "a-2"]), ("B", ["b-1", "b-2"]),
@@ -153,7 +160,7 @@ def test_several_trainings_as_json(invoke, runs):
 
 
 def test_one_training_each_has_the_same_page_with_and_without_with(invoke, runs):
-    options = ("--reference", "reference", "--bootstrap", 10)
+    options = ("--reference", "reference", "--bootstrap", 100)
     page = invoke(compare, runs / "a-1", runs / "b-1", *options).stdout
     assert "Sentences by chrF2: a-1 higher in 1, b-1 in 1, equal in 0." in page
     assert invoke(compare, runs / "a-1", *options, "--with", runs / "b-1").stdout == page
