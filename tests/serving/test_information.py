@@ -53,6 +53,14 @@ def test_health_tells_that_nothing_is_translated_any_more(serving, reversing_eng
         assert get(address, "health").status_code == 503
 
 
+def test_checks_of_the_server_may_ask_with_head(serving, reversing_engine):
+    with serving(reversing_engine()) as address:
+        for path in ("", "health", "metrics"):
+            found = requests.head(f"{address}{path}", timeout=60)
+            assert (found.status_code, found.content) == (200, b"")
+        assert requests.head(f"{address}languages", timeout=60).status_code == 405
+
+
 def test_the_log_and_the_metrics_have_no_texts_and_no_keys(serving, reversing_engine, caplog):
     caplog.set_level(logging.INFO, logger="bytenet.serving.access")
     with serving(reversing_engine(), api_keys=frozenset({"geheim"})) as address:

@@ -39,10 +39,12 @@ def make_app(
     page = read_page()
     policy = content_security_policy(page)
 
+    @app.head("/", response_class=HTMLResponse, include_in_schema=False)
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
     async def show_page() -> HTMLResponse:
         return HTMLResponse(page, headers={"Content-Security-Policy": policy, "Cache-Control": "no-cache", **_HEADERS})
 
+    @app.head("/metrics", include_in_schema=False)
     @app.get("/metrics", include_in_schema=False)
     async def show_metrics() -> Response:
         return Response(metrics.exposition(), media_type="text/plain; version=0.0.4; charset=utf-8")

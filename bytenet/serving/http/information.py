@@ -26,6 +26,7 @@ def information_routes(service: Service) -> APIRouter:
             for code in directions.languages
         ]
 
+    @router.head("/health", include_in_schema=False)  # some checks of whether a server is up ask with HEAD
     @router.get("/health")
     async def health() -> dict[str, str]:
         """Whether the server translates."""
