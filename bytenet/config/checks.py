@@ -24,7 +24,7 @@ def problem_of(item: Mapping[str, Any]) -> str:
 
 
 def _list_like(example: str) -> BeforeValidator:
-    """Refuses what is no list, and shows one."""
+    """Checks that a value is a list. The message has an example."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, list | tuple):

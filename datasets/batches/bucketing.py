@@ -73,8 +73,8 @@ def plan_batches(
         batch_size: pairs in a batch, rounded up to a multiple of `replicas`.
         batch_chars: most padded target characters in a batch. It replaces `batch_size`: a bucket's batch size is
             `batch_chars // padded length`, rounded down to a multiple of `replicas`, but at least one row a replica.
-        min_size: fewest pairs in a bucket; None means twice the batch size (with `batch_chars`, twice that of pairs of
-            the median length).
+        min_size: fewest pairs in a bucket. None means the pairs of two batches (with `batch_chars`: of two batches of
+            pairs of the median length).
         min_width: fewest lengths in a bucket, for "histogram".
         replicas: number of devices that share each batch. Each gets a contiguous block of rows of the same size.
         bucketing: "optimal" makes at most `num_buckets` buckets with the least padding, filler rows counted.
