@@ -112,8 +112,3 @@ def check_length_limits(min_length: int, max_length: int | None) -> None:
 def is_set(value: Any) -> bool:
     """Whether a setting has a value. An aspect for `Fixed`."""
     return value is not None
-
-
-def is_several(value: int) -> bool:
-    """Whether a number is above 1. An aspect for `Fixed`."""
-    return value > 1

@@ -17,7 +17,6 @@ from bytenet.config.checks import (
     PositiveFloat,
     checked,
     is_set,
-    is_several,
 )
 
 
@@ -44,7 +43,7 @@ class TrainingConfig:
     optimizer_arguments: dict[Name, bool | int | float] = field(default_factory=dict)
     # Number of successive batches whose gradients make one update of the weights: that of one batch with all their
     # sentences. The last batches of an epoch make an update of their own, even if they are fewer.
-    accumulate_batches: Annotated[Positive, Fixed(is_several)] = 1
+    accumulate_batches: Annotated[Positive, Fixed()] = 1
     # The rate rises linearly to learning_rate over the first warmup_steps updates. Then it follows the schedule, down
     # to final_learning_rate, see `bytenet.training.optimizers.schedules`.
     # "step": times decay_factor after decay_start_epoch epochs, and again every decay_every_epochs.
