@@ -18,12 +18,14 @@ import numpy as np
 import pydantic
 
 from bytenet.errors import MOST_SHOWN_CHARS, InputError, MissingFileError, shortened
-from bytenet.files import atomic_path
+from bytenet.files import atomic_path, write_text_atomic
 from bytenet.limits import parse_json
+from bytenet.run_folder import RunFolder
 from bytenet.saved.array_file import ArrayDescription, ArrayFile, open_arrays
 from bytenet.training.state import TrainingState, check_state
 
 _NAME = re.compile(r"step-(\d+)\.npz")
+_NONE_YET = "none-yet"
 _STATE_KEY = "training_state"
 _MOST_STATE_BYTES = 1 << 20  # it has about 500
 # Keras numbers seed generators and variables without a name through the whole process.
@@ -88,9 +90,31 @@ def save_checkpoint(
     path = folder / f"step-{state.step:08d}.npz"
     with atomic_path(path) as partial, open(partial, "wb") as file:
         np.savez(file, **arrays)
+    (folder / _NONE_YET).unlink(missing_ok=True)
     for old in checkpoints(folder)[:-keep]:
         old.unlink()
     return path
+
+
+def note_beginning(folder: Path) -> None:
+    """Note in a folder, which is made, that a training begins that has no checkpoint yet."""
+    folder.mkdir(exist_ok=True)
+    write_text_atomic(folder / _NONE_YET, "")
+
+
+def check_not_lost(run: RunFolder) -> None:
+    """Raise an InputError if a run has a model, but not the checkpoints of its training.
+
+    A training that was killed after it saved a model and before its first checkpoint has lost none.
+    """
+    if run.model_path.is_file() and not checkpoints(run.checkpoints) and not (run.checkpoints / _NONE_YET).is_file():
+        is_semi = run.config.semi_supervised.enabled
+        start = "semi_supervised.start_forward and start_backward" if is_semi else f"training.start={run.path}"
+        raise InputError(
+            f"{run.path} has a trained model, but no checkpoint that its training could go on from. Start from the "
+            f"model: begin a new run in another folder, with {start}. To train again from the beginning, delete "
+            f"{run.model_path}."
+        )
 
 
 def spread_metric_sums(model: keras.Model) -> None:
@@ -157,6 +181,7 @@ def restore_run(
         InputError: the checkpoint cannot be used, or belongs to other data; the model is unchanged.
     """
     state = restore_checkpoint(path, model, translators, lambda state: check_state(state, path, fresh, num_batches))
+    (path.parent / _NONE_YET).unlink(missing_ok=True)  # a kill right after the first checkpoint leaves it
     return replace(state, validation=fresh.validation)  # earlier versions saved none
 
 

@@ -16,7 +16,7 @@ from bytenet.saved.keras_model import check_clock
 from bytenet.saved.model_size import check_size, num_trainable
 from bytenet.training.callbacks import ProgressLine
 from bytenet.training.callbacks.plateau_cuts import is_below_least_rate
-from bytenet.training.checkpoints import checkpoints, latest_checkpoint, restore_run
+from bytenet.training.checkpoints import check_not_lost, checkpoints, latest_checkpoint, note_beginning, restore_run
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.distribution.comparison import check_same_training
 from bytenet.training.distribution.failures import explaining_ends
@@ -46,7 +46,7 @@ def train(
     Args:
         config: of the run.
         run_dir: a folder that does not exist or is empty. With `resume`, the folder of a run that was stopped.
-        resume: go on from the run's latest checkpoint, or from the beginning if it has none. A resumed run ends
+        resume: go on from the run's latest checkpoint, or from the beginning if it never had one. A resumed run ends
             with the weights of a run that was never stopped, bit for bit if the machine adds up its sums in
             the same order (`training.deterministic` makes sure of that).
         more_callbacks: called after the run's own.
@@ -60,8 +60,8 @@ def train(
         own inside this folder, with its own best model.
 
     Raises:
-        InputError: the corpus, the configuration or the folder cannot be used, another process trains the run, the
-            disk is full, the loss is not finite, or another worker ended.
+        InputError: the corpus, the configuration or the folder cannot be used, the checkpoints of a trained run are
+            lost, another process trains the run, the disk is full, the loss is not finite, or another worker ended.
         KeyboardInterrupt: the run was stopped by Ctrl-C or SIGTERM; a checkpoint was saved.
     """
     workers = Workers(cluster)
@@ -104,7 +104,9 @@ def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, wor
     begun = run if resume and not run.missing else None
     config, vocabulary = take_over_start(config, begun)
     if begun is not None:
-        run.check_settings(config)  # before the corpus is read
+        # Before the corpus is read.
+        run.check_settings(config)
+        check_not_lost(run)
     task = make_task(config, vocabulary, workers)
     check_size(config.model, task.vocabulary.size)
     return task
@@ -170,6 +172,8 @@ def _fit_alone(
     if checkpoint is not None:
         state = restore_run(checkpoint, model, [*translators.values()], state, task.plan.num_batches)
         begun = folder.config
+    else:
+        note_beginning(folder.checkpoints)
     progress = ProgressLine(
         state, task.plan.num_batches, task.total_steps, compiles=task.jit_compile, shows=workers.is_chief
     )

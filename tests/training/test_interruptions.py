@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shutil
 import signal
 import time
 
@@ -69,6 +70,40 @@ def test_run_killed_during_evaluation_repeats_unsaved_work(smallest_config, pool
     folder = train(config, tmp_path / "run", resume=True, models=pool)
     assert read_csv_log(folder.metrics_path)["step"] == [3]
     assert folder.model_path.exists()
+
+
+def test_run_killed_after_its_first_model_and_before_its_first_checkpoint_begins_again(
+    smallest_config, pool, tmp_path, monkeypatch
+):
+    def die(*arguments):
+        raise SystemExit("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("bytenet.training.callbacks.checkpoint_saver.save_checkpoint", die)
+        with pytest.raises(SystemExit):
+            train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool)
+    assert (tmp_path / "run" / "model.keras").exists()
+    (note,) = (tmp_path / "run" / "checkpoints").iterdir()
+    folder = train(smallest_config("training.epochs=1"), tmp_path / "run", resume=True, models=pool)
+    assert read_csv_log(folder.metrics_path)["step"] == [3]
+    assert not note.exists()
+    note.touch()  # as if the run had been killed right after its first checkpoint
+    train(smallest_config("training.epochs=1"), tmp_path / "run", resume=True, models=pool)
+    assert not note.exists()
+
+
+@pytest.mark.parametrize("is_folder_deleted", [True, False])
+def test_trained_model_without_its_checkpoints_is_not_overwritten(
+    smallest_config, pool, unmeasured, tmp_path, is_folder_deleted
+):
+    folder = train(smallest_config("training.epochs=1"), tmp_path / "run", models=pool)
+    shutil.rmtree(folder.checkpoints)
+    if not is_folder_deleted:
+        folder.checkpoints.mkdir()
+    before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match=r"no checkpoint .*: begin a new run .* training\.start=.*run\. To train"):
+        train(smallest_config("training.epochs=2"), tmp_path / "run", resume=True, models=pool)
+    assert {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()} == before
 
 
 def test_random_batches_of_a_run_killed_before_its_first_checkpoint_are_measured_once(

@@ -270,6 +270,7 @@ def test_impossible_settings_are_refused_before_the_run_folder_is_made(
 
 def test_resumed_run_may_turn_off_what_its_model_cannot_do(semi_config, supervised_run, beginnings):
     folder = supervised_run("run", "decoding.replace_unknown=true")
+    folder.model_path.unlink()  # as if the run had been killed at once
     with pytest.raises(InputError, match=r"decoding\.replace_unknown needs .* Set it to false\."):
         train(folder.config, folder.path, resume=True)
     train(semi_config("semi_supervised.enabled=false"), folder.path, resume=True)
