@@ -104,6 +104,7 @@ def test_resume_accepts_and_saves_new_training_settings_and_paths(tmp_path):
         ("training.start=/large", "training.start was None and is '/large'"),
         ("training.optimizer=sgd", "training.optimizer was 'adam' and is 'sgd'"),
         ("training.ema_momentum=0.9", "training.ema_momentum was None and is 0.9"),
+        ("training.keep_model=best", "training.keep_model was 'last' and is 'best'"),
         ("training.early_stopping_metric=val_bleu", "training.early_stopping_metric was 'val_loss' and is 'val_bleu'"),
         ("evaluation.max_sentences=3", "evaluation.max_sentences was None and is 3"),
         ("evaluation.batch_norm_statistics=batch", "evaluation.batch_norm_statistics was 'moving' and is 'batch'"),

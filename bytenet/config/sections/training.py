@@ -75,8 +75,9 @@ class TrainingConfig:
     # different dropout. The loss gets a penalty for the difference between the two predictions. A step takes a little
     # more than twice the time, and more memory. 0: no R-Drop.
     r_drop: NonNegativeFloat = 0.0
-    # The model that the run keeps: the best by early_stopping_metric, or the last (thesis).
-    keep_model: Literal["best", "last"] = "best"
+    # The model that the run keeps: the best by early_stopping_metric, or the last (thesis). A resumed run keeps this
+    # setting, because a run that kept the last model no longer has the best one.
+    keep_model: Annotated[Literal["best", "last"], Fixed()] = "best"
     early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
     # The score that decides which model is the best, when the run stops early, and when a plateau begins. A resumed run
     # keeps it, because its checkpoint has the best value so far.
