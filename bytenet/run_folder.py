@@ -1,5 +1,6 @@
 """The folder of a run: everything that training leaves behind and that every later command needs."""
 
+import hashlib
 import os
 import shlex
 from functools import cached_property
@@ -241,6 +242,14 @@ class RunFolder:
                 "put back the vocabulary that the model was trained with."
             )
         return model
+
+    @property
+    def model_sha256(self) -> str | None:
+        """The checksum of the trained model's file; None if nothing was saved yet."""
+        if not self.model_path.is_file():
+            return None
+        with open(self.model_path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @property
     def is_prepared(self) -> bool:

@@ -12,8 +12,8 @@ import click
 def report(run_dir: Path, output: Path | None, title: str | None) -> None:
     """Write a page about the run in the folder RUN: command, machine, time, speed, curves, scores, translations.
 
-    It includes every evaluation in RUN/evaluation, where `bytenet evaluate` saves them. The curves are a PNG file
-    beside the page.
+    It includes every evaluation of the present model in RUN/evaluation, where `bytenet evaluate` saves them. The curves
+    are a PNG file beside the page.
     """
     from bytenet.evaluation.run_page import write_run_page
 

@@ -116,6 +116,8 @@ def evaluate_run(
     if not len(pairs):
         raise InputError(f"{name} has no sentences. Give at least one sentence with its reference.")
     models = open_models([run_dir, *together_with])
+    # Before the model is loaded, since a training may save another one meanwhile.
+    model_sha256 = models[0].model_sha256 if len(models) == 1 and isinstance(models[0], RunFolder) else None
     translator = Translator.from_run(*models, jit_compile=jit_compile, **options)
     uses_reference_lengths = translator.model.length_policy.pads_to_pair
     # It takes much less time than the search, and fails if a reference cannot be scored.
@@ -145,6 +147,7 @@ def evaluate_run(
         },
         seconds=seconds,
         num_unended=sum(not translation.ended for translation in best),
+        model_sha256=model_sha256,
     )
 
 

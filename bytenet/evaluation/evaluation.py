@@ -30,6 +30,7 @@ class Evaluation:
         settings: of the search, for JSON.
         seconds: time of the translation, compilation included.
         num_unended: number of translations that the length limit cut off.
+        model_sha256: checksum of the evaluated model's file, if it is the model of one run.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Evaluation:
     settings: dict[str, Any]
     seconds: float
     num_unended: int
+    model_sha256: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the texts, for JSON."""
@@ -51,6 +53,7 @@ class Evaluation:
             "seconds": self.seconds,
             "characters_per_second": sum(map(len, self.hypotheses)) / self.seconds,
             "num_unended": self.num_unended,
+            "model_sha256": self.model_sha256,
         }
 
     def save(self, folder: Path) -> list[Path]:

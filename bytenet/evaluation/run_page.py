@@ -29,10 +29,10 @@ def write_run_page(run_dir: str | os.PathLike[str], path: Path, title: str) -> N
         InputError: a file in it is damaged.
     """
     folder = RunFolder.open(run_dir)
-    evaluations = saved_evaluations(folder.evaluation)
+    evaluations = saved_evaluations(folder)
     missing = [] if folder.environment_path.is_file() else ["environment.json (written when training starts)"]
     if not evaluations:
-        missing.append(f"the scores of a test set (written by `bytenet evaluate {folder.path}`)")
+        missing.append(f"the scores of its present model on a test set (written by `bytenet evaluate {folder.path}`)")
     if missing:
         raise MissingFileError(f"{folder.path} has nothing to report yet. Missing: {' and '.join(missing)}.")
     path.parent.mkdir(parents=True, exist_ok=True)

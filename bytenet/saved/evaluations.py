@@ -1,6 +1,5 @@
 """The saved scores of a run, for pages and cards."""
 
-from pathlib import Path
 from typing import NotRequired
 
 from pydantic import with_config
@@ -8,6 +7,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 from bytenet.files import PARTIAL
 from bytenet.limits import read_json
+from bytenet.run_folder import RunFolder
 
 
 class SavedScore(TypedDict):
@@ -38,10 +38,13 @@ class SavedEvaluation(TypedDict):
     settings: SavedSearch
     seconds: float
     characters_per_second: float
+    model_sha256: NotRequired[str | None]  # likewise
 
 
-def saved_evaluations(folder: Path) -> dict[str, SavedEvaluation]:
-    """Read what `Evaluation.save` wrote into a folder.
+def saved_evaluations(run: RunFolder) -> dict[str, SavedEvaluation]:
+    """Read what `Evaluation.save` wrote into the folder of a run about its present model.
+
+    Evaluations of an earlier model, which a longer training replaced, are left out.
 
     Returns:
         The evaluations by the name of their test set, in the order of the names.
@@ -49,8 +52,14 @@ def saved_evaluations(folder: Path) -> dict[str, SavedEvaluation]:
     Raises:
         InputError: a file is damaged.
     """
-    return {
+    evaluations = {
         path.stem: read_json(path, SavedEvaluation, "the scores that `bytenet evaluate` wrote")
-        for path in sorted(folder.glob("*.json"))
+        for path in sorted(run.evaluation.glob("*.json"))
         if not path.name.startswith(PARTIAL)
+    }
+    present = run.model_sha256
+    return {
+        name: evaluation
+        for name, evaluation in evaluations.items()
+        if present is None or evaluation.get("model_sha256") in (None, present)
     }

@@ -49,6 +49,7 @@ def test_scores_are_printed_and_saved_with_the_translations(evaluated_run):
     assert saved["settings"]["length_penalty_rule"] == "gnmt"
     assert saved["num_sentences"] == 4
     assert saved["seconds"] > 0
+    assert saved["model_sha256"] == run.model_sha256
 
     samples = (run.evaluation / "test.samples.md").read_text(encoding="utf-8").splitlines()
     assert samples[0] == "| source | reference | translation |"

@@ -131,6 +131,8 @@ def test_card_has_scores_licence_and_command_of_the_run(evaluated_run, invoke, t
     ):
         evaluation_path.write_text(json.dumps(evaluation | {"settings": settings}), encoding="utf-8")
         assert f"; 4 sentences, {shown}\n" in model_card(run)
+    evaluation_path.write_text(json.dumps(evaluation | {"model_sha256": "of an earlier model"}), encoding="utf-8")
+    assert "scores on" not in model_card(run)
 
 
 def replace_corpus(run, name):

@@ -132,7 +132,10 @@ def test_page_of_an_averaged_model_has_scores_and_no_curves(run, written):
 
 
 def test_error_names_missing_scores_and_environment(run, evaluation, invoke):
-    with pytest.raises(InputError, match=r"nothing to report yet\. Missing: the scores of a test .*bytenet evaluate"):
+    with pytest.raises(
+        InputError,
+        match=r"nothing to report yet\. Missing: the scores of its .*bytenet evaluate",
+    ):
         invoke(report, run.path)
     evaluation.save(run.evaluation)
     run.environment_path.unlink()

@@ -7,6 +7,7 @@ import pytest
 from bytenet.errors import InputError
 from bytenet.evaluation import Evaluation, Score, samples_table, text_scores
 from bytenet.files import PARTIAL
+from bytenet.run_folder import RunFolder
 from bytenet.saved.evaluations import saved_evaluations
 
 
@@ -37,20 +38,39 @@ def test_save_writes_scores_translations_and_samples(tmp_path):
 
 
 def test_saved_evaluations_are_read_by_name(tmp_path):
-    assert saved_evaluations(tmp_path / "none") == {}
+    run = RunFolder(tmp_path)
+    assert saved_evaluations(run) == {}
     names = ["b", "a.first-2"]
     paths = [
-        _evaluation(name=name, scores=[Score("BLEU", 50.0, 2, interval=(40.0, 60.0))]).save(tmp_path)[0]
+        _evaluation(name=name, scores=[Score("BLEU", 50.0, 2, interval=(40.0, 60.0))]).save(run.evaluation)[0]
         for name in names
     ]
-    (tmp_path / f"{PARTIAL}machine-1-2-b.json").write_text("half")
-    saved = saved_evaluations(tmp_path)
+    (run.evaluation / f"{PARTIAL}machine-1-2-b.json").write_text("half")
+    saved = saved_evaluations(run)
     assert [*saved] == sorted(names)
     assert saved["b"]["scores"][0]["interval"] == (40, 60)
     assert saved["b"]["settings"] == {"beam_size": 4}
     paths[0].write_text("{}")
     with pytest.raises(InputError, match=r"b\.json is damaged .*the scores that `bytenet evaluate` wrote"):
-        saved_evaluations(tmp_path)
+        saved_evaluations(run)
+
+
+def test_evaluations_of_an_earlier_model_of_the_run_are_not_read(tmp_path):
+    run = RunFolder(tmp_path)
+    run.model_path.write_bytes(b"earlier")
+    earlier = run.model_sha256
+    _evaluation(name="validation", model_sha256=earlier).save(run.evaluation)
+    assert [*saved_evaluations(run)] == ["validation"]
+    run.model_path.write_bytes(b"later")
+    assert saved_evaluations(run) == {}
+    _evaluation(name="test", model_sha256=run.model_sha256).save(run.evaluation)
+    path, *_ = _evaluation(name="old").save(run.evaluation)
+    saved = json.loads(path.read_text())
+    del saved["model_sha256"]  # as older versions saved it
+    path.write_text(json.dumps(saved))
+    assert [*saved_evaluations(run)] == ["old", "test"]
+    run.model_path.unlink()
+    assert [*saved_evaluations(run)] == ["old", "test", "validation"]
 
 
 def test_samples_are_the_first_sentences_in_order():

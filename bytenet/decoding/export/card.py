@@ -92,7 +92,7 @@ def _facts(run: RunFolder, precision: Precision) -> dict[str, str]:
 def _scores(run: RunFolder) -> dict[str, str]:
     """A fact for each test set: its scores with their intervals."""
     facts = {}
-    for name, evaluation in saved_evaluations(run.evaluation).items():
+    for name, evaluation in saved_evaluations(run).items():
         scores = [_shown(score) for score in evaluation["scores"] if score["name"] in _SHOWN_SCORES]
         if scores:
             facts[f"scores on {name}"] = (

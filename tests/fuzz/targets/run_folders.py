@@ -87,16 +87,20 @@ class Evaluations(Target):
     name, suffix, tokens = "evaluations", ".json", _TOKENS
 
     def make_seeds(self) -> list[bytes]:
-        (self.folder / "case.samples.md").write_text("| source | translation |\n|---|---|\n| a | b |\n")
+        self._run = RunFolder(self.folder / "run")
+        self._run.evaluation.mkdir(parents=True)
+        (self._run.evaluation / "case.samples.md").write_text("| source | translation |\n|---|---|\n| a | b |\n")
         scores = [
             {"name": "BLEU", "value": 20.5, "interval": [19.0, 22.0], "digits": 1, "settings": "|", "num_sentences": 9}
         ]
         evaluation = {
             "name": "test", "num_sentences": 9, "scores": scores, "settings": {"beam_size": 10, "length_penalty": 0.6},
             "seconds": 1.5, "characters_per_second": 100.0, "num_unended": 0,
+            "model_sha256": None,
         }  # fmt: skip
         return [json.dumps(evaluation, indent=2).encode()]
 
     def read(self) -> None:
-        [(name, evaluation)] = saved_evaluations(self.folder).items()
-        assert _evaluation(self.folder, name, evaluation).startswith("## Scores on ")
+        (self._run.evaluation / self.path.name).write_bytes(self.path.read_bytes())
+        [(name, evaluation)] = saved_evaluations(self._run).items()
+        assert _evaluation(self._run.evaluation, name, evaluation).startswith("## Scores on ")
