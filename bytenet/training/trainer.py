@@ -67,6 +67,8 @@ def train(
     workers = Workers(cluster)
     with explaining_ends(cluster, run_dir), _folder_of(workers, run_dir) as own_dir:
         pool = models or ModelPool()
+        if resume and workers.count > 1:
+            _copy_run_of_chief(RunFolder(own_dir), workers)
         task = workers.together(lambda: _prepared(config, own_dir, resume, workers))
         check_same_training(workers, task)
         fit(task, task.make_model(pool), own_dir, resume, more_callbacks, pool)
@@ -85,6 +87,16 @@ def _folder_of(workers: Workers, run_dir: str | os.PathLike[str]) -> Iterator[Pa
             yield own_dir
         except (InputError, KeyboardInterrupt) as error:
             raise type(error)(str(error).replace(str(own_dir), os.fspath(run_dir))) from error
+
+
+def _copy_run_of_chief(folder: RunFolder, workers: Workers) -> None:
+    """Copy the settings and the vocabulary of the run to a worker that is not the chief, so that it resumes the run."""
+    is_begun = not folder.missing
+    for path in (folder.config_path, folder.vocabulary_path):
+        content = workers.from_chief(path.read_bytes() if is_begun else b"")
+        if content and not workers.is_chief:
+            folder.make()
+            path.write_bytes(content)
 
 
 def _prepared(config: Config, run_dir: str | os.PathLike[str], resume: bool, workers: Workers) -> Task:

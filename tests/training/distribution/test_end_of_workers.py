@@ -1,6 +1,7 @@
 """Workers that die, differ, or are asked to stop."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +51,17 @@ def test_after_a_death_the_others_end_and_all_resume_bit_identical(tmp_path, equ
     state, _ = equal_final_states(broken, unbroken)
     assert state["step"] == 96
     assert (broken / "model.keras").exists()
+
+
+@pytest.mark.slow
+def test_workers_resume_without_the_start_of_their_run(tmp_path, supervised_run):
+    start = supervised_run("start")
+    for epochs in (1, 2):
+        command = train_command("run", *SETTINGS, f"training.start={start.path}", f"training.epochs={epochs}")
+        for ended in run_workers(2, command, tmp_path):
+            assert ended.code == 0, ended.errors[-2000:]
+        shutil.rmtree(start.path, ignore_errors=True)
+    assert (tmp_path / "run" / "checkpoints" / "step-00000024.npz").exists()
 
 
 @pytest.mark.slow
