@@ -7,14 +7,22 @@ _Key = TypeVar("_Key", bound=Hashable)
 Limits = tuple[float, float]
 RATE: Limits = (0.0, 1.0)
 """Limits of a rate, such as the share of wrong symbols."""
+RATE_DIFFERENCE: Limits = (-1.0, 1.0)
+"""Limits of a difference of two rates."""
 
 
 def clip(interval: tuple[float, float] | None, limits: Limits | None) -> tuple[float, float] | None:
-    """The part of an interval that lies within the limits of the measured quantity."""
+    """The part of an interval that lies within the limits of the measured quantity.
+
+    Raises:
+        ValueError: no part of it does, so the limits are those of another quantity.
+    """
     if interval is None or limits is None:
         return interval
-    low, high = limits
-    return max(low, interval[0]), min(high, interval[1])
+    low, high = max(limits[0], interval[0]), min(limits[1], interval[1])
+    if low > high:
+        raise ValueError(f"The interval {interval} lies outside the limits {limits}.")
+    return low, high
 
 
 def by_trial(table: Sequence[Mapping[str, Any]], column: str, **where: float | str) -> dict[int, float]:

@@ -57,6 +57,8 @@ def test_intervals_are_clipped_to_the_limits_of_the_quantity():
     assert clip((-0.5, 1.5), RATE) == (0, 1)
     assert clip((-0.5, 1.5), None) == (-0.5, 1.5)
     assert clip(None, RATE) is None
+    with pytest.raises(ValueError, match="outside the limits"):
+        clip((-0.5, -0.1), RATE)
 
 
 @pytest.mark.parametrize(

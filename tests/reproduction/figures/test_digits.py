@@ -46,6 +46,13 @@ def test_a_test_loss_that_does_not_rise_contradicts_nothing(rise):
     assert (error.outcome, error.measured) == ("not shown", pytest.approx(0.3))
 
 
+def test_training_error_may_be_higher_than_the_test_error():
+    table = [row | {"train_misclassification": 0.4} for row in curves(thesis=0.3, default=0.2)]
+    found = by_quantity(BYTENET.verdicts(table, "cpu"))["test minus training misclassification, thesis settings"]
+    assert (found.outcome, found.measured) == ("shown", pytest.approx(-0.1))
+    assert found.interval[0] < found.measured < found.interval[1] < 0
+
+
 def test_one_training_shows_neither_overfitting_nor_its_absence_nor_better_settings():
     one = [row for row in curves(thesis=0.3, default=0.1) if row["seed"] == 1]
     found = BYTENET.verdicts(one, "cpu")
