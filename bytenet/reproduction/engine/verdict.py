@@ -81,7 +81,7 @@ class Verdict:
             why: the reason, such as other hardware. It comes first in the note.
         """
         note = f"{why}; {self.note}" if self.note else why
-        return replace(self, outcome="no claim", contradicts=False, note=note)
+        return replace(self, outcome="no claim", contradicts=False, qualifies=False, note=note)
 
 
 def compare(

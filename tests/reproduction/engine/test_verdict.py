@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bytenet.evaluation.t_intervals import difference_of_means, student_t
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, holm
-from bytenet.reproduction.engine.verdict import compare, compare_exact, comparison, difference, statement
+from bytenet.reproduction.engine.verdict import Verdict, compare, compare_exact, comparison, difference, statement
 
 # Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
@@ -83,6 +83,16 @@ def test_rescored_author_translations_give_same_or_other_score(score, outcome):
 def test_contradiction_without_source_is_refused():
     with pytest.raises(ValueError, match="names no line of it"):
         statement("effect", "there is one", False, 1.0, contradicts=True)
+
+
+def test_verdict_without_judgement_is_no_finding():
+    finding = Verdict(
+        quantity="effect", printed="there", measured=1, outcome="shown", contradicts=True, qualifies=True, note="b",
+        source="a.tex:1",
+    )  # fmt: skip
+    unjudged = finding.unjudged("a")
+    assert (unjudged.outcome, unjudged.contradicts, unjudged.qualifies) == ("no claim", False, False)
+    assert unjudged.note == "a; b"
 
 
 @pytest.mark.parametrize(

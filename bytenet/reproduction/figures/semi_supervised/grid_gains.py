@@ -32,7 +32,9 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
 
 def of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> Verdict:
     """The verdict; no claim until all trials of all cells are finished."""
-    return verdict if all_cells and min(trials) >= TRIALS else replace(verdict, outcome="no claim")
+    if all_cells and min(trials) >= TRIALS:
+        return verdict
+    return replace(verdict, outcome="no claim", contradicts=False, qualifies=False)
 
 
 def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:
@@ -163,7 +165,7 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
             )
             qualifies = words == SETTINGS["thesis"] and 2 * above > len(cells)
             verdict = replace(verdict.unjudged(why), qualifies=qualifies)
-        elif num_trained < FEWEST_TO_COMPARE:
+        if num_trained < FEWEST_TO_COMPARE:
             verdict = verdict.unjudged(f"fewer than {FEWEST_TO_COMPARE} trainings of the baseline")
         verdicts.append(of_whole_grid(verdict, len(cells) == _CELLS_WITH_TEXT, trials))
     return verdicts

@@ -142,6 +142,16 @@ def test_baseline_that_is_not_below_most_cells_qualifies_nothing():
     assert not verdict(found, f"baseline (ours, {FORMS['dense'].words})").qualifies
 
 
+def test_few_trainings_of_baseline_or_grid_qualify_nothing():
+    dense = f"baseline (ours, {FORMS['dense'].words})"
+    whole, part = table(settings=["thesis"]), table(settings=["thesis"], keep=lambda row: row["trial"] <= 4)
+    assert verdict(ERRORS.verdicts(whole, "cpu", baseline(-0.01, 0.0, 0.01, dense=0.05)), dense).qualifies
+    two = verdict(ERRORS.verdicts(whole, "cpu", baseline(-0.01, 0.01, trials=2, dense=0.05)), dense)
+    assert not two.qualifies
+    assert "fewer than 3 trainings of the baseline" in two.note
+    assert not verdict(ERRORS.verdicts(part, "cpu", baseline(dense=0.05)), dense).qualifies
+
+
 def test_verdicts_on_partial_results_name_their_cells_and_trials():
     part = table(
         settings=["thesis"], keep=lambda row: row["trial"] <= 2 and row["labelled"] == 64 and row["weight"] > 0.1
