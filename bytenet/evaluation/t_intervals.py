@@ -1,4 +1,4 @@
-"""Student's t intervals of means over trainings."""
+"""Student's t intervals of means over trainings, and Welch's test of two means."""
 
 import math
 import statistics
@@ -34,8 +34,32 @@ def difference_of_means(a: Sequence[float], b: Sequence[float]) -> tuple[float, 
     """
     if min(len(a), len(b)) < 2:
         return None
-    difference = statistics.fmean(a) - statistics.fmean(b)
-    return t_interval(difference, [(statistics.variance(sample) / len(sample), len(sample) - 1) for sample in (a, b)])
+    return t_interval(statistics.fmean(a) - statistics.fmean(b), _variances_of_means(a, b))
+
+
+def p_of_difference(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Two-sided p-value of Welch's test that `a` and `b` have the same mean.
+
+    It is below .05 exactly if `difference_of_means` does not contain 0.
+
+    Returns:
+        The p-value; None if one of them has fewer than two values.
+    """
+    if min(len(a), len(b)) < 2:
+        return None
+    from scipy.stats import t
+
+    distance = abs(statistics.fmean(a) - statistics.fmean(b))
+    variances = _variances_of_means(a, b)
+    total = sum(variance for variance, _ in variances)
+    if not total:
+        return 0.0 if distance else 1.0
+    return 2 * float(t.sf(distance / math.sqrt(total), _freedom(variances)))
+
+
+def _variances_of_means(*samples: Sequence[float]) -> list[tuple[float, int]]:
+    """The variance of the mean of each sample, with its degrees of freedom."""
+    return [(statistics.variance(sample) / len(sample), len(sample) - 1) for sample in samples]
 
 
 def t_interval(estimate: float, variances: Sequence[tuple[float, int]]) -> tuple[float, float]:
@@ -53,9 +77,14 @@ def t_interval(estimate: float, variances: Sequence[tuple[float, int]]) -> tuple
     total = sum(variance for variance, _ in variances)
     if not total:
         return estimate, estimate
-    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in variances if variance)
-    half = _quantile(freedom) * math.sqrt(total)
+    half = _quantile(_freedom(variances)) * math.sqrt(total)
     return estimate - half, estimate + half
+
+
+def _freedom(variances: Sequence[tuple[float, int]]) -> float:
+    """Degrees of freedom of a sum of variances. At least one of them is above 0."""
+    total = sum(variance for variance, _ in variances)
+    return total**2 / sum(variance**2 / degrees for variance, degrees in variances if variance)
 
 
 def _around_mean(values: Sequence[float], share_of_variance: float) -> tuple[float, float]:

@@ -3,8 +3,9 @@
 import math
 
 import pytest
+from scipy.stats import ttest_ind
 
-from bytenet.evaluation.t_intervals import difference_of_means, next_value, student_t, t_interval
+from bytenet.evaluation.t_intervals import difference_of_means, next_value, p_of_difference, student_t, t_interval
 
 # Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
@@ -28,6 +29,14 @@ def test_difference_of_means_uses_welch_interval():
     assert difference_of_means(_FIVE, [2, 4, 6, 8, 10]) == pytest.approx((-3 - half, -3 + half), rel=1e-5)
     assert difference_of_means([1, 1], [3, 3]) == (-2, -2)
     assert difference_of_means([1], _FIVE) is difference_of_means(_FIVE, [1]) is None
+
+
+def test_p_of_difference_is_that_of_scipy():
+    others = [2, 4, 6, 8, 10]
+    assert p_of_difference(_FIVE, others) == pytest.approx(ttest_ind(_FIVE, others, equal_var=False).pvalue)
+    assert p_of_difference(others, _FIVE) == p_of_difference(_FIVE, others)
+    assert (p_of_difference([1, 1], [3, 3]), p_of_difference([1, 1], [1, 1])) == (0, 1)
+    assert p_of_difference([1], _FIVE) is p_of_difference(_FIVE, [1]) is None
 
 
 @pytest.mark.parametrize("interval", [student_t, next_value])
