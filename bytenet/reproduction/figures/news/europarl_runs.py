@@ -80,8 +80,8 @@ def _whole_corpus(folder: Path) -> list[str]:
 def europarl_run(variant: str, scale: Scale, full_shuffle: bool = False) -> TrainingRun:
     """The training of a variant, with the thesis's order of pairs or a new order in every epoch."""
     name = f"europarl-{variant}" + ("-full-shuffle" if full_shuffle else "")
-    # "buffer" keeps the order of the files, as in the thesis.
     weights = (SELU_WEIGHTS,) if variant == "selu" else ()
+    # "buffer" keeps the order of the files, as in the thesis.
     settings = [
         f"model.variant={variant}", *AS_THESIS, *weights, "data.shuffle=buffer", *width_settings(variant, scale),
         *_SCALES[scale],

@@ -1,5 +1,6 @@
 """The logic of the experiments on natural language, with handmade curves."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -84,6 +85,25 @@ def test_swing_with_the_epochs_is_distinguished_from_noise():
     share, chance = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
     assert share < 0.25
     assert chance > 0.05
+
+
+@pytest.mark.parametrize("epochs", [[], [0.5], np.linspace(0, 0.5, 5), np.linspace(0.1, 2, 20)])
+def test_curve_of_two_epochs_or_less_shows_no_swing(epochs):
+    assert europarl.epoch_locked_share(np.array(epochs), np.arange(len(epochs)) % 3.0) == (0, 1)
+
+
+def test_share_of_each_training_has_its_own_p():
+    table = [
+        {"run": run, "seed": seed, "epoch": epoch, "test_sentence_cross_entropy": value,
+         "train_sentence_cross_entropy": value, "test_bleu": 1.0, "train_bleu": 1.0}
+        for run in ("bytenet", europarl.FULL_SHUFFLE) for seed in (1, 2)
+        for epoch, value in zip(
+            np.arange(0, 13, 0.1), np.random.default_rng(seed).normal(size=130) + (seed == 2) * np.tile(range(10), 13),
+            strict=True,
+        )
+    ]  # fmt: skip
+    share, *_ = find_experiment("fig-3.3.3").verdicts(table, "cpu")
+    assert re.match(r"p = 0\.\d+, 0\.001 for a share this large, if neighbouring values were independent", share.note)
 
 
 def bleu(jump, end=100.0, length=100):
