@@ -86,6 +86,32 @@ def test_ablation_confirms_the_paper_only_if_the_interval_leaves_out_zero():
     assert experiment.verdicts(rows(few), "cpu")[1].outcome == "no claim"
 
 
+def test_ablations_are_judged_with_holm_correction():
+    whole, changed = (20.0, 20.1, 20.2), (19.75, 19.8, 19.9)  # p = .020 by Welch's test
+
+    def verdicts(*names):
+        return find_experiment("convs2s-ablations").verdicts(
+            [
+                {"model": model, "trial": trial, "val_bleu": bleu, "val_chrf": 50.0}
+                for model, bleus in (("the whole model", whole), *((name, changed) for name in names))
+                for trial, bleu in enumerate(bleus, start=1)
+            ],
+            "cpu",
+        )  # fmt: skip
+
+    assert [one.outcome for one in verdicts("no positions")] == ["no claim", "shown"]
+    three = verdicts("no positions", "no source positions", "no target positions")
+    assert {one.outcome for one in three} == {"no claim"}
+    assert "Welch's interval" in three[1].note
+
+
+def test_change_of_bleu_has_the_seeds_of_both_sides():
+    rows = [{"model": "the whole model", "trial": 1, "val_bleu": 20.0, "val_chrf": 50.0}]
+    rows += [{"model": "no positions", "trial": trial, "val_bleu": 17.0, "val_chrf": 50.0} for trial in (1, 2, 3)]
+    [_, change] = find_experiment("convs2s-ablations").verdicts(rows, "cpu")
+    assert (change.seeds, change.interval, change.outcome) == (1, None, "no claim")
+
+
 def test_systems_with_attention_are_compared_seed_by_seed():
     rows = [
         {"system": system, "trial": trial, "bleu": bleu + trial, "bleu_low": 0.0, "bleu_high": 99.0, "chrf": 2 * bleu,
