@@ -95,9 +95,10 @@ def capture_notes(trace: Path) -> dict[str, Any]:
         notes = folder / CAPTURE_FILE
         if notes.is_file():
             try:
-                return dict(json.loads(notes.read_text(encoding="utf-8")))
+                values = json.loads(notes.read_text(encoding="utf-8"))
             except ValueError:
                 return {}
+            return values if isinstance(values, dict) else {}
     return {}
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from bytenet.errors import InputError, MissingFileError
 from bytenet.profiling.traces.trace import interpret, read_trace
-from bytenet.profiling.traces.trace_file import find_trace
+from bytenet.profiling.traces.trace_file import CAPTURE_FILE, capture_notes, find_trace
 
 
 def seconds_by_kind(trace, only_help=False):
@@ -134,6 +134,14 @@ def test_damaged_or_empty_file_is_refused(tmp_path, content):
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"vm.xplane.pb (cannot be read as a trace|holds no events)"):
         read_trace(file)
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"), [('{"dim": 8}', {"dim": 8}), ("null", {}), ("3", {}), ("[1]", {}), ("{", {})]
+)
+def test_notes_that_are_no_mapping_are_ignored(tmp_path, text, notes):
+    (tmp_path / CAPTURE_FILE).write_text(text, encoding="utf-8")
+    assert capture_notes(tmp_path / "plugins" / "host.xplane.pb") == notes
 
 
 def test_newest_trace_of_a_folder_is_used(tmp_path):
