@@ -50,7 +50,7 @@ class Ensemble(TranslationModel):
 
     def decode(self, memory, previous_ids, training=False):
         pairs = zip(self.members, memory, strict=True)
-        return _mean([member.decode(part, previous_ids, training=training) for member, part in pairs])
+        return _log_mean_probability([member.decode(part, previous_ids, training=training) for member, part in pairs])
 
     def attention_weights(self, memory, previous_ids):
         pairs = zip(self.members, memory, strict=True)
@@ -80,7 +80,7 @@ class Ensemble(TranslationModel):
                 member_step(previous_ids, own_state, own_memory, position)
                 for member_step, own_state, own_memory in zip(member_steps, state, memory, strict=True)
             ]
-            return _mean([logits for logits, _ in results]), [own_state for _, own_state in results]
+            return _log_mean_probability([logits for logits, _ in results]), [own_state for _, own_state in results]
 
         return step
 
@@ -94,7 +94,7 @@ class Ensemble(TranslationModel):
         return reduce(ops.minimum, [member.max_target_lengths(source_lengths) for member in self.members])
 
 
-def _mean(logits: list):
+def _log_mean_probability(logits: list):
     """The logarithm of the mean probability: float `(..., vocab_size)` for each member → the same shape."""
     log_probabilities = ops.stack([ops.log_softmax(ops.cast(scores, "float32"), axis=-1) for scores in logits])
     return ops.logsumexp(log_probabilities, axis=0) - ops.log(ops.cast(len(logits), "float32"))

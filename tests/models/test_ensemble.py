@@ -8,7 +8,7 @@ from bytenet.config.families.bytenet import ByteNetConfig
 from bytenet.config.families.transformer import TransformerConfig
 from bytenet.decoding import CompiledSearch
 from bytenet.models import Ensemble
-from bytenet.models.ensemble import _mean
+from bytenet.models.ensemble import _log_mean_probability
 
 from ..contract.cases import VOCAB_SIZE, draw_sentences, narrow, pad
 from ..contract.traced_model import traced
@@ -20,7 +20,7 @@ SOURCES = pad(draw_sentences([7, 4], seed=1))
 
 def test_probabilities_are_averaged():
     logits = [np.log([[0.9, 0.1]]) + 3.0, np.log([[0.2, 0.8]])]
-    np.testing.assert_allclose(softmax(_mean(logits)), [[0.55, 0.45]], atol=1e-6)
+    np.testing.assert_allclose(softmax(_log_mean_probability(logits)), [[0.55, 0.45]], atol=1e-6)
 
 
 def test_one_model_twice_is_that_model():

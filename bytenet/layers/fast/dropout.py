@@ -25,6 +25,9 @@ class HashedDropout(keras.layers.Layer):
 
     Input and output: float `(..., channels)`.
 
+    Raises:
+        ValueError: `rate` is below 0, or is 1 or more.
+
     Reference:
         Srivastava et al. 2014.
     """

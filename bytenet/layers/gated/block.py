@@ -47,6 +47,9 @@ class GatedBlock(keras.layers.Layer):
         dropout: share of the input of the convolution that is dropped in training.
         weight_normalization: whether convolution and linear maps have normalised weights.
 
+    Raises:
+        ValueError: `equations` is unknown.
+
     Reference:
         Gehring et al. 2017, sections 3.2 and 3.3, and the code of its authors.
     """

@@ -18,8 +18,8 @@ class StackDecoder(keras.layers.Layer):
         dropout: share of the outputs of a layer that are dropped in training before the next layer reads them.
         **arguments: further arguments of the cells, and `name` and `dtype`.
 
-    For the methods see `bytenet.layers.recurrent`. The outputs for the head have `units` channels. The memory is the
-    list of states of each layer.
+    For the methods see `bytenet.layers.recurrent`. The outputs for the head have `units` channels. The memory is
+    `{"states": ...}`, a list with the states of each layer.
 
     Reference:
         Sutskever et al. 2014.

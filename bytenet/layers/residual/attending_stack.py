@@ -14,7 +14,7 @@ from bytenet.layers.residual.block import set_to_zero
 from bytenet.layers.residual.stack import ResidualStack
 
 
-# Keras names the arrays of layers in a list by their class, so the weights of a saved model have this class's name.
+# Do not rename this class: saved weights would not load. Keras names the arrays of layers in a list by their class.
 @keras.saving.register_keras_serializable("bytenet")
 class SourceAttention(keras.layers.Layer):
     """Adds to each step what it reads in the source: `x + dropout(attention(norm(x) + position))`.

@@ -38,6 +38,9 @@ class ResidualBlock(keras.layers.Layer):
 
     Input and output: float `(batch, length, dim)`; mask bool `(batch, length)`.
 
+    Raises:
+        ValueError: `size`, `normalization`, `activation` or `initializer` is unknown.
+
     Reference:
         Madsen 2017, figures 2.6.1 and 3.4.1.
     """

@@ -68,18 +68,20 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
     for system in texts_in(table, "system"):
         for row in (row for row in table if row["system"] == system):
-            notes = []
-            near = 0.0
             profiles = _profiles(row)
+            near = {
+                layer: float(weights[_FARTHEST - _NEAR : _FARTHEST + _NEAR + 1].sum())
+                for layer, weights in profiles.items()
+            }
+            notes = []
             for layer, weights in profiles.items():
-                near = weights[_FARTHEST - _NEAR : _FARTHEST + _NEAR + 1].sum()
                 mode = int(weights[1:-1].argmax()) + 1 - _FARTHEST
-                notes.append(f"{layer.replace('_', ' ')}: {near:.2f}, most at {mode:+d}")
+                notes.append(f"{layer.replace('_', ' ')}: {near[layer]:.2f}, most at {mode:+d}")
             verdicts.append(
                 Verdict(
                     quantity=f"share of the weight of the last attention layer within {_NEAR} symbols, {system}, trial "
                     f"{number_in(row, 'trial'):.0f}",
-                    printed="not tried", measured=float(near), note="; ".join(notes),
+                    printed="not tried", measured=near[f"layer_{len(near)}"], note="; ".join(notes),
                 )
             )  # fmt: skip
     return verdicts
