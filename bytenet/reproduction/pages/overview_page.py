@@ -7,6 +7,7 @@ from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE
 from bytenet.markdown import anchor, cell, table
 from bytenet.reproduction.engine.experiment import Experiment
 from bytenet.reproduction.engine.number_format import interval_text, number_text
+from bytenet.reproduction.engine.verdict import FEWEST_FOR_SPREAD
 from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
 from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
 from bytenet.reproduction.pages.differences import source_links
@@ -88,15 +89,17 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
   - "counted": the corpus itself.
   - "computed": formulas, or layers without training.
   - "measured, other hardware": times on two CPU cores. The thesis had GPUs.
+  - "not possible here": a conclusion that we could not test, because it needs all of Europarl or several GPUs.
 - **Measured** is the mean over seeds. The interval is Student's t for that mean (95 %), unless a note says otherwise.
   Intervals of rates end at 0 and 1. "At the end" of a training is the mean of the last fifth of its curve.
 - **Verdict** on a value: "agrees" or "not reproduced". Many values of the thesis come from one training. Such a value
   agrees if it lies in the 95 % prediction interval of our trainings: one more training of ours would lie there with
-  95 % probability. This needs at least five trainings. The value also agrees if the difference is within the precision
-  of a plot, or of an "approximately" in the text. The cells of figure 3.6.1 are means of five trainings. They agree if
-  Welch's 95 % interval of the difference contains 0. For rescored translations,
-  the verdict is "same score" or "other score". For our settings that are not the thesis's, it is "better", "worse" or
-  "no difference". This needs at least five trainings, too.
+  95 % probability. This needs at least {FEWEST_FOR_SPREAD} trainings. The value also agrees if the difference is within
+  the precision of a plot, or of an "approximately" in the text. The cells of figure 3.6.1 are means of five trainings.
+  They agree if Welch's 95 % interval of the difference contains 0, and all of them together if none differs with Holm's
+  correction. For rescored translations, the verdict is "same score" or "other score". For our settings that are not the
+  thesis's, it is "better", "worse" or "no difference". This needs at least {FEWEST_FOR_SPREAD} trainings, too, or
+  {FEWEST_TO_COMPARE} in each cell of figure 3.6.1.
 - **Verdict** on a statement: "shown" or "not shown".
 - **One training**, also of a smaller model, can show that something happens: for example, that this model learns its
   pairs by heart, or that its test loss rises again. It cannot show which of two models is better, which value is
@@ -120,9 +123,8 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
     return (
         f"The page has {len(verdicts)} single comparisons. {unjudged} of them allow no claim. In {missed}, our result "
         f"does not confirm the thesis. Of these, {contradictions} "
-        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). Each of the others "
-        "repeats one of these or has another possible reason: another text, another size, other settings, too few "
-        "trainings, or a rounded number. "
+        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). Others may have "
+        "another reason, such as another text, another size, other settings or a rounded number, or chance. "
         f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )

@@ -1,12 +1,14 @@
 """The pages on all results, written from a few made-up results."""
 
 import re
+from typing import get_args
 
 import pytest
 
 from bytenet.markdown import anchor
 from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun, Verdict
 from bytenet.reproduction.engine.results import ResultFiles, write_record, write_table
+from bytenet.reproduction.engine.verdict import Evidence
 from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
 from bytenet.reproduction.pages.differences import differences_page, source_links
 from bytenet.reproduction.pages.overview_page import CONTRADICTIONS, QUALIFICATIONS
@@ -94,6 +96,11 @@ def test_every_experiment_has_a_chapter():
         if one.name.startswith(("fig-", "tab-")):
             assert chapter_of(one.name) is not CHAPTERS[-1]
     assert chapter_of("attention-baseline").file_name == "section-3.6.md"
+
+
+def test_page_explains_every_kind_of_evidence(pages):
+    explained = re.findall(r'(?m)^  - "(.*?)"', section_of(pages()[""], "How to read the verdicts"))
+    assert sorted(explained) == sorted(get_args(Evidence))
 
 
 def test_experiments_without_results_list_their_needs(pages):
