@@ -106,7 +106,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if name in changed:
             outcome = "shown" if (change > 0) == (ablated > whole) else "not shown"
         if interval is not None:
-            note += "; Welch's interval; the test: a change with Holm's correction for all models, in this direction"
+            note += "; Welch's interval; the test: the paper's direction, and significant with Holm's correction"
         verdicts.append(
             Verdict(
                 quantity=f"change of BLEU, {name}", printed=f"{ablated - whole:+.2f} in the paper", measured=change,

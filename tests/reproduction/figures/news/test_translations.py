@@ -64,3 +64,5 @@ def test_rescoring_gives_the_scores_of_the_author(tmp_path):
     table = experiment.measure(Work("cpu", [1], tmp_path))
     assert table[0]["bytenet_bleu_equal"] == table[0]["simplified_bleu_equal"] == 2169
     assert [row["chosen"] for row in table] == ["all", *["printed"] * 3, *["bad"] * 3]
+    (difference,) = [one for one in experiment.verdicts(table, "cpu") if "minus ByteNet's" in one.quantity]
+    assert (difference.printed, difference.outcome) == ("below 0: 0.55 against 7.44", "shown")
