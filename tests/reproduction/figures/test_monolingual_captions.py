@@ -1,5 +1,6 @@
 """The experiment on monolingual captions: its comparisons and verdicts."""
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -172,7 +173,10 @@ def test_unfinished_trainings_are_not_measured(tmp_path):
 
 def test_user_settings_in_the_documentation_match_the_preset(tmp_path):
     page = (Path(__file__).parents[3] / "docs" / "semi-supervised.md").read_text(encoding="utf-8")
-    (tmp_path / "mine.yaml").write_text(page.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    for name, content in zip(("few", "mine"), re.findall(r"```yaml\n(.*?)```", page, re.DOTALL), strict=True):
+        (tmp_path / f"{name}.yaml").write_text(content, encoding="utf-8")
+    on_captions = [f"data.{setting}" for setting in ("corpus=multi30k", "source_language=de", "target_language=en")]
+    assert load_config(tmp_path / "few.yaml").model == load_config("pairs-2k", on_captions).model
     mine, preset = load_config(tmp_path / "mine.yaml"), load_config("multi30k-semi")
     assert mine.semi_supervised == preset.semi_supervised
     assert (mine.decoding.beam_size, mine.decoding.length_penalty) == (5, preset.decoding.length_penalty)
