@@ -66,7 +66,7 @@ class Translator:
         data: settings of the training data: `export` and `by_sentence` take languages and the length of sentences from
             them.
         sampling: draws samples of each line instead of searching; `beam_size` is then not used.
-        mbr: rank the hypotheses by minimum Bayes risk, see `minimum_bayes_risk`. `coverage_penalty` is then not used.
+        mbr: rank the hypotheses by minimum Bayes risk, see `minimum_bayes_risk`. The penalties are then not used.
 
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or

@@ -7,6 +7,7 @@ that a model holds in Python lists.
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -108,11 +109,16 @@ def check_not_lost(run: RunFolder) -> None:
     A training that was killed after it saved a model and before its first checkpoint has lost none.
     """
     if run.model_path.is_file() and not checkpoints(run.checkpoints) and not (run.checkpoints / _NONE_YET).is_file():
-        is_semi = run.config.semi_supervised.enabled
-        start = "semi_supervised.start_forward and start_backward" if is_semi else f"training.start={run.path}"
+        starts = {"training.start": run.path}
+        if run.config.semi_supervised.enabled:
+            starts = {
+                "semi_supervised.start_forward": run.path,
+                "semi_supervised.start_backward": run.path / "backward",
+            }
+        options = " ".join(f"--set {shlex.quote(f'{name}={path}')}" for name, path in starts.items())
         raise InputError(
             f"{run.path} has a trained model, but no checkpoint that its training could go on from. Start from the "
-            f"model: begin a new run in another folder, with {start}. To train again from the beginning, delete "
+            f"model: begin a new run in another folder, with {options}. To train again from the beginning, delete "
             f"{run.model_path}."
         )
 

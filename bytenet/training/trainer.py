@@ -91,9 +91,11 @@ def _folder_of(workers: Workers, run_dir: str | os.PathLike[str]) -> Iterator[Pa
 
 def _copy_run_of_chief(folder: RunFolder, workers: Workers) -> None:
     """Copy the settings and the vocabulary of the run to a worker that is not the chief, so that it resumes the run."""
+    paths = (folder.config_path, folder.vocabulary_path)
     is_begun = not folder.missing
-    for path in (folder.config_path, folder.vocabulary_path):
-        content = workers.from_chief(path.read_bytes() if is_begun else b"")
+    contents = workers.together(lambda: [path.read_bytes() if is_begun else b"" for path in paths])
+    for path, own_content in zip(paths, contents, strict=True):
+        content = workers.from_chief(own_content)
         if content and not workers.is_chief:
             folder.make()
             path.write_bytes(content)

@@ -137,6 +137,13 @@ def test_translations_without_end_and_of_uneven_length_are_left_out(
         assert not list(tmp_path.rglob("source.en"))
 
 
+def test_advice_names_only_the_limit_that_left_pairs_out(run_folder, settings, invoke, tmp_path, translations):
+    long = "a long dog, a very long dog"
+    translations(long, long)
+    with pytest.raises(InputError, match=r"0 have no end .* and 2 are .* or raise --max-ratio\.$"):
+        invoke(back_translate, run_folder.path, settings, tmp_path / "pairs", "--max-length", 50)
+
+
 def test_an_interrupted_command_goes_on_after_the_finished_texts(run_folder, settings, invoke, tmp_path, monkeypatch):
     folder, read = tmp_path / "pairs", []
 

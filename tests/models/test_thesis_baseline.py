@@ -94,7 +94,7 @@ def test_model_with_padding_equals_the_network_in_numpy(case):
 
 
 def test_bounded_logits_limit_the_probability_of_a_symbol():
-    """At most e / (e + (V - 1) / e). For the 28 symbols of the thesis's digits: at most .215, at least 1.54 nats."""
+    """At most e / (e + (V - 1) / e). For the 28 symbols of the thesis's digits: at most .215, at least 1.537 nats."""
     model = build_model(narrow(RecurrentConfig, variant="madsen_bounded"), 28)
     randomize(model)
     for weight in model.weights:

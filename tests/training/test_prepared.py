@@ -1,5 +1,6 @@
 """A prepared run learns what `train` learns, from the same batches, and goes on where it stopped."""
 
+import shutil
 from dataclasses import replace
 from itertools import islice
 
@@ -207,6 +208,15 @@ def test_fit_stops_without_progress_and_says_that_the_run_is_finished(prepared):
     assert lines[-1].startswith(f"The model is {run.model_path}: {kept}.\nNext: bytenet translate {run.path} FILE")
     fit_prepared(run, lines.append)
     assert "To train on, set a larger training.early_stopping_patience than 2 in its config.yaml." in lines[-1]
+
+
+def test_trained_model_without_its_checkpoints_is_not_fitted_again(prepared, eagerly):
+    run = prepared("run", "training.epochs=1")
+    shutil.rmtree(run.checkpoints)
+    before = run.model_path.read_bytes()
+    with pytest.raises(InputError, match="has a trained model, but no checkpoint"):
+        fit_prepared(run)
+    assert run.model_path.read_bytes() == before
 
 
 def test_validation_has_as_many_sentences_as_the_setting_says(smallest_config, tmp_path):

@@ -24,7 +24,7 @@ from bytenet.cli.common.number_range import NumberRange
 @click.option("--clients", type=click.IntRange(min=1), default=32, show_default=True, help="Clients at the same time.")
 @click.option(
     "--seconds", type=NumberRange(min=0, min_open=True), default=600, show_default=True,
-    help="Time in which all clients send requests. One client alone asks for a twentieth of it before, and after.",
+    help="Time in which all clients send requests. One client alone sends them before and after, 1/20 as long.",
 )  # fmt: skip
 @click.option("--beam-size", type=click.IntRange(min=1), help="Number of hypotheses that are kept.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")

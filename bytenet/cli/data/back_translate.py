@@ -82,7 +82,10 @@ def back_translate(
         f"{result.num_unended:,} whose translation has no end, {result.num_uneven:,} with uneven lengths."
     )
     if not len(result.pairs):
-        helpful = {"--max-ratio": result.num_uneven, "--max-length": translator.decoding.max_length}
+        helpful = {
+            "--max-ratio": result.num_uneven,
+            "--max-length": result.num_unended and translator.decoding.max_length,
+        }
         limits = " or ".join(name for name, helps in helpful.items() if helps)
         raise InputError(
             f"No pair is left: of {len(selected.texts):,} translations, {result.num_unended:,} have no end or are "

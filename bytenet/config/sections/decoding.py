@@ -63,7 +63,10 @@ class DecodingConfig:
 
     @property
     def in_use(self) -> dict[str, Any]:
-        """The settings that change translations. Leaves out settings of a search or ranking that is off."""
+        """The settings that change translations. Leaves out settings of a search or ranking that is off.
+
+        The length penalty stays, because files of models need it.
+        """
         unused = {"beam_size"} if self.samples else {"samples", "temperature", "top_k", "top_p", "seed"}
         if self.rerank_with is None or self.mbr:
             unused |= {"rerank_with", "rerank_weight"}

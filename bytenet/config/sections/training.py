@@ -76,7 +76,7 @@ class TrainingConfig:
     # more than twice the time, and more memory. 0: no R-Drop.
     r_drop: NonNegativeFloat = 0.0
     # The model that the run keeps: the best by early_stopping_metric, or the last (thesis). A resumed run keeps this
-    # setting, because a run that kept the last model no longer has the best one.
+    # setting, so that its model and its best score belong together.
     keep_model: Annotated[Literal["best", "last"], Fixed()] = "best"
     early_stopping_patience: Positive | None = None  # epochs without a better score; None never stops early
     # The score that decides which model is the best, when the run stops early, and when a plateau begins. A resumed run

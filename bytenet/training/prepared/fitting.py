@@ -15,7 +15,7 @@ from bytenet.layers.fast import use_tap_products
 from bytenet.models import TranslationModel, build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.model_size import num_trainable
-from bytenet.training.checkpoints import latest_checkpoint, restore_run
+from bytenet.training.checkpoints import check_not_lost, latest_checkpoint, note_beginning, restore_run
 from bytenet.training.compilation import compile_model
 from bytenet.training.end_message import end_message
 from bytenet.training.environment import add_fitting, device_names
@@ -72,6 +72,9 @@ def _fit(folder: PreparedFolder, say: Callable[[str], None]) -> None:
     state = TrainingState(data=data, validation=validation.fingerprint())
     if (checkpoint := latest_checkpoint(run.checkpoints)) is not None:
         state = restore_run(checkpoint, model, [model], state, plan.num_batches)
+    else:
+        check_not_lost(run)
+        note_beginning(run.checkpoints)
     changes = changes_to_train_on(state, config, plan.num_batches)
     if state.batch:
         message = (

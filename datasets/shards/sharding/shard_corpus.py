@@ -20,6 +20,7 @@ from bytenet.datasets.shards.sharding.sharding_report import ShardingReport
 from bytenet.datasets.shards.sharding.text_block import TextBlock
 from bytenet.datasets.shards.sharding.writer_processes import ShardWriters
 from bytenet.datasets.shards.side_file import SHARD_FILE
+from bytenet.datasets.text.pair_faults import RATIO_MIN_CHARS
 from bytenet.errors import InputError
 from bytenet.files import LOCK_NAME, PARTIAL, alone_in, write_text_atomic
 from bytenet.memory_allocator import return_freed_memory
@@ -89,7 +90,7 @@ def shard_corpus(
             "pairs": report.kept,
             "inputs": list(inputs),
             "seed": seed,
-            "filters": asdict(settings),
+            "filters": asdict(settings) | {"ratio_min_chars": RATIO_MIN_CHARS},
             "report": asdict(report),
         }
         write_text_atomic(index_path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")

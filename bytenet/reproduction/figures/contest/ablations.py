@@ -106,7 +106,10 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if name in changed:
             outcome = "shown" if (change > 0) == (ablated > whole) else "not shown"
         if interval is not None:
-            note += "; Welch's interval; the test: the paper's direction, and significant with Holm's correction"
+            note += (
+                "; Welch's interval; shown if the change has the paper's sign and is significant with Holm's "
+                f"correction for the {len(chances)} changes that have {FEWEST_TO_COMPARE} trainings"
+            )
         verdicts.append(
             Verdict(
                 quantity=f"change of BLEU, {name}", printed=f"{ablated - whole:+.2f} in the paper", measured=change,

@@ -131,7 +131,10 @@ def _all_cells(rows: Table, outcomes: Sequence[Outcome], sizes: Sequence[int], w
     trials = list(map(len, values.values()))
     chances = {cell: p_of_difference(errors, _published(cell)) for cell, errors in values.items()}
     differing = holm({cell: chance for cell, chance in chances.items() if chance is not None})
-    note = "; chance alone makes about one cell in twenty differ; the test: none differs with Holm's correction"
+    note = (
+        "; chance alone makes about one cell in twenty differ; shown if none differs with Holm's correction, which "
+        "does not prove that the errors are equal"
+    )
     verdict = statement(
         f"cells {text} unlabelled text whose error {'agrees' if reproduces else 'is significantly lower'}, {words}",
         f"to be compared: {of_all} cells", holds=not differing, measured=good, seeds=min(trials),
