@@ -123,9 +123,11 @@ def test_random_batches_of_a_run_killed_before_its_first_checkpoint_are_measured
 
 @pytest.mark.thorough
 def test_metrics_after_the_last_checkpoint_are_removed_on_resume(smallest_config, pool, tmp_path):
-    folder = train(smallest_config(), tmp_path / "run", models=pool)
-    checkpoints(folder.checkpoints)[-1].unlink()  # as if the run had been killed before it saved this checkpoint
-    train(smallest_config(), tmp_path / "run", resume=True, models=pool)
+    config = smallest_config("training.keep_checkpoints=2", "training.checkpoint_every_steps=3")
+    folder = train(config, tmp_path / "run", models=pool)
+    _, last = checkpoints(folder.checkpoints)
+    last.unlink()  # as if the run had been killed before it saved this checkpoint
+    train(config, tmp_path / "run", resume=True, models=pool)
     with open(folder.metrics_path, encoding="utf-8", newline="") as file:
         assert [row["step"] for row in csv.DictReader(file)] == ["3", "6"]
 
