@@ -59,8 +59,7 @@ def check_new_folder(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.exists():
         raise InputError(f"{path} exists already. Give the name of a new folder.")
-    if not path.absolute().parent.is_dir():
-        raise _no_folder_for(path)
+    _check_parent(path)
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
@@ -68,8 +67,7 @@ def check_file(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected the path of a file.")
-    if not path.absolute().parent.is_dir():
-        raise _no_folder_for(path)
+    _check_parent(path)
 
 
 @contextmanager
@@ -87,8 +85,8 @@ def _renamed_at_the_end(path: Path) -> Iterator[Path]:
     except BaseException as error:
         remove(partial)
         explain_full_disk(error, path)
-        if isinstance(error, FileNotFoundError) and not path.parent.is_dir():
-            raise _no_folder_for(path) from error
+        if isinstance(error, FileNotFoundError):
+            _check_parent(path)
         if isinstance(error, OSError) and error.filename == str(partial):
             raise InputError(
                 f"{path} cannot be written: {error.strerror}. Check the permissions of its folder, or give another "
@@ -106,8 +104,10 @@ def _target_of(link: Path) -> Path:
         ) from error
 
 
-def _no_folder_for(path: Path) -> MissingFileError:
-    return MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
+def _check_parent(path: Path) -> None:
+    """Raise a MissingFileError if there is no folder for a path to write."""
+    if not path.absolute().parent.is_dir():
+        raise MissingFileError(f"{path} cannot be written: there is no folder {path.parent}. Make it.")
 
 
 def append_text(path: str | os.PathLike[str], text: str) -> None:

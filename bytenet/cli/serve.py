@@ -158,7 +158,7 @@ def _load(engine_name: str, model: Path, options: dict[str, Any]) -> "Engine":
     if is_model_file(path) and not needs_full:
         if not ModelFile(path).has_weights:
             return LiteEngine(path, **reranking)
-        if not any(value is not None for value in reranking.values()) and StartingEngine.can_read(path):
+        if all(value is None for value in reranking.values()) and StartingEngine.can_read(path):
             return StartingEngine(path)
     return RunEngine(path, **options)
 

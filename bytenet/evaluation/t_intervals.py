@@ -34,7 +34,8 @@ def difference_of_means(a: Sequence[float], b: Sequence[float]) -> tuple[float, 
     """
     if min(len(a), len(b)) < 2:
         return None
-    return t_interval(statistics.fmean(a) - statistics.fmean(b), _variances_of_means(a, b))
+    difference = statistics.fmean(a) - statistics.fmean(b)
+    return t_interval(difference, [(statistics.variance(sample) / len(sample), len(sample) - 1) for sample in (a, b)])
 
 
 def p_of_difference(a: Sequence[float], b: Sequence[float]) -> float | None:
@@ -47,19 +48,14 @@ def p_of_difference(a: Sequence[float], b: Sequence[float]) -> float | None:
     """
     if min(len(a), len(b)) < 2:
         return None
-    from scipy.stats import t
+    from scipy.stats import ttest_ind_from_stats
 
-    distance = abs(statistics.fmean(a) - statistics.fmean(b))
-    variances = _variances_of_means(a, b)
-    total = sum(variance for variance, _ in variances)
-    if not total:
-        return 0.0 if distance else 1.0
-    return 2 * float(t.sf(distance / math.sqrt(total), _freedom(variances)))
-
-
-def _variances_of_means(*samples: Sequence[float]) -> list[tuple[float, int]]:
-    """The variance of the mean of each sample, with its degrees of freedom."""
-    return [(statistics.variance(sample) / len(sample), len(sample) - 1) for sample in samples]
+    means, deviations = ([measure(sample) for sample in (a, b)] for measure in (statistics.fmean, statistics.stdev))
+    if not any(deviations):
+        return float(means[0] == means[1])
+    (mean_a, mean_b), (deviation_a, deviation_b) = means, deviations
+    test = ttest_ind_from_stats(mean_a, deviation_a, len(a), mean_b, deviation_b, len(b), equal_var=False)
+    return float(test.pvalue)
 
 
 def t_interval(estimate: float, variances: Sequence[tuple[float, int]]) -> tuple[float, float]:
@@ -77,14 +73,9 @@ def t_interval(estimate: float, variances: Sequence[tuple[float, int]]) -> tuple
     total = sum(variance for variance, _ in variances)
     if not total:
         return estimate, estimate
-    half = _quantile(_freedom(variances)) * math.sqrt(total)
+    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in variances if variance)
+    half = _quantile(freedom) * math.sqrt(total)
     return estimate - half, estimate + half
-
-
-def _freedom(variances: Sequence[tuple[float, int]]) -> float:
-    """Degrees of freedom of a sum of variances. At least one of them is above 0."""
-    total = sum(variance for variance, _ in variances)
-    return total**2 / sum(variance**2 / degrees for variance, degrees in variances if variance)
 
 
 def _around_mean(values: Sequence[float], share_of_variance: float) -> tuple[float, float]:

@@ -161,7 +161,7 @@ def _is_input(output: Path, input_path: Path | None) -> bool:
         return output.samefile(input_path)
     try:
         return os.path.samestat(output.stat(), os.fstat(sys.stdin.fileno()))
-    except OSError:  # standard input is no file, as in tests
+    except OSError:  # standard input has no file descriptor
         return False
 
 

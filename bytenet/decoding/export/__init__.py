@@ -59,11 +59,11 @@ def export(
             raise ValueError(f"{name} is {value!r}; expected {', '.join(get_args(known))}.")
     if problem := problem_of_arguments(form, precision, engines, jit_compile, languages, max_length, card):
         raise ValueError(problem)
-    if form != "saved-model":
-        check_file(path)
     if form == "saved-model":
         export_saved_model(translator, path, jit_compile)
-    elif form == "litert":
+        return
+    check_file(path)
+    if form == "litert":
         export_litert(translator, path, precision)
     else:
         data = translator.data or DataConfig(source_language="source", target_language="target")

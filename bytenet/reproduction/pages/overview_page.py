@@ -123,8 +123,8 @@ def _findings_summary(results: Sequence[PublishedResult]) -> str:
     return (
         f"The page has {len(verdicts)} single comparisons. {unjudged} of them allow no claim. In {missed}, our result "
         f"does not confirm the thesis. Of these, {contradictions} "
-        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). Others may have "
-        "another reason, such as another text, another size, other settings or a rounded number, or chance. "
+        f"[contradict{'s' if contradictions == 1 else ''} the thesis](#{anchor(CONTRADICTIONS)}). The others may have "
+        "other reasons: another text, another size, other settings, a rounded number, or chance. "
         f"{qualifications} [{'qualifies' if qualifications == 1 else 'qualify'} its results]"
         f"(#{anchor(QUALIFICATIONS)})."
     )

@@ -108,7 +108,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if interval is not None:
             note += (
                 "; Welch's interval; shown if the change has the paper's sign and is significant with Holm's "
-                f"correction for the {len(chances)} changes that have {FEWEST_TO_COMPARE} trainings"
+                f"correction for the changes with {FEWEST_TO_COMPARE} trainings ({len(chances)})"
             )
         verdicts.append(
             Verdict(
