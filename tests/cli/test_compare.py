@@ -93,6 +93,16 @@ def test_systems_are_named_by_the_part_where_their_paths_differ(invoke, files, m
     assert "Sentences by chrF2: both higher in 0, control in 0, equal in 2." in result.stdout
 
 
+@pytest.mark.parametrize(("measure", "worst"), [("chrf", "Two dogs play in"), ("bleu", "The cats sleeps on mats.")])
+def test_sentences_are_chosen_by_the_measure(invoke, files, measure, worst):
+    """The first translation shares more characters with its reference. The second one shares four words in a row."""
+    (files / "close").write_text("The cats sleeps on mats.\nTwo dogs play in xylophone quizzes, brr!\n")
+    options = ("--reference", files / "reference", "--table", "worst", "--count", 1, "--bootstrap", 0)
+    result = invoke(compare, files / "close", *options, "--by", measure)
+    [row] = [line for line in result.stdout.split("\n") if line.startswith(("| 1 |", "| 2 |"))]
+    assert worst in row
+
+
 @pytest.mark.parametrize("name", ["reference", "table"])
 def test_file_named_like_a_column_does_not_replace_that_column(invoke, files, name):
     (files / "other").mkdir()

@@ -10,6 +10,7 @@ import sys
 import click
 import numpy as np
 import pytest
+import yaml
 
 from bytenet.cli.common.unknown_characters import UnknownCharacters
 from bytenet.cli.translate import translate
@@ -295,6 +296,18 @@ def test_unknown_characters_are_replaced_by_those_they_attend_to(attentive_run_f
     result = invoke(translate, run.path, *options, stdin="☃☃☃\n".encode())
     assert result.stdout_bytes.decode() == "snowman" * 4 + "\n"
     assert "does not know" not in result.stderr
+
+
+def test_option_turns_off_the_replacement_of_the_run(attentive_run_folder, invoke, tmp_path):
+    run = RunFolder(shutil.copytree(attentive_run_folder.path, tmp_path / "run"))
+    settings = yaml.safe_load(run.config_path.read_text(encoding="utf-8"))
+    settings["decoding"]["replace_unknown"] = True
+    run.config_path.write_text(yaml.safe_dump(settings), encoding="utf-8")
+    replacing, copying = (
+        invoke(translate, run.path, *options, stdin="☃\n".encode()) for options in ((), ("--no-replace-unknown",))
+    )
+    assert "does not know" not in replacing.stderr
+    assert "does not know" in copying.stderr
 
 
 @pytest.mark.parametrize(

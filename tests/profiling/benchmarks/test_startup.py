@@ -104,17 +104,19 @@ def test_run_uses_only_its_own_cache(monkeypatch, tmp_path, way):
     assert folder is None if way == "no XLA" else folder.is_relative_to(tmp_path / "own")
 
 
-def test_command_prints_a_table_or_json(starts):
+def test_command_prints_a_table(starts):
     result = CliRunner().invoke(benchmark, ["startup", "digits", "--repeats", "2"], catch_exceptions=False)
     lines = result.stdout.strip().split("\n")
     assert [line.split("  ")[0] for line in lines[1:]] == list(WAYS)
     assert lines[1].split("  ")[-1] == "3.5 (2.0 to 5.0)"
     assert lines[0].startswith("way")
     assert lines[0].endswith("compiling and first step")
-    result = CliRunner().invoke(
-        benchmark, ["startup", "digits", "--no-xla", "--warm-cache", "--json"], catch_exceptions=False
-    )
-    assert [cost["way"] for cost in json.loads(result.stdout)] == ["no XLA", "XLA, warm cache"]
+
+
+@pytest.mark.parametrize(("options", "ways"), [(("--no-xla", "--warm-cache"), (0, 2)), (("--empty-cache",), (1,))])
+def test_options_choose_the_ways(starts, options, ways):
+    result = CliRunner().invoke(benchmark, ["startup", "digits", *options, "--json"], catch_exceptions=False)
+    assert [cost["way"] for cost in json.loads(result.stdout)] == [WAYS[way] for way in ways]
 
 
 @pytest.mark.parametrize(
