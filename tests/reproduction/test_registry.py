@@ -18,10 +18,10 @@ THESIS = [
     "fig-3.6.2", "fig-d.1.1", "fig-d.1.2", "fig-d.2.1", "fig-d.2.2", "fig-d.2.3", "fig-d.3.1", "fig-d.3.2",
 ]  # fmt: skip
 OWN = [
-    "attention-baseline", "convs2s-ablations", "digits-tuning", "family-contest", "family-contest-tuning",
-    "family-decoding", "family-learning", "family-training", "monolingual-captions", "monolingual-captions-tuning",
-    "quality-factors", "selu-language", "semi-supervised-settings", "source-attention", "source-attention-decoding",
-    "source-attention-offsets", "source-attention-training",
+    "attention-baseline", "convs2s-ablations", "digits-by-place", "digits-tuning", "family-contest",
+    "family-contest-tuning", "family-decoding", "family-learning", "family-training", "monolingual-captions",
+    "monolingual-captions-tuning", "quality-factors", "selu-language", "semi-supervised-settings",
+    "source-attention", "source-attention-decoding", "source-attention-offsets", "source-attention-training",
 ]  # fmt: skip
 EXPERIMENTS = all_experiments()
 

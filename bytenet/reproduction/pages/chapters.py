@@ -22,7 +22,7 @@ class Chapter:
 CHAPTERS = (
     Chapter("Chapter 2: theory", "chapter-2.md", r"(fig|tab)-2\..*"),
     Chapter("Section 3.1: data", "section-3.1.md", r"(fig|tab)-3\.1\..*"),
-    Chapter("Section 3.3: ByteNet", "section-3.3.md", r"(fig|tab)-3\.3\..*"),
+    Chapter("Section 3.3: ByteNet", "section-3.3.md", r"(fig|tab)-3\.3\..*|digits-by-place"),
     Chapter("Section 3.4: Simplified ByteNet", "section-3.4.md", r"(fig|tab)-3\.4\..*"),
     Chapter("Section 3.5: SELU ByteNet", "section-3.5.md", r"(fig|tab)-3\.5\..*"),
     Chapter("Section 3.6: semi-supervised ByteNet", "section-3.6.md", r"(fig|tab)-3\.6\..*|attention-baseline"),
