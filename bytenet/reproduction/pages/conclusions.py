@@ -139,7 +139,7 @@ def conclusions_summary(judgements: Sequence[Judgement]) -> str:
     parts = [
         f"We judged {len(judgements)} conclusions of the thesis: {counts}. The reasons are in the table below. A "
         "conclusion stands in part if our results show only a part of it, or show it only at a smaller size. It is "
-        "open if nothing that we could measure decides it."
+        "open if no measurement of ours decides it."
     ]
     for stands, title in (("yes", "These stand:"), ("in part", "These stand in part:"), ("no", "These do not stand:")):
         if claims[stands]:

@@ -86,6 +86,7 @@ _EXPLANATION = f"""- **Size** and **evidence** say what a number rests on.
     judged.
   - "trained, beyond the thesis": experiments that the thesis does not have.
   - "rescored": our metrics on the author's own translations. No model of ours is involved.
+  - "the author's data": the author's published numbers, with our statistics.
   - "counted": the corpus itself.
   - "computed": formulas, or layers without training.
   - "measured, other hardware": times on two CPU cores. The thesis had GPUs.

@@ -2,13 +2,17 @@
 
 import re
 import shutil
+from collections import defaultdict
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from pydantic import ValidationError
 
-from bytenet.reproduction.engine.results import ResultFiles, read_record
+from bytenet.evaluation.t_intervals import student_t
+from bytenet.reproduction.engine.results import ResultFiles, read_record, read_table
 from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
 from bytenet.reproduction.pages import conclusions
 from bytenet.reproduction.pages.conclusions import (
     NOT_JUDGED,
@@ -103,6 +107,40 @@ def test_conclusion_that_stands_in_part_must_say_which_part():
     with pytest.raises(ValidationError, match=r"which part of 'It learns\.' stands"):
         Conclusion(**values)
     assert Conclusion(**values | {"stands": "open"}).remark == ""
+
+
+def _because(words):
+    [text] = [conclusion.because for conclusion in read_conclusions() if words in conclusion.claim]
+    return text
+
+
+def _by_trial(rows, column, **where):
+    """The mean over the cells with text, of each trial."""
+    values = defaultdict(list)
+    for row in rows:
+        if row["unlabelled"] and all(row[name] == value for name, value in where.items()):
+            values[row["trial"]].append(row[column])
+    return {trial: fmean(own) for trial, own in values.items()}
+
+
+def test_numbers_of_the_authors_grid_follow_from_his_data():
+    author = thesis_rows()
+    seconds = {(row["labelled"], row["weight"], row["trial"], row["unlabelled"]): row["seconds"] for row in author}
+    ratios = [
+        {"unlabelled": 1024, "trial": key[2], "ratio": long / seconds[*key[:3], 512]}
+        for key, long in seconds.items() if key[3] == 1024
+    ]  # fmt: skip
+    by_trial = list(_by_trial(ratios, "ratio").values())
+    low, high = student_t(by_trial)
+    words = f"take {fmean(by_trial):.2f} times as long ({low:.2f} to {high:.2f}, over his".replace("(0.", "(.")
+    assert words in _because("does not depend on the number of unlabelled texts")
+    ours = read_table(ResultFiles(RESULTS, "fig-3.6.1", "cpu").data)
+    means = [
+        fmean(_by_trial(rows, "misclassification", **where).values())
+        for rows, where in ((ours, {"settings": "thesis"}), (author, {}))
+    ]
+    words = f"our means with text are {means[1] - means[0]:.3f} lower than the author's".replace(" 0.", " .")
+    assert words in _because("unlabelled text lowers the error somewhat")
 
 
 def test_conclusions_on_europarl_say_that_nothing_was_trained():

@@ -100,8 +100,8 @@ def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
         if split == "train":
             return [
                 statement(
-                    "share of training samples translated exactly", "primarily memorizing", right >= 0.5, right,
-                    source="result-bytenet.tex:104",
+                    "share of the six printed training samples translated exactly", "primarily memorizing",
+                    right >= 0.5, right, source="result-bytenet.tex:104",
                 )
             ]  # fmt: skip
         why = "a value of one training" if scale == "thesis" else "a value of one smaller training"

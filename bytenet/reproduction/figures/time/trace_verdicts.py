@@ -1,7 +1,7 @@
 """Verdicts on profiles."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bytenet.profiling.traces.breakdown import DeviceTime
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
@@ -48,6 +48,20 @@ def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTi
             quantity=f"time of {part} divided by time of {other}", printed=printed,
             measured=seconds[part] / seconds[other],
             source="result-selu-bytenet.tex:75", note="no number is given",
+        )  # fmt: skip
+
+    return judge
+
+
+def share_of_parts(parts: Sequence[str], printed: str, source: str) -> Callable[[list[DeviceTime]], Verdict]:
+    """Measures the share of the time that some parts of the blocks take. `printed` is the thesis's statement on it."""
+
+    def judge(devices: list[DeviceTime]) -> Verdict:
+        seconds = _seconds(devices, "part")
+        return Verdict(
+            quantity=f"share of the busy time in {', '.join(parts)}", printed=printed,
+            measured=sum(seconds[part] for part in parts) / sum(seconds.values()), source=source,
+            note="without communication; no number is given",
         )  # fmt: skip
 
     return judge

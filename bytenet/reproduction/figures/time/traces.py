@@ -23,7 +23,7 @@ from bytenet.reproduction.figures.time.trace_tables import (
     timeline_of,
     timeline_table,
 )
-from bytenet.reproduction.figures.time.trace_verdicts import backward_share, cost_of_part, largest_part
+from bytenet.reproduction.figures.time.trace_verdicts import backward_share, cost_of_part, largest_part, share_of_parts
 
 _DIFFERS: dict[Scale, tuple[str, ...]] = {
     "smoke": (
@@ -124,6 +124,11 @@ EXPERIMENTS = (
         _FOUR, "fig-3.3.6", "Grouped profile of ByteNet, in the thesis on 4 GPUs",
         "The same operations summed by pass, half of the model and part of a block: .33 s a GPU, .23 s of it backward.",
         backward_share(_BACKWARD_SHARES[4]),
+        share_of_parts(
+            ("pre-normalization", "conv-dilated", "reduce-dim"),
+            "most of the time without waiting: these layers contain normalisation and activation",
+            "result-bytenet.tex:225",
+        ),
     ),
     _grouped(
         _SIMPLIFIED, "fig-3.4.3", "Grouped profile of the Simplified ByteNet, in the thesis on 4 GPUs",

@@ -18,7 +18,7 @@ from bytenet.reproduction.figures.time.trace_tables import (
     timeline_of,
     timeline_table,
 )
-from bytenet.reproduction.figures.time.trace_verdicts import backward_share, largest_part
+from bytenet.reproduction.figures.time.trace_verdicts import backward_share, largest_part, share_of_parts
 from bytenet.reproduction.registry import find_experiment
 
 SHOWN = Timeline(
@@ -138,6 +138,19 @@ def test_largest_part_is_chosen_among_the_parts_of_blocks():
     assert (verdict.measured, verdict.outcome) == ("conv-dilated", "shown")
     assert "conv-dilated 0.25, pre-normalization 0.13" in verdict.note
     assert largest_part("pre-normalization", "three quarters")(result.devices).outcome == "not shown"
+
+
+def test_share_of_parts_excludes_communication():
+    result = breakdown_of(
+        a={
+            ("forward", "encoder", "other", "loss"): 0.1,
+            ("forward", "decoder", "conv-dilated", "convolution"): 0.2,
+            ("backward", "encoder", "reduce-dim", "dense"): 0.1,
+            ("backward", "encoder", "reduce-dim", "communication"): 0.3,
+        }
+    )
+    verdict = share_of_parts(("conv-dilated", "reduce-dim"), "most", "file.tex:1")(result.devices)
+    assert (verdict.measured, verdict.outcome) == (pytest.approx(0.75), "no claim")
 
 
 @pytest.mark.parametrize(
