@@ -25,13 +25,14 @@ Evidence = Literal[
     "trained, smaller",
     "trained, beyond the thesis",
     "rescored",
+    "the author's data",
     "counted",
     "computed",
     "measured, other hardware",
     "not possible here",
 ]
-"""The kinds of evidence. "rescored": the author's own translations; "counted": the corpus itself; "computed": formulas
-and layers without training."""
+"""The kinds of evidence. "rescored": the author's own translations; "the author's data": numbers that he published;
+"counted": the corpus itself; "computed": formulas and layers without training."""
 FEWEST_FOR_SPREAD = 5
 """With fewer trainings it is too uncertain where one more training could lie."""
 
