@@ -19,6 +19,7 @@ from bytenet.reproduction.figures.news.europarl_runs import (
     beside_bytenet,
     bytenet_runs,
 )
+from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import (
@@ -30,7 +31,6 @@ from bytenet.reproduction.figures.shared.curves import (
     worst_spikes,
 )
 from bytenet.reproduction.figures.shared.thesis_curves import EUROPARL
-from bytenet.reproduction.figures.shared.widths import judged_by_width
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 _MEASURES = ("bleu", "sentence_cross_entropy")

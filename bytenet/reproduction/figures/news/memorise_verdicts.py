@@ -13,9 +13,9 @@ from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
 from bytenet.reproduction.figures.news.memorise_runs import fewer_steps
+from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.figures.shared.curves import first_values, series, settled
 from bytenet.reproduction.figures.shared.thesis_curves import MEMORISED, published_value
-from bytenet.reproduction.figures.shared.widths import judged_by_width
 
 CROSS_ENTROPY, BLEU = "sentence_cross_entropy", "bleu"
 

@@ -6,8 +6,8 @@ from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
+from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
-from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 ATTENTION = "attention-baseline"

@@ -12,9 +12,9 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, paired_differences
 from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores_on
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
 from bytenet.reproduction.figures.shared.cells import text_in
-from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores_on
 from bytenet.reproduction.figures.shared.plots import new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
 

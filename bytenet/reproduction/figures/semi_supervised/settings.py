@@ -10,6 +10,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Sca
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences
 from bytenet.reproduction.engine.verdict import Verdict, comparison
+from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     TRIALS,
     Cell,
@@ -19,7 +20,6 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     thesis_rows,
 )
 from bytenet.reproduction.figures.shared.cells import integer_in, text_in, texts_in
-from bytenet.reproduction.figures.shared.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.shared.plots import SMALL, handles_of, legend_below, new_figure, save
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bytenet.reproduction import Verdict
-from bytenet.reproduction.figures.shared.widths import judged_by_width
+from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.registry import find_experiment
 
 SHOWN = Verdict(quantity="a", printed="b", measured=1.0, outcome="shown", note="so")
