@@ -24,7 +24,7 @@ from bytenet.reproduction.figures.captions.runs import (
     training_of,
     validation_of,
 )
-from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import (
     SCORES,
@@ -65,7 +65,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                 Verdict(
                     quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
                     interval=student_t(values), seeds=len(values),
-                    note=f"{bootstrap_note(_rows_of(table, way), key)}; validation, greedy: {validation:.2f}; "
+                    note=f"{bootstrap_note(rows_where(table, way=way), key)}; validation, greedy: {validation:.2f}; "
                     f"length ratio {length:.2f}; {minutes:.0f} min"
                     + "".join(f"; {note}" for note in _kept(table, way)),
                 )
@@ -82,10 +82,6 @@ def _kept(table: Table, way: str) -> list[str]:
     """A note if some trainings kept their starting weights; otherwise an empty list."""
     starts = list(by_trial(table, "best_step", way=way).values()).count(0)
     return [f"starting weights kept in {starts}, because no later epoch was better"] if starts else []
-
-
-def _rows_of(table: Table, way: str) -> Table:
-    return [row for row in table if row["way"] == way]
 
 
 def _gains(table: Table, way: str, against: str) -> list[Verdict]:
@@ -109,7 +105,7 @@ def _gains(table: Table, way: str, against: str) -> list[Verdict]:
                 notes += ["it is worse: the whole interval is below 0"] * (interval[1] < 0)
         notes += _kept(table, way)
         if against == CONTROL:
-            notes.append(bootstrap_note(_rows_of(table, way), f"{key}_gain"))
+            notes.append(bootstrap_note(rows_where(table, way=way), f"{key}_gain"))
         elif against == PAIRS:
             notes.append("the pairs alone, not trained further")
         verdicts.append(
@@ -128,7 +124,7 @@ def _plot(table: Table, path: Path) -> None:
     all_axes = figure.subplots(1, 2, sharey=True)
     for axes, (key, name) in zip(all_axes, SCORES.items(), strict=True):
         for place, way in enumerate(ways):
-            _draw_way(axes, _rows_of(table, way), key, place)
+            _draw_way(axes, rows_where(table, way=way), key, place)
         axes.set_xlabel(f"{name} on the test set, 0 to 100")
         axes.grid(alpha=0.3)
     all_axes[0].set_yticks(range(len(ways)), [fill(way, 26) for way in ways])

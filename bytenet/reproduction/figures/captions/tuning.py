@@ -13,7 +13,7 @@ from bytenet.reproduction.figures.captions.runs import (
     training_of,
     validation_of,
 )
-from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
 from bytenet.reproduction.figures.shared.tried_settings import best_of_tries
 
@@ -55,7 +55,7 @@ def _plot_tries(table: Table, path: Path) -> None:
     figure = new_figure(1 + 0.3 * len(table) + 0.25 * len(ways))
     all_axes = figure.subplots(len(ways), sharex=True, squeeze=False)[:, 0]
     for axes, way in zip(all_axes, ways, strict=True):
-        rows = [row for row in table if row["way"] == way]
+        rows = rows_where(table, way=way)
         axes.plot([row["val_chrf"] for row in rows], range(len(rows)), "o", color="C0")
         axes.set_yticks(range(len(rows)), [_words(_choice(row)) for row in rows])
         axes.set(ylim=(len(rows) - 0.5, -0.5))

@@ -9,7 +9,7 @@ from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.quality import label, run_of
 from bytenet.reproduction.figures.contest.source_attention import MINUTES, SEEDS
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
-from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _SYSTEMS = tuple(system for system, kind in ATTENTIONS.items() if kind.settings)
@@ -67,7 +67,7 @@ def _profiles(row: Row) -> dict[str, np.ndarray]:
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
     for system in texts_in(table, "system"):
-        for row in (row for row in table if row["system"] == system):
+        for row in rows_where(table, system=system):
             profiles = _profiles(row)
             near = {
                 layer: float(weights[_FARTHEST - _NEAR : _FARTHEST + _NEAR + 1].sum())
@@ -92,7 +92,7 @@ def _plot(table: Table, path: Path) -> None:
     figure = new_figure(3.4)
     offsets = np.arange(-_FARTHEST, _FARTHEST + 1)
     for axes, system in zip(figure.subplots(1, len(systems), sharey=True, squeeze=False)[0], systems, strict=True):
-        for row in (row for row in table if row["system"] == system):
+        for row in rows_where(table, system=system):
             for number, (layer, weights) in enumerate(_profiles(row).items()):
                 axes.plot(offsets, weights, color=f"C{number}", label=layer.replace("_", " "), alpha=0.7)
         axes.set(xlabel="source symbol minus target symbol")

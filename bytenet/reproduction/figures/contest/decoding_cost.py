@@ -6,7 +6,7 @@ from pathlib import Path
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, System
-from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _LENGTHS: dict[Scale, tuple[int, ...]] = {
@@ -46,7 +46,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
     comparisons_of_all = []
     for system in texts_in(table, "system"):
         costs = {
-            round(number_in(row, "length")): number_in(row, "milliseconds") for row in table if row["system"] == system
+            round(number_in(row, "length")): number_in(row, "milliseconds") for row in rows_where(table, system=system)
         }
         least, *_, longest = sorted(costs)
         note = "; ".join(f"{length}: {milliseconds:.2f} ms" for length, milliseconds in costs.items())
@@ -78,7 +78,7 @@ def plot(table: Table, path: Path) -> None:
     figure = new_figure(4.0, width=6.0)
     axes = figure.subplots()
     for system in texts_in(table, "system"):
-        rows = [row for row in table if row["system"] == system]
+        rows = rows_where(table, system=system)
         lengths, medians = ([row[key] for row in rows] for key in ("length", "milliseconds"))
         [line] = axes.plot(lengths, medians, "o-", label=system)
         axes.fill_between(

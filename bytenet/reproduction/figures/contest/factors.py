@@ -18,7 +18,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, VALIDATION, validation_of
-from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.corpus_files import as_split
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.training_length import SMOKE_CORPUS, length_settings
@@ -139,7 +139,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """The scores of the preset, and the gain of each change."""
     verdicts, changed = [], _with_gains(table)
     for name in texts_in(table, "change"):
-        rows = [row for row in table if row["change"] == name]
+        rows = rows_where(table, change=name)
         means = {
             column: fmean(by_trial(rows, column).values())
             for column in ("length_ratio", "minutes", "best_step", "steps", "val_loss")
@@ -168,7 +168,7 @@ def _with_gains(table: Table) -> Table:
     Joined rows have gains, too. Their preset was translated on another machine, so these gains have no bootstrap
     intervals.
     """
-    preset = {int(row["trial"]): row for row in table if row["change"] == PRESET}
+    preset = {int(row["trial"]): row for row in rows_where(table, change=PRESET)}
     return [
         row | {f"{key}_gain": number_in(row, key) - number_in(preset[row["trial"]], key) for key in SCORES}
         for row in table
@@ -185,7 +185,7 @@ def _plot(table: Table, path: Path) -> None:
     for axes, (key, score) in zip(all_axes, SCORES.items(), strict=True):
         axes.axvline(0, color="black", linewidth=0.8)
         for place, name in enumerate(names):
-            draw_trainings(axes, [row for row in changed if row["change"] == name], f"{key}_gain", place)
+            draw_trainings(axes, rows_where(changed, change=name), f"{key}_gain", place)
         axes.set_xlabel(f"gain of {score} on the validation set")
         axes.grid(alpha=0.3)
     all_axes[0].set_yticks(range(len(names)), names)

@@ -8,7 +8,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.statistics import RATE, by_trial, clip
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, validation_of
-from bytenet.reproduction.figures.shared.cells import texts_in
+from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
@@ -81,7 +81,7 @@ def _measure(work: Work) -> Table:
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
     for task in texts_in(table, "task"):
-        for system in texts_in([row for row in table if row["task"] == task], "system"):
+        for system in texts_in(rows_where(table, task=task), "system"):
             where = {"task": task, "system": system}
             values = list(by_trial(table, "exact", **where).values())
             note = f"{fmean(by_trial(table, 'minutes', **where).values()):.1f} min"
@@ -101,7 +101,7 @@ def _plot(table: Table, path: Path) -> None:
     tasks = texts_in(table, "task")
     figure = new_figure(3.2)
     for axes, task in zip(figure.subplots(1, len(tasks), squeeze=False)[0], tasks, strict=True):
-        rows = [row for row in table if row["task"] == task]
+        rows = rows_where(table, task=task)
         systems = texts_in(rows, "system")
         axes.plot([row["exact"] for row in rows], [systems.index(str(row["system"])) for row in rows], "o", alpha=0.6)
         axes.set_yticks(range(len(systems)), systems)

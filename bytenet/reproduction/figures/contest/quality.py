@@ -17,7 +17,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, training_of, validation_of
-from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.shared.translation_scores import SCORES, bootstrap_note, score_columns
 from bytenet.reproduction.figures.shared.validation_scores import SELECTED_BY
@@ -79,7 +79,7 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
     """BLEU and chrF of each system, with what they cost."""
     scores = []
     for system in texts_in(table, "system"):
-        rows = [row for row in table if row["system"] == system]
+        rows = rows_where(table, system=system)
         mean = {key: fmean(number_in(row, key) for row in rows) for key in _MEANS}
         for key, name in SCORES.items():
             values = list(by_trial(table, key, system=system).values())

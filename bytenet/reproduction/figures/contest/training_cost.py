@@ -6,7 +6,7 @@ from pathlib import Path
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, System
-from bytenet.reproduction.figures.shared.cells import number_in, text_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 
 _LENGTHS: dict[Scale, tuple[int, ...]] = {"smoke": (10,), "cpu": (64, 160), "thesis": (64, 160)}
@@ -82,7 +82,7 @@ def plot(table: Table, path: Path) -> None:
     panels = {"characters_a_second": "target characters per second", "training_megabytes": "MB for training"}
     for axes, (column, label) in zip(figure.subplots(1, 2, sharey=True), panels.items(), strict=True):
         for number, length in enumerate(lengths):
-            rows = [row for row in table if row["length"] == length]
+            rows = rows_where(table, length=length)
             height = 0.8 / len(lengths)
             places = [
                 systems.index(text_in(row, "system")) + (number - (len(lengths) - 1) / 2) * height for row in rows

@@ -9,6 +9,7 @@ import numpy as np
 
 from bytenet.reproduction.engine.experiment import Table
 from bytenet.reproduction.figures.network.formulas import DIMS, FORMULAS, ratio_text
+from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.plots import SMALL, new_figure, save, shown_name
 
 _COLOURS = {"convolution": "C0", "batch": "C2", "layer": "C1"}
@@ -18,7 +19,7 @@ def plot_blocks(table: Table, path: Path) -> None:
     kinds = [(variant, part) for part in ("encoder block", "decoder block") for variant in DIMS]
     figure = new_figure(7)
     for axes, (variant, part) in zip(figure.subplots(1, len(kinds)), kinds, strict=True):
-        rows = [row for row in table if row["model"] == variant and row["part"] == part]
+        rows = rows_where(table, model=variant, part=part)
         axes.set_title(f"{shown_name(variant)},\n{part}", fontsize="medium")
         axes.set(xlim=(-1.02, 1.3), ylim=(-1.5, 7.4))
         axes.axis("off")

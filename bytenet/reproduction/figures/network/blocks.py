@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bytenet.layers import ResidualBlock
 from bytenet.reproduction.figures.network.block_plots import plot_blocks
 from bytenet.reproduction.figures.network.formulas import DIMS, NUM_BLOCKS
+from bytenet.reproduction.figures.shared.cells import rows_where
 
 _NETWORKS = (  # variant, width, number of ids; first on digits, then on Europarl
     ("bytenet", 20, 28),
@@ -83,9 +84,7 @@ def _called_layers(block: "ResidualBlock") -> list[dict[str, Any]]:
 def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     def weights(variant: str, dim: int, part: str, column: str = "kernel_weights") -> int:
         return sum(
-            int(row[column])
-            for row in table
-            if row["model"] == variant and row["dim"] == dim and str(row["part"]).startswith(part)
+            int(row[column]) for row in rows_where(table, model=variant, dim=dim) if str(row["part"]).startswith(part)
         )
 
     def blocks(variant: str, dim: int) -> int:
@@ -93,13 +92,13 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
 
     def unmasked(variant: str, dim: int) -> float:
         """The number from `blocks` if the decoder's convolutions were as wide as the encoder's."""
-        rows = [row for row in table if row["model"] == variant and row["layer"] == "conv_dilated"]
+        rows = rows_where(table, model=variant, layer="conv_dilated")
         encoder, decoder = sorted(rows, key=lambda row: row["part"], reverse=True)
         more = int(decoder["kernel_weights"]) * (int(encoder["taps"]) / int(decoder["taps"]) - 1)
         return blocks(variant, dim) + NUM_BLOCKS * more
 
     def layers(variant: str) -> int:
-        return sum(row["model"] == variant and row["part"] == "encoder block" for row in table)
+        return len(rows_where(table, model=variant, part="encoder block"))
 
     dim, taps = 400, 5
     ratio = blocks("simplified", 200) / blocks("bytenet", 400)

@@ -1,6 +1,7 @@
 """The thesis's formulas for the number of weights of a block."""
 
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.figures.shared.cells import rows_where
 
 DIMS = {"bytenet": 400, "simplified": 200}
 NUM_BLOCKS = 15
@@ -27,8 +28,8 @@ def ratio_text(table: Table) -> str:
     sums = {
         variant: sum(
             int(row["kernel_weights"])
-            for row in table
-            if (row["model"], row["dim"]) == (variant, dim) and str(row["part"]).startswith(("encoder,", "decoder,"))
+            for row in rows_where(table, model=variant, dim=dim)
+            if str(row["part"]).startswith(("encoder,", "decoder,"))
         )
         for variant, dim in DIMS.items()
     }

@@ -14,6 +14,7 @@ from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
 from bytenet.reproduction.figures.news.memorise_runs import fewer_steps
 from bytenet.reproduction.figures.news.widths import judged_by_width
+from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.curves import first_values, series, settled
 from bytenet.reproduction.figures.shared.thesis_curves import MEMORISED, published_value
 
@@ -153,8 +154,8 @@ def _epochs(values: Sequence[float]) -> str:
 
 def about_bytenet(verdict: Verdict, table: Table, beside: Mapping[str, Table]) -> Verdict:
     """The verdict with a note if this data has another training of ByteNet than figure 3.3.2."""
-    other = [row for row in beside.get(BYTENET_FIGURE, ()) if row["seed"] == 1]
-    own = [row for row in table if row["run"] == "bytenet" and row["seed"] == 1]
+    other = rows_where(beside.get(BYTENET_FIGURE, ()), seed=1)
+    own = rows_where(table, run="bytenet", seed=1)
     if not other or own == other:
         return verdict
     words = "this is another training of ByteNet than figure 3.3.2's"

@@ -12,7 +12,7 @@ from bytenet.csv_log import read_csv_log
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.shared.cells import number_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words
 from bytenet.reproduction.figures.shared.curves import WATCHED, series, steps_per_epoch, worst_spikes
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -109,7 +109,7 @@ def _relative_time(scale: Scale) -> float:
 
 
 def _at_epochs(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    return series([row for row in table if row["kind"] == "epoch"], run, column)
+    return series(rows_where(table, kind="epoch"), run, column)
 
 
 def _ends(table: Table, run: str, column: str) -> list[float]:
@@ -120,7 +120,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     selu = [label for label in LADDER if label.startswith("SELU")]
     losses = {label: _ends(table, label, "loss") for label in LADDER}
     means = {label: fmean(values) for label, values in losses.items()}
-    batches = [row for row in table if row["kind"] == "batch"]
+    batches = rows_where(table, kind="batch")
     verdicts = []
     for label in selu:
         spikes = worst_spikes(batches, label, "loss")
@@ -149,7 +149,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             "too favourable to SELU",
         )
     )  # fmt: skip
-    time = next(number_in(row, "relative_time") for row in table if row["run"] == best)
+    time = number_in(rows_where(table, run=best)[0], "relative_time")
     same_time = [
         float(np.interp(epochs[-1] * time, epochs, values))
         for epochs, values in _at_epochs(table, _BEST_BYTENET, "loss").values()
@@ -172,7 +172,7 @@ def _plot(table: Table, path: Path) -> None:
     figure = new_figure(5.4)
     training, validation = all_axes = figure.subplots(1, 2, sharey=True)
     for axes, kind in ((training, "batch"), (validation, "epoch")):
-        rows = [row for row in table if row["kind"] == kind]
+        rows = rows_where(table, kind=kind)
         for number, label in enumerate(LADDER):
             for epochs, values in series(rows, label, "loss").values():
                 axes.plot(

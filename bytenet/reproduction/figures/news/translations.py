@@ -11,7 +11,7 @@ from bytenet.errors import MissingFileError
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
-from bytenet.reproduction.figures.shared.cells import number_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where
 from bytenet.reproduction.figures.shared.corpus_files import number_words
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _verdicts(model: Model, printed: dict[str, float], table: Table, scale: Scal
             note="the author published this many outputs; see table 3.1.1", evidence="counted",
         ),
     ]  # fmt: skip
-    rows = {row["source"]: row for row in table if row["chosen"] == "printed"}
+    rows = {row["source"]: row for row in rows_where(table, chosen="printed")}
     for start, value in printed.items():
         row = next((row for source, row in rows.items() if str(source).startswith(start)), None)
         if row is not None:

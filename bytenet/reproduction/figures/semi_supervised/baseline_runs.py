@@ -8,6 +8,7 @@ from bytenet.reproduction.engine.experiment import Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
 from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.semi_supervised.grid_runs import thesis_rows
+from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 ATTENTION = "attention-baseline"
@@ -121,4 +122,4 @@ def attention_values(table: Table, form: str, num_pairs: int, column: str = "mis
 
 def supervised_bytenet(num_pairs: int) -> list[float]:
     """The thesis's misclassification rates of ByteNet without unlabelled text: five trials of each of three weights."""
-    return [row["misclassification"] for row in thesis_rows() if (row["labelled"], row["unlabelled"]) == (num_pairs, 0)]
+    return [row["misclassification"] for row in rows_where(thesis_rows(), labelled=num_pairs, unlabelled=0)]

@@ -29,11 +29,11 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     grid_labels,
     grid_runs,
     measure_grid,
-    rows_of,
     short_number,
     thesis_rows,
     values_by_trial,
 )
+from bytenet.reproduction.figures.shared.cells import rows_where
 
 _ERRORS = {
     "misclassification": "val_misclassification",
@@ -49,7 +49,7 @@ def _measure_errors(work: Work) -> Table:
 def _error_verdicts(table: Table, scale: Scale, beside: dict[str, Table]) -> list[Verdict]:
     verdicts = []
     for settings, words in SETTINGS.items():
-        rows = rows_of(table, settings)
+        rows = rows_where(table, settings=settings)
         reproduces = settings == "thesis"
         for sizes in (UNLABELLED[1:], UNLABELLED[:1]):
             compared = [

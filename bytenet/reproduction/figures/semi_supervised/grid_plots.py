@@ -15,11 +15,10 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     WEIGHTS,
     Cell,
     Rows,
-    rows_of,
     thesis_rows,
     values_by_trial,
 )
-from bytenet.reproduction.figures.shared.cells import texts_in
+from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import SMALL, handles_of, legend_below, new_figure, save, shown_name
 
 
@@ -31,7 +30,7 @@ def plot_errors(table: Table, path: Path, beside: dict[str, Table]) -> None:
             for number, weight in enumerate(WEIGHTS):
                 sides: tuple[tuple[Rows, str, float, dict[str, Any]], ...] = (
                     (thesis_rows(), "thesis", -0.06, {"mfc": "white", "ls": ":", "alpha": 0.75}),
-                    (rows_of(table, settings), "here", 0.06, {"ls": "-"}),
+                    (rows_where(table, settings=settings), "here", 0.06, {"ls": "-"}),
                 )
                 for rows, whose, place, style in sides:
                     values = [list(values_by_trial(rows, Cell(labelled, size, weight)).values()) for size in UNLABELLED]
@@ -53,7 +52,7 @@ def plot_times(table: Table, path: Path) -> None:
     (line,) = grid = figure.subplots(1, len(LABELLED), sharex=True, sharey=True, squeeze=False)
     drawn: dict[str, Rows] = {"thesis, two GPUs": thesis_rows()}
     for name in SETTINGS:
-        trained = rows_of(table, name)
+        trained = rows_where(table, settings=name)
         drawn[f"{shown_name(name)}, {' and '.join(texts_in(trained, 'processor'))}"] = trained
     for axes, labelled in zip(line, LABELLED, strict=True):
         for number, (label, rows) in enumerate(drawn.items()):

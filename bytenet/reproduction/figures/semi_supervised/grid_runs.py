@@ -182,10 +182,6 @@ def values_by_trial(rows: Rows, cell: Cell, column: str = "misclassification") -
     return by_trial(rows, column, **cell._asdict())
 
 
-def rows_of(table: Table, settings: str) -> Table:
-    return [row for row in table if row["settings"] == settings]
-
-
 def cell_of(row: Mapping[str, float | int | str]) -> Cell:
     """The cell that a row belongs to."""
     return Cell(integer_in(row, "labelled"), integer_in(row, "unlabelled"), number_in(row, "weight"))

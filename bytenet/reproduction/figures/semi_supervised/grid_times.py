@@ -21,12 +21,11 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     grid_labels,
     grid_runs,
     measure_grid,
-    rows_of,
     seconds_of_steps,
     thesis_rows,
     values_by_trial,
 )
-from bytenet.reproduction.figures.shared.cells import integer_in, number_in, texts_in
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in, rows_where, texts_in
 
 _TIMES = {
     **{name: name for name in ("seconds", "wall_seconds", "side_by_side")}, "steps": "step", "step_ms": "step_ms",
@@ -41,7 +40,7 @@ def _measure_times(work: Work) -> Table:
 def _time_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
     for settings, words in SETTINGS.items():
-        rows = rows_of(table, settings)
+        rows = rows_where(table, settings=settings)
         if rows:
             verdicts += [_hours(rows, words), *_cost_of_text(rows, words), *_cost_of_more_texts(rows, words)]
     return verdicts

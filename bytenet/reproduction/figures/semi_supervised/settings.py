@@ -19,7 +19,7 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     seconds_of_steps,
     thesis_rows,
 )
-from bytenet.reproduction.figures.shared.cells import integer_in, text_in, texts_in
+from bytenet.reproduction.figures.shared.cells import integer_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import SMALL, handles_of, legend_below, new_figure, save
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun
 
@@ -140,8 +140,7 @@ def _seconds_of_steps(table: Table, label: str) -> dict[tuple[int, str], float]:
     """Time of the steps by trial and processor. It includes the translators from which a training started."""
     own = {
         (integer_in(row, "trial"), text_in(row, "processor")): seconds_of_steps(row)
-        for row in table
-        if row["run"] == label
+        for row in rows_where(table, run=label)
     }
     if label not in VARIANTS or not VARIANTS[label].started:
         return own

@@ -1,12 +1,14 @@
 """Cells of result tables with a type: what a CSV file holds is a number or a text."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from bytenet.errors import InputError
 
 Cell = float | int | str
+_Row = TypeVar("_Row", bound=Mapping[str, Any])
 
 
 def number_in(row: Mapping[str, Cell], column: str) -> float:
@@ -50,6 +52,11 @@ def texts_in(rows: Iterable[Mapping[str, Cell]], column: str) -> list[str]:
     return list(dict.fromkeys(text_in(row, column) for row in rows))
 
 
+def rows_where(rows: Iterable[_Row], **where: Cell) -> list[_Row]:
+    """The rows that have the given values, by column."""
+    return [row for row in rows if all(row[column] == value for column, value in where.items())]
+
+
 def columns_of(rows: Sequence[Mapping[str, Cell]], **where: Cell) -> dict[str, np.ndarray]:
     """The columns of the rows that have the given values.
 
@@ -60,5 +67,5 @@ def columns_of(rows: Sequence[Mapping[str, Cell]], **where: Cell) -> dict[str, n
     Returns:
         By column, an array of shape `(rows,)`.
     """
-    chosen = [row for row in rows if all(row[column] == value for column, value in where.items())]
+    chosen = rows_where(rows, **where)
     return {column: np.array([row[column] for row in chosen]) for column in chosen[0]}

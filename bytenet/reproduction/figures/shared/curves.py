@@ -7,7 +7,7 @@ import numpy as np
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Row, Table, Work
-from bytenet.reproduction.figures.shared.cells import integer_in
+from bytenet.reproduction.figures.shared.cells import integer_in, rows_where
 from bytenet.reproduction.jobs.training_run import TrainingRun
 from bytenet.run_folder import RunFolder
 
@@ -49,8 +49,8 @@ def steps_per_epoch(folder: RunFolder) -> float:
 def series(table: Table, run: str, column: str) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Epochs and values of a column of a run, by seed."""
     curves = {}
-    for seed in sorted({integer_in(row, "seed") for row in table if row["run"] == run}):
-        rows = [row for row in table if row["run"] == run and row["seed"] == seed]
+    for seed in sorted({integer_in(row, "seed") for row in rows_where(table, run=run)}):
+        rows = rows_where(table, run=run, seed=seed)
         curves[seed] = (np.array([row["epoch"] for row in rows]), np.array([row[column] for row in rows], float))
     return curves
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from bytenet.reproduction.engine.experiment import Row, Table
 from bytenet.reproduction.engine.verdict import Verdict
-from bytenet.reproduction.figures.shared.cells import number_in, texts_in
+from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 
 _Choice = TypeVar("_Choice")
 
@@ -33,7 +33,7 @@ def best_of_tries(
     """
     verdicts = []
     for name in texts_in(table, column):
-        rows = [row for row in table if row[column] == name]
+        rows = rows_where(table, **{column: name})
         best = max(rows, key=lambda row: number_in(row, "val_chrf"))
         notes = [
             f"{words(choice_of(row))}: chrF {row['val_chrf']:.2f}, BLEU {row['val_bleu']:.2f}, {row['minutes']:.0f} min"

@@ -7,7 +7,7 @@ import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
-from bytenet.reproduction.figures.shared.cells import columns_of, text_in
+from bytenet.reproduction.figures.shared.cells import columns_of, rows_where, text_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
 from bytenet.reproduction.figures.theory.needs import COMPUTED
 
@@ -129,7 +129,7 @@ def _plot_densities(table: Table, path: Path) -> None:
     figure = new_figure(1.4 + 1.6 * len(inputs))
     grid = figure.subplots(len(inputs), 1, sharex=True, sharey=True)
     for axes, label in zip(grid, inputs, strict=True):
-        shown = dict.fromkeys(text_in(row, "variable") for row in table if row["input"] == label)
+        shown = dict.fromkeys(text_in(row, "variable") for row in rows_where(table, input=label))
         for colour, variable in enumerate(shown):
             columns = columns_of(table, input=label, variable=variable)
             superseded = variable == "sigmoid" and "normalised sigmoid" in shown

@@ -10,7 +10,7 @@ from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
-from bytenet.reproduction.figures.shared.cells import integer_in, text_in
+from bytenet.reproduction.figures.shared.cells import integer_in, rows_where, text_in
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}
 
@@ -21,9 +21,7 @@ THESIS_RATES: dict[str, list[float]] = thesis_numbers("speed")["rates"]
 
 def rates(table: Table, model: str, devices: int) -> np.ndarray:
     """Observations per second of each turn."""
-    return np.array(
-        [row["observations_a_second"] for row in table if (row["model"], row["devices"]) == (model, devices)]
-    )
+    return np.array([row["observations_a_second"] for row in rows_where(table, model=model, devices=devices)])
 
 
 def device_counts(table: Table) -> list[int]:

@@ -11,7 +11,7 @@ from bytenet.profiling.traces.grouping import LEVELS
 from bytenet.profiling.traces.intervals import union_seconds
 from bytenet.profiling.traces.plots import Span, Timeline
 from bytenet.reproduction.engine.experiment import Table
-from bytenet.reproduction.figures.shared.cells import integer_in, number_in, text_in, texts_in
+from bytenet.reproduction.figures.shared.cells import integer_in, number_in, rows_where, text_in, texts_in
 
 MOST_ROWS = 3000
 """Most rectangles in a raw picture; nobody could tell more of them apart."""
@@ -122,7 +122,7 @@ def devices_of(table: Table) -> list[DeviceTime]:
     """The devices from which `grouped_table` made the table, without their threads and operations."""
     devices = []
     for name in texts_in(table, "device"):
-        rows = [row for row in table if row["device"] == name]
+        rows = rows_where(table, device=name)
         busy = sum(number_in(row, "seconds") for row in rows)
         groups = [
             GroupTime(

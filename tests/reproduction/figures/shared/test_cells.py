@@ -3,7 +3,7 @@
 import pytest
 
 from bytenet.errors import InputError
-from bytenet.reproduction.figures.shared.cells import columns_of, integer_in, number_in, text_in, texts_in
+from bytenet.reproduction.figures.shared.cells import columns_of, integer_in, number_in, rows_where, text_in, texts_in
 
 ROW = {"loss": 0.5, "trial": 3, "epoch": 2.0, "run": "selu", "empty": ""}
 
@@ -24,8 +24,17 @@ def test_cell_of_wrong_type_gives_error_that_names_its_column(read, column):
         read(ROW, column)
 
 
+ROWS = [{"run": "selu", "x": 1, "y": 0.5}, {"run": "relu", "x": 1, "y": 2.5}, {"run": "selu", "x": 2, "y": 1.5}]
+
+
+def test_chosen_rows_have_all_given_values():
+    assert rows_where(ROWS, run="selu") == [ROWS[0], ROWS[2]]
+    assert rows_where(ROWS, run="selu", x=2) == [ROWS[2]]
+    assert rows_where(ROWS, run="relu", x=2) == []
+    assert rows_where(ROWS) == ROWS
+
+
 def test_columns_have_the_chosen_rows_only():
-    rows = [{"run": "selu", "x": 1, "y": 0.5}, {"run": "relu", "x": 1, "y": 2.5}, {"run": "selu", "x": 2, "y": 1.5}]
-    assert columns_of(rows, run="selu")["y"].tolist() == [0.5, 1.5]
-    assert columns_of(rows, run="relu", x=1)["y"].tolist() == [2.5]
-    assert columns_of(rows)["x"].tolist() == [1, 1, 2]
+    assert columns_of(ROWS, run="selu")["y"].tolist() == [0.5, 1.5]
+    assert columns_of(ROWS, run="relu", x=1)["y"].tolist() == [2.5]
+    assert columns_of(ROWS)["x"].tolist() == [1, 1, 2]
