@@ -160,6 +160,28 @@ def compare_exact(
     )  # fmt: skip
 
 
+def mean_of(
+    quantity: str,
+    values: Sequence[float],
+    printed: float | str = "not tried",
+    limits: Limits | None = None,
+    note: str = "",
+) -> Verdict:
+    """The mean of our trainings, without a judgement.
+
+    Args:
+        quantity: the quantity.
+        values: our values, one for each seed.
+        printed: the value or statement of the thesis.
+        limits: smallest and largest possible value. The interval ends there.
+        note: note of the verdict.
+    """
+    return Verdict(
+        quantity=quantity, printed=printed, measured=statistics.fmean(values), interval=clip(student_t(values), limits),
+        seeds=len(values), note=note,
+    )  # fmt: skip
+
+
 def statement(
     quantity: str,
     printed: str,

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from bytenet.evaluation.t_intervals import difference_of_means, student_t
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, holm
-from bytenet.reproduction.engine.verdict import Verdict, compare, compare_exact, comparison, difference, statement
+from bytenet.reproduction.engine.verdict import (
+    Verdict,
+    compare,
+    compare_exact,
+    comparison,
+    difference,
+    mean_of,
+    statement,
+)
 
 # Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
@@ -49,11 +57,18 @@ def test_compare_judges_printed_value_by_measured_values(printed, values, lower_
     assert verdict.interval == student_t(values)
 
 
+def test_mean_is_not_judged():
+    verdict = mean_of("error", _FIVE, printed=3, note="why")
+    assert (verdict.measured, verdict.interval, verdict.seeds) == (3, student_t(_FIVE), 5)
+    assert (verdict.printed, verdict.outcome, verdict.note) == (3, "no claim", "why")
+
+
 def test_intervals_are_clipped_to_the_limits_of_the_quantity():
     rates = [0.0, 0.0, 0.1, 0.0, 0.1]
     assert student_t(rates)[0] < 0
     assert compare("error", 0.5, rates, limits=RATE).interval[0] == 0
     assert statement("effect", "there", True, 0.04, rates, limits=RATE).interval[0] == 0
+    assert mean_of("error", rates, limits=RATE).interval[0] == 0
     assert clip((-0.5, 1.5), RATE) == (0, 1)
     assert clip((-0.5, 1.5), None) == (-0.5, 1.5)
     assert clip(None, RATE) is None

@@ -12,7 +12,7 @@ from typing import Any
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences
-from bytenet.reproduction.engine.verdict import Outcome, Verdict
+from bytenet.reproduction.engine.verdict import Outcome, Verdict, mean_of
 from bytenet.reproduction.figures.captions.runs import (
     BACK,
     BACK_ONCE,
@@ -62,9 +62,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             validation = fmean(by_trial(table, f"val_{key}", way=way).values())
             length = fmean(by_trial(table, "length_ratio", way=way).values())
             verdicts.append(
-                Verdict(
-                    quantity=f"{name}, {way}", printed="not tried", measured=fmean(values),
-                    interval=student_t(values), seeds=len(values),
+                mean_of(
+                    f"{name}, {way}", values,
                     note=f"{bootstrap_note(rows_where(table, way=way), key)}; validation, greedy: {validation:.2f}; "
                     f"length ratio {length:.2f}; {minutes:.0f} min"
                     + "".join(f"; {note}" for note in _kept(table, way)),

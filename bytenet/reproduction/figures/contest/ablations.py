@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, p_of_difference, student_t
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, p_of_difference
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial, holm
-from bytenet.reproduction.engine.verdict import Outcome, Verdict
+from bytenet.reproduction.engine.verdict import Outcome, Verdict, mean_of
 from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
@@ -93,12 +93,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         chrf = fmean(by_trial(table, "val_chrf", model=name).values())
         note = f"validation, greedy; chrF {chrf:.2f}"
         if name not in compared:
-            verdicts.append(
-                Verdict(
-                    quantity=f"BLEU, {name}", printed="", measured=fmean(values), interval=student_t(values),
-                    seeds=len(values), note=note,
-                )
-            )  # fmt: skip
+            verdicts.append(mean_of(f"BLEU, {name}", values, printed="", note=note))
             continue
         ablated, whole = _ABLATIONS[name].paper
         change, interval = fmean(values) - fmean(full), difference_of_means(values, full)

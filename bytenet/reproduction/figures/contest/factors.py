@@ -13,10 +13,9 @@ from statistics import fmean
 from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.datasets.selection import select_training_pairs
-from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.verdict import Verdict, mean_of
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, VALIDATION, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.corpus_files import as_split
@@ -150,10 +149,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             if not values:
                 continue
             verdicts.append(
-                Verdict(
-                    quantity=f"validation {score}, {name}" if name == PRESET else f"gain of {score}, {name}",
-                    printed="not tried", measured=fmean(values), interval=student_t(values),
-                    seeds=len(values),
+                mean_of(
+                    f"validation {score}, {name}" if name == PRESET else f"gain of {score}, {name}", values,
                     note=f"{bootstrap_note(rows, column)}; length ratio {means['length_ratio']:.2f}; the best model is "
                     f"that of step {means['best_step']:,.0f} of {means['steps']:,.0f}, with a loss of "
                     f"{means['val_loss']:.3f}; {means['minutes']:.0f} min",

@@ -3,10 +3,9 @@
 from pathlib import Path
 from statistics import fmean
 
-from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import RATE, by_trial, clip
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.statistics import RATE, by_trial
+from bytenet.reproduction.engine.verdict import Verdict, mean_of
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, validation_of
 from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save
@@ -87,13 +86,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             note = f"{fmean(by_trial(table, 'minutes', **where).values()):.1f} min"
             if task != "digits":  # A translation of digits is one word, so it has no BLEU.
                 note = f"BLEU {fmean(by_trial(table, 'bleu', **where).values()):.1f}; {note}"
-            verdicts.append(
-                Verdict(
-                    quantity=f"share of right translations, {task}, {system}", printed="not tried",
-                    measured=fmean(values), interval=clip(student_t(values), RATE),
-                    seeds=len(values), note=note,
-                )
-            )  # fmt: skip
+            verdicts.append(mean_of(f"share of right translations, {task}, {system}", values, limits=RATE, note=note))
     return verdicts
 
 

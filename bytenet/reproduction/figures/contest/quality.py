@@ -12,10 +12,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from bytenet.csv_log import read_csv_log
-from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import by_trial
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.verdict import Verdict, mean_of
 from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
@@ -84,9 +83,8 @@ def verdicts(table: Table, scale: Scale) -> list[Verdict]:
         for key, name in SCORES.items():
             values = list(by_trial(table, key, system=system).values())
             scores.append(
-                Verdict(
-                    quantity=f"{name}, {system}", printed="not tried", measured=fmean(values),
-                    interval=student_t(values), seeds=len(values),
+                mean_of(
+                    f"{name}, {system}", values,
                     note=f"{bootstrap_note(rows, key)}; validation, greedy: "
                     f"{mean[f'val_{key}']:.2f}; {mean['minutes']:.0f} min; {mean['characters_a_second']:,.0f} target "
                     f"characters/s in training, {mean['written_a_second']:,.0f} written/s with a beam of {_BEAM_SIZE}; "

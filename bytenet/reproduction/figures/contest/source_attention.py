@@ -5,12 +5,10 @@ The costs are measured in the same way, too.
 """
 
 from functools import partial
-from statistics import fmean
 
-from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.verdict import Verdict, mean_of
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 from bytenet.reproduction.figures.shared.translation_scores import SCORES
@@ -31,9 +29,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             values = paired_differences(by_trial(scored, key, system=system), by_trial(scored, key, system=other))
             if values:
                 differences.append(
-                    Verdict(
-                        quantity=f"{name}, {system} minus {other}", printed="not tried", measured=fmean(values),
-                        interval=student_t(values), seeds=len(values),
+                    mean_of(
+                        f"{name}, {system} minus {other}", values,
                         note=f"trainings with the same seed are compared: {', '.join(f'{one:+.2f}' for one in values)}",
                     )
                 )  # fmt: skip

@@ -7,10 +7,9 @@ from statistics import fmean
 
 import numpy as np
 
-from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import RATE, clip
-from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
+from bytenet.reproduction.engine.statistics import RATE
+from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, mean_of, statement
 from bytenet.reproduction.figures.news.europarl_runs import (
     BASIS,
     BASIS_BESIDE_SIMPLIFIED,
@@ -110,10 +109,10 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
             )
             order = "through a small buffer" if run == "bytenet" else "the whole corpus shuffled"
             verdicts.append(
-                Verdict(
-                    quantity=f"share of the {words} cross entropy's variance that repeats every epoch, {order}",
+                mean_of(
+                    f"share of the {words} cross entropy's variance that repeats every epoch, {order}", shares,
                     printed="oscillation that is correlated with the epochs, most likely because of bad pairs",
-                    measured=fmean(shares), interval=clip(student_t(shares), RATE), seeds=len(shares),
+                    limits=RATE,
                     note=f"p = {', '.join(f'{chance:.2g}' for chance in chances)} for a share this large, if "
                     f"neighbouring values were independent. {_MIXED}",
                 )
@@ -140,12 +139,7 @@ def _against_printed(table: Table, run: str, scale: Scale) -> list[Verdict]:
             verdicts.append(verdict.unjudged("one training") if verdict.seeds == 1 else verdict)
         else:
             note = "other text, shorter sentences, a narrower model"
-            verdicts.append(
-                Verdict(
-                    quantity=quantity, printed=value, measured=fmean(measured), interval=student_t(measured),
-                    seeds=len(measured), note=note,
-                )
-            )  # fmt: skip
+            verdicts.append(mean_of(quantity, measured, printed=value, note=note))
     return verdicts
 
 

@@ -9,9 +9,8 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.csv_log import read_csv_log
-from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.verdict import Verdict, mean_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words
 from bytenet.reproduction.figures.shared.curves import WATCHED, series, steps_per_epoch, worst_spikes
@@ -126,9 +125,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         spikes = worst_spikes(batches, label, "loss")
         ratio = means[label] / means[_PLAIN_BYTENET]
         verdicts.append(
-            Verdict(
-                quantity=f"{label}: highest loss of a batch, divided by the median, second half of the training",
-                printed="not tried", measured=fmean(spikes), interval=student_t(spikes), seeds=len(spikes),
+            mean_of(
+                f"{label}: highest loss of a batch, divided by the median, second half of the training", spikes,
                 note=f"validation loss {means[label]:.3f} nats per character, {ratio:.2f} times "
                 f"that of {_PLAIN_BYTENET}",
             )
@@ -141,10 +139,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     }
     gaps = [selu - bytenet for selu, bytenet in zip(losses[best], losses[_BEST_BYTENET], strict=True)]
     verdicts.append(
-        Verdict(
-            quantity="validation loss of the best SELU minus that of ByteNet, same recipe and epochs, nats per "
-            "character",
-            printed="not tried", measured=fmean(gaps), interval=student_t(gaps), seeds=len(gaps),
+        mean_of(
+            "validation loss of the best SELU minus that of ByteNet, same recipe and epochs, nats per character", gaps,
             note=f"{'; '.join(quality.values())}; best of {len(selu)} recipes by this same loss, so the difference is "
             "too favourable to SELU",
         )
@@ -156,9 +152,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     ]
     gaps = [selu - bytenet for selu, bytenet in zip(losses[best], same_time, strict=True)]
     verdicts.append(
-        Verdict(
-            quantity="the same at equal time", printed="not tried", measured=fmean(gaps), interval=student_t(gaps),
-            seeds=len(gaps),
+        mean_of(
+            "the same at equal time", gaps,
             note=f"a SELU step takes {time:.2f} of ByteNet's. ByteNet is measured where SELU's time is up, before its "
             "learning rate has come down, which favours SELU",
         )

@@ -4,10 +4,10 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, student_t
+from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table
 from bytenet.reproduction.engine.statistics import RATE
-from bytenet.reproduction.engine.verdict import Outcome, Verdict, compare
+from bytenet.reproduction.engine.verdict import Outcome, Verdict, compare, mean_of
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     ATTENTION,
     EPOCHS,
@@ -94,11 +94,10 @@ def _causes(table: Table) -> list[Verdict]:
         if both[0]:
             differences = [other - own for other, own in zip(*both, strict=True)]
             verdicts.append(
-                Verdict(
-                    quantity=f"test misclassification, {num_pairs} pairs, test set of seed {TEST_SEEDS[1]} minus that "
-                    f"of seed {TEST_SEEDS[0]}",
-                    printed="not compared", measured=fmean(differences), interval=student_t(differences),
-                    seeds=len(differences),
+                mean_of(
+                    f"test misclassification, {num_pairs} pairs, test set of seed {TEST_SEEDS[1]} minus that of seed "
+                    f"{TEST_SEEDS[0]}",
+                    differences, printed="not compared",
                 )
             )  # fmt: skip
     return verdicts

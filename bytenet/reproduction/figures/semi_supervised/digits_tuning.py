@@ -10,8 +10,8 @@ from bytenet.datasets.parallel import Pairs
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
 from bytenet.reproduction.engine.number_format import interval_text
-from bytenet.reproduction.engine.statistics import RATE, by_trial, clip, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict
+from bytenet.reproduction.engine.statistics import RATE, by_trial, paired_differences
+from bytenet.reproduction.engine.verdict import Verdict, mean_of
 from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores_on
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
 from bytenet.reproduction.figures.shared.cells import text_in
@@ -127,13 +127,8 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if label != _PRESET and (differences := paired_differences(own, preset)):
             interval = interval_text(student_t(differences))
             notes.insert(0, f"minus the preset {fmean(differences):.3f}" + (f" ({interval})" if interval else ""))
-        verdicts.append(
-            Verdict(
-                quantity=f"validation misclassification, {name}: {label}", printed="not tried",
-                measured=fmean(own.values()), interval=clip(student_t(list(own.values())), RATE), seeds=len(own),
-                note="; ".join(notes),
-            )
-        )  # fmt: skip
+        quantity = f"validation misclassification, {name}: {label}"
+        verdicts.append(mean_of(quantity, list(own.values()), limits=RATE, note="; ".join(notes)))
     return verdicts
 
 

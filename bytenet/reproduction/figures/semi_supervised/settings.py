@@ -9,7 +9,7 @@ from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict, comparison
+from bytenet.reproduction.engine.verdict import Verdict, comparison, mean_of
 from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     TRIALS,
@@ -178,12 +178,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
                 )
             )  # fmt: skip
             continue
-        verdicts.append(
-            Verdict(
-                quantity=quantity, printed="not tried", measured=fmean(differences), interval=student_t(differences),
-                seeds=len(differences), note="; ".join(notes),
-            )
-        )  # fmt: skip
+        verdicts.append(mean_of(quantity, differences, note="; ".join(notes)))
     return verdicts
 
 
