@@ -50,16 +50,16 @@ def paired_differences(values: Mapping[_Key, float], others: Mapping[_Key, float
     return [value - other for value, other in paired(values, others).values()]
 
 
-def holm(probabilities: Mapping[_Key, float], level: float = 0.05) -> set[_Key]:
+def holm(p_values: Mapping[_Key, float], level: float = 0.05) -> set[_Key]:
     """The significant ones of several tests, by Holm's step-down correction.
 
     Args:
-        probabilities: p-value of each test.
+        p_values: the p-value of each test.
         level: the accepted probability of one or more false positives.
     """
     significant: set[_Key] = set()
-    for number, (key, probability) in enumerate(sorted(probabilities.items(), key=lambda item: item[1])):
-        if probability > level / (len(probabilities) - number):
+    for number, (key, p_value) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        if p_value > level / (len(p_values) - number):
             break
         significant.add(key)
     return significant

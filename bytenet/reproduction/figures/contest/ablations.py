@@ -82,12 +82,12 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     bleu = {name: list(by_trial(table, "val_bleu", model=name).values()) for name in texts_in(table, "model")}
     full = bleu.get(FULL, [])
     compared = {name: values for name, values in bleu.items() if name != FULL and full}
-    chances = {
+    p_values = {
         name: p_of_difference(values, full)
         for name, values in compared.items()
         if min(len(values), len(full)) >= FEWEST_TO_COMPARE
     }
-    changed = holm({name: chance for name, chance in chances.items() if chance is not None})
+    changed = holm({name: p_value for name, p_value in p_values.items() if p_value is not None})
     verdicts = []
     for name, values in bleu.items():
         chrf = fmean(by_trial(table, "val_chrf", model=name).values())
@@ -103,7 +103,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
         if interval is not None:
             note += (
                 "; Welch's interval; shown if the change has the paper's sign and is significant with Holm's "
-                f"correction for the changes with {FEWEST_TO_COMPARE} trainings ({len(chances)})"
+                f"correction for the changes with {FEWEST_TO_COMPARE} trainings ({len(p_values)})"
             )
         verdicts.append(
             Verdict(

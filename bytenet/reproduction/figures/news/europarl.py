@@ -74,9 +74,9 @@ def epoch_locked_share(epochs: np.ndarray, values: np.ndarray, bins: int = 8) ->
         bins: places within an epoch.
 
     Returns:
-        The share, from 0 to 1, and the probability of a share at least as large if the values are in random order.
-        Neighbouring values of a training are not independent, so this probability may be too low. A curve of two epochs
-        or less gives 0 and 1.
+        The share, from 0 to 1, and its p-value: the probability of a share at least as large if the values are in
+        random order. Neighbouring values of a training are not independent, so the p-value may be too low. A curve of
+        two epochs or less gives 0 and 1.
     """
     if len(epochs) < 2:
         return 0.0, 1.0
@@ -104,7 +104,7 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
     verdicts = []
     for column, words in (("test_sentence_cross_entropy", "test"), ("train_sentence_cross_entropy", "training")):
         for run in ("bytenet", FULL_SHUFFLE):
-            shares, chances = zip(
+            shares, p_values = zip(
                 *(epoch_locked_share(*curve) for curve in series(table, run, column).values()), strict=True
             )
             order = "through a small buffer" if run == "bytenet" else "the whole corpus shuffled"
@@ -113,7 +113,7 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
                     f"share of the {words} cross entropy's variance that repeats every epoch, {order}", shares,
                     printed="oscillation that is correlated with the epochs, most likely because of bad pairs",
                     limits=RATE,
-                    note=f"p = {', '.join(f'{chance:.2g}' for chance in chances)} for a share this large, if "
+                    note=f"p = {', '.join(f'{p_value:.2g}' for p_value in p_values)} for a share this large, if "
                     f"neighbouring values were independent. {_MIXED}",
                 )
             )  # fmt: skip

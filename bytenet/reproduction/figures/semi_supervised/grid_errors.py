@@ -129,8 +129,8 @@ def _all_cells(rows: Table, outcomes: Sequence[Outcome], sizes: Sequence[int], w
     compared = [cell for cell in cells_in(rows) if cell.unlabelled in sizes]
     values = {cell: list(values_by_trial(rows, cell).values()) for cell in compared}
     trials = list(map(len, values.values()))
-    chances = {cell: p_of_difference(errors, _published(cell)) for cell, errors in values.items()}
-    differing = holm({cell: chance for cell, chance in chances.items() if chance is not None})
+    p_values = {cell: p_of_difference(errors, _published(cell)) for cell, errors in values.items()}
+    differing = holm({cell: p_value for cell, p_value in p_values.items() if p_value is not None})
     note = (
         "; chance alone makes about one cell in twenty differ; shown if none differs with Holm's correction, which "
         "does not prove that the errors are equal"

@@ -42,15 +42,15 @@ def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:
 
     Only the number with the correction is judged: one of 18 tests is likely to be below 5 % by chance.
     """
-    probabilities = _chances_of_no_gain(rows)
-    if not probabilities:
+    p_values = _p_values_of_gains(rows)
+    if not p_values:
         return []
-    published = {cell: chance for cell, chance in _chances_of_no_gain(thesis_rows()).items() if cell in probabilities}
-    trials = [len(_paired(rows, cell)) for cell in probabilities]
-    what = f"in how many of {len(probabilities)} cells with unlabelled text this text lowers the error, {words}"
+    published = {cell: p_value for cell, p_value in _p_values_of_gains(thesis_rows()).items() if cell in p_values}
+    trials = [len(_paired(rows, cell)) for cell in p_values]
+    what = f"in how many of {len(p_values)} cells with unlabelled text this text lowers the error, {words}"
     verdicts = []
     for correction, test in (("", _below_level), (", with Holm's correction", holm)):
-        helped, same = test(probabilities, _LEVEL), test(published, _LEVEL)
+        helped, same = test(p_values, _LEVEL), test(published, _LEVEL)
         by_weight = ", ".join(
             f"{short_number(weight).rstrip('0')}: {sum(cell.weight == weight for cell in helped)}" for weight in WEIGHTS
         )
@@ -64,13 +64,13 @@ def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:
             note="; ".join([f"{len(same)} by the same test on the author's numbers", *notes]),
         )  # fmt: skip
         if not correction:
-            verdict = verdict.unjudged(f"{len(probabilities)} tests without a correction for their number")
-        verdicts.append(of_whole_grid(verdict, len(probabilities) == _CELLS_WITH_TEXT, trials))
+            verdict = verdict.unjudged(f"{len(p_values)} tests without a correction for their number")
+        verdicts.append(of_whole_grid(verdict, len(p_values) == _CELLS_WITH_TEXT, trials))
     return verdicts
 
 
-def _below_level(probabilities: dict[Cell, float], level: float) -> set[Cell]:
-    return {cell for cell, probability in probabilities.items() if probability < level}
+def _below_level(p_values: dict[Cell, float], level: float) -> set[Cell]:
+    return {cell for cell, p_value in p_values.items() if p_value < level}
 
 
 _CELLS_WITH_TEXT = len(LABELLED) * len(UNLABELLED[1:]) * len(WEIGHTS)
@@ -83,19 +83,19 @@ _FORKS = (
 )
 
 
-def _chances_of_no_gain(rows: Rows) -> dict[Cell, float]:
+def _p_values_of_gains(rows: Rows) -> dict[Cell, float]:
     """Two-sided p of the paired t-test of each cell with unlabelled text; 1 if the error is not lower.
 
     Cells with fewer than two pairs of trials are left out.
     """
     from scipy.stats import ttest_1samp
 
-    probabilities = {}
+    p_values = {}
     for cell in cells_in(rows):
         differences = _paired(rows, cell) if cell.unlabelled else []
         if len(differences) > 1:
-            probabilities[cell] = float(ttest_1samp(differences, 0).pvalue) if fmean(differences) < 0 else 1.0
-    return probabilities
+            p_values[cell] = float(ttest_1samp(differences, 0).pvalue) if fmean(differences) < 0 else 1.0
+    return p_values
 
 
 def more_text(rows: Table, words: str) -> list[Verdict]:

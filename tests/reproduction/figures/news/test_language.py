@@ -75,16 +75,16 @@ def test_swing_with_the_epochs_is_distinguished_from_noise():
     epochs = np.arange(0, 13, 0.1)
     noise = np.random.default_rng(1).normal(size=len(epochs))
     trend = 100 / (1 + epochs)
-    share, chance = europarl.epoch_locked_share(epochs, trend + noise)
+    share, p_value = europarl.epoch_locked_share(epochs, trend + noise)
     assert share < 0.25
-    assert chance > 0.05
-    share, chance = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs))
+    assert p_value > 0.05
+    share, p_value = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs))
     assert share > 0.7
-    assert chance < 0.01
+    assert p_value < 0.01
     # A swing with another period does not follow the epochs.
-    share, chance = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
+    share, p_value = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
     assert share < 0.25
-    assert chance > 0.05
+    assert p_value > 0.05
 
 
 @pytest.mark.parametrize("epochs", [[], [0.5], np.linspace(0, 0.5, 5), np.linspace(0.1, 2, 20)])

@@ -36,16 +36,16 @@ def test_numbers_of_the_thesis_agree_with_the_thesis():
 
 def test_verdict_of_eighteen_tests_is_repeated_with_holm_correction():
     found = ERRORS.verdicts(table(), "cpu", NO_BASELINE)
-    chances = []
+    p_values = []
     for cell in cells("cpu"):
         if cell.unlabelled:
             with_text, without = (
                 by_trial(thesis_rows(), "misclassification", **one._asdict()) for one in (cell, cell.without_text)
             )
-            chances.append(ttest_rel(*([one[trial] for trial in range(1, 6)] for one in (with_text, without))).pvalue)
+            p_values.append(ttest_rel(*([one[trial] for trial in range(1, 6)] for one in (with_text, without))).pvalue)
     corrected = 0
-    for number, chance in enumerate(sorted(chances)):
-        if chance > 0.05 / (len(chances) - number):
+    for number, p_value in enumerate(sorted(p_values)):
+        if p_value > 0.05 / (len(p_values) - number):
             break
         corrected += 1
     assert 0 < corrected < 12
