@@ -54,16 +54,15 @@ def _figure(
     title: str,
     thesis: str,
     alpha: float,
-    judge: Callable[[Table, dict[str, Table], Scale], list[Verdict]],
+    verdicts: Callable[..., list[Verdict]],
     beside: tuple[str, ...] = (),
 ) -> Experiment:
     """A figure of one variant.
 
     Args:
-        name, title, thesis, beside: attributes of the experiment.
+        name, title, thesis, verdicts, beside: attributes of the experiment.
         variant: variant of the model.
         alpha: weight of the newest value in the smoothing.
-        judge: makes the verdicts from the experiment's table and the tables beside it.
     """
     labels = ("thesis", _OF_CODE, "default") if variant == "selu" else SETTINGS
 
@@ -73,9 +72,6 @@ def _figure(
     def measure(work: Work) -> Table:
         labelled = dict(zip(labels, runs(work.scale), strict=True))
         return collect_curves(work, labelled, _MEASURES)
-
-    def verdicts(table: Table, scale: Scale, others: dict[str, Table] | None = None) -> list[Verdict]:
-        return judge(table, others or {}, scale)
 
     def plot(table: Table, path: Path, others: dict[str, Table] | None = None) -> None:
         plot_curves(table, path, _PANELS, alpha, published=DIGITS[variant])
@@ -100,7 +96,7 @@ def _test_error(
     )
 
 
-def _bytenet(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]:
+def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
     train, test = (settled(table, "thesis", f"{split}_misclassification") for split in ("train", "test"))
     gap = [error - own for error, own in zip(test, train, strict=True)]
     first, last = (part(table, "thesis", "test_sentence_cross_entropy") for part in (beginning, settled))
@@ -152,7 +148,7 @@ def _against_bytenet(
     ]  # fmt: skip
 
 
-def _simplified(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]:
+def _simplified(table: Table, scale: Scale, others: dict[str, Table]) -> list[Verdict]:
     return [
         _test_error("thesis settings", "simplified", table, "thesis"),
         _test_error("defaults", "simplified", table, "default", tolerance=0.0, lower_is_better=True),
@@ -163,7 +159,7 @@ def _simplified(table: Table, others: dict[str, Table], scale: Scale) -> list[Ve
     ]  # fmt: skip
 
 
-def _selu(table: Table, others: dict[str, Table], scale: Scale) -> list[Verdict]:
+def _selu(table: Table, scale: Scale, others: dict[str, Table]) -> list[Verdict]:
     verdicts = [
         _test_error("thesis settings", "selu", table, "thesis"),
         _test_error("initial weights of the published code", "selu", table, _OF_CODE),
