@@ -12,7 +12,7 @@ from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statemen
 if TYPE_CHECKING:
     from bytenet.layers import ResidualBlock
 from bytenet.reproduction.figures.network.block_plots import plot_blocks
-from bytenet.reproduction.figures.network.formulas import DIMS, NUM_BLOCKS
+from bytenet.reproduction.figures.network.formulas import DIMS, FORMULAS, NUM_BLOCKS
 from bytenet.reproduction.figures.shared.cells import rows_where
 
 _NETWORKS = (  # variant, width, number of ids; first on digits, then on Europarl
@@ -100,24 +100,25 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     def layers(variant: str) -> int:
         return len(rows_where(table, model=variant, part="encoder block"))
 
-    dim, taps = 400, 5
-    ratio = blocks("simplified", 200) / blocks("bytenet", 400)
-    unmasked_ratio = unmasked("simplified", 200) / unmasked("bytenet", 400)
+    (_, encoder_weights), (_, decoder_weights) = FORMULAS.values()
+    small_dim, dim = DIMS["simplified"], DIMS["bytenet"]
+    ratio = blocks("simplified", small_dim) / blocks("bytenet", dim)
+    unmasked_ratio = unmasked("simplified", small_dim) / unmasked("bytenet", dim)
     kernels = weights("bytenet", 20, "network")
     small, full = (blocks(variant, 20) for variant in ("simplified", "bytenet"))
     whole_small, whole_full = (
         weights(variant, 20, "network", "trained_weights") for variant in ("simplified", "bytenet")
     )
-    millions = weights("bytenet", 400, "network", "trained_weights") / 1e6
+    millions = weights("bytenet", dim, "network", "trained_weights") / 1e6
     return [
         compare_exact(
             "thousand kernel weights of ByteNet's encoder block, d = 400 (eq. 2.6.1)",
-            (taps / 4 + 1) * dim**2 / 1000,
+            encoder_weights(dim) / 1000,
             weights("bytenet", dim, "encoder block") / 1000,
         ),
         compare_exact(
             "thousand of its decoder block (eq. 2.6.2)",
-            ((taps + 1) / 8 + 1) * (2 * dim) ** 2 / 1000,
+            decoder_weights(2 * dim) / 1000,
             weights("bytenet", dim, "decoder block") / 1000,
         ),
         compare_exact(
@@ -149,7 +150,7 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
             27,
             millions,
             tolerance=0.5,
-            note=f"{unmasked('bytenet', 400) / 1e6:.1f} in the blocks if the decoder's masked taps are counted, too",
+            note=f"{unmasked('bytenet', dim) / 1e6:.1f} in the blocks if the decoder's masked taps are counted, too",
             contradicts=abs(millions - 27) > 0.5,
             source="gradient-based-optimization.tex:6",
         ),
