@@ -55,11 +55,11 @@ def _figure(
         published = [value for run in texts_in(table, "run") for value in EUROPARL.get(run, ())]
         plot_curves(table, path, panels, _ALPHA, colour_by="run", epoch_lines=True, published=published)
 
-    beside_simplified = verdicts is _simplified
+    shows_simplified = "simplified" in runs_of("smoke")
     return Experiment(
         name=name, title=title, thesis=thesis, needs=NEEDS,
-        basis=BASIS_BESIDE_SIMPLIFIED if beside_simplified else BASIS, measure=measure, verdicts=verdicts,
-        plot=plot, runs=lambda scale: list(runs_of(scale).values()), judges_settings=beside_simplified,
+        basis=BASIS_BESIDE_SIMPLIFIED if shows_simplified else BASIS, measure=measure, verdicts=verdicts,
+        plot=plot, runs=lambda scale: list(runs_of(scale).values()), judges_settings=shows_simplified,
     )  # fmt: skip
 
 
