@@ -75,13 +75,13 @@ class Verdict:
         if (self.contradicts or self.qualifies) and not self.source:
             raise ValueError(f"{self.quantity!r} is a finding on the thesis but names no line of it.")
 
-    def unjudged(self, why: str) -> "Verdict":
+    def unjudged(self, why: str = "") -> "Verdict":
         """The same numbers without a judgement.
 
         Args:
-            why: the reason, such as other hardware. It comes first in the note.
+            why: the reason, such as other hardware. It comes first in the note. "": the note already says it.
         """
-        note = f"{why}; {self.note}" if self.note else why
+        note = "; ".join(filter(None, (why, self.note)))
         return replace(self, outcome="no claim", contradicts=False, qualifies=False, note=note)
 
 

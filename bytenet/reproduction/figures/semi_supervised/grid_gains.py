@@ -34,7 +34,7 @@ def of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> V
     """The verdict; no claim until all trials of all cells are finished."""
     if all_cells and min(trials) >= TRIALS:
         return verdict
-    return replace(verdict, outcome="no claim", contradicts=False, qualifies=False)
+    return verdict.unjudged()
 
 
 def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:

@@ -68,12 +68,12 @@ def efficiency_verdict(table: Table, model: str) -> Verdict:
     quantity = f"{LABELS[model]}, speed of {several} devices, divided by {several} times the speed of one"
     printed = together / (cards * single)
     of_thesis = "" if several == cards else f"the thesis's: {cards} cards, divided by {cards} times one"
-    if table[0]["kind"] != "CPU":
+    if table[0]["kind"] == "CPU":
+        note = f"{several} logical CPUs share the same cores, so more than about 1/{several} is not possible"
+        verdict = of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note), measured)
+    else:
         verdict = _compare_mean(quantity, printed, measured)
-        return verdict.unjudged(of_thesis) if of_thesis else verdict
-    note = f"{several} logical CPUs share the same cores, so more than about 1/{several} is not possible"
-    note = f"{of_thesis}; {note}" if of_thesis else note
-    return of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note), measured)
+    return verdict.unjudged(of_thesis) if of_thesis else verdict
 
 
 def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
