@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 from bytenet.reproduction.figures.network.block_plots import plot_blocks
 from bytenet.reproduction.figures.network.formulas import DIMS, FORMULAS, NUM_BLOCKS
 from bytenet.reproduction.figures.shared.cells import rows_where
+from bytenet.reproduction.figures.shared.needs import COMPUTED
 
 _NETWORKS = (  # variant, width, number of ids; first on digits, then on Europarl
     ("bytenet", 20, 28),
@@ -181,7 +182,7 @@ EXPERIMENTS = (
         thesis="Simplified ByteNet keeps the dilated convolution and the normalisation before it. It leaves out the "
         "two layers that narrow and widen. Section 3.4 says that it has 5/9 times fewer weights and a third of the "
         "operations. The conclusion says 5/9 the weights and 1/3 the layers.",
-        needs=Needs(time={"smoke": "15 s", "cpu": "15 s", "thesis": "15 s"}),
+        needs=COMPUTED,
         basis=Basis("computed"),
         measure=_measure_blocks,
         verdicts=_verdicts,

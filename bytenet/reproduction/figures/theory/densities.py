@@ -8,8 +8,8 @@ import numpy as np
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.shared.cells import columns_of, rows_where, text_in
+from bytenet.reproduction.figures.shared.needs import COMPUTED
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save
-from bytenet.reproduction.figures.theory.needs import COMPUTED
 
 _SAMPLES = 200_000
 _VARIABLES = {"z": "z", "sigmoid": "sigmoid of z", "normalised sigmoid": "sigmoid of z, normalised"}

@@ -6,7 +6,7 @@ from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict, statement
 from bytenet.reproduction.figures.shared.cells import number_in, text_in
-from bytenet.reproduction.figures.theory.needs import COMPUTED
+from bytenet.reproduction.figures.shared.needs import COMPUTED
 
 _TABLE = "improving-convergence-speed.tex:132"
 _INVARIANT: dict[str, dict[str, bool]] = thesis_numbers("invariances")
