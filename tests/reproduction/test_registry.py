@@ -34,6 +34,7 @@ def test_experiments_are_in_thesis_order_followed_by_our_own():
 def test_each_experiment_describes_the_thesis_and_its_needs(experiment):
     assert experiment.title
     assert experiment.thesis
+    assert not (experiment.is_thesis and "Not in the thesis" in experiment.thesis)
     assert set(experiment.needs.time) == set(SCALES)
     assert all(experiment.needs.time.values())
     assert experiment.plot is not None or experiment.name.startswith("tab-")

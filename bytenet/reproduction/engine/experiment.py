@@ -107,7 +107,7 @@ class Experiment:
         needs: what it requires.
         basis: what its results rest on at the scale "cpu". At "thesis" the trainings have the size of the thesis's.
         measure: makes the data when `runs` are finished.
-        verdicts: compares the data with the numbers of the thesis. It gets nothing but the data.
+        verdicts: compares the data with the numbers of the thesis. It gets the data and the scale.
         plot: draws the data into a PNG file, with the axes of the thesis. None: a table, which needs no picture.
         beside: names of other experiments. `verdicts` and `plot` get their data as a third argument: a dict of tables
             by name, where an experiment without data has an empty table.
@@ -127,7 +127,7 @@ class Experiment:
 
     name: str
     title: str
-    thesis: str
+    thesis: str = "Not in the thesis."
     needs: Needs
     basis: Basis
     measure: Callable[[Work], Table]

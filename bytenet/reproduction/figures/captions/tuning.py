@@ -70,7 +70,6 @@ EXPERIMENTS = (
         name="monolingual-captions-tuning",
         is_thesis=False,
         title="Monolingual text on natural language: the settings that were tried, on the validation set",
-        thesis="Not in the thesis.",
         needs=Needs(
             corpus="Multi30k and its task 2",
             time={

@@ -134,7 +134,6 @@ EXPERIMENTS = (
         name="convs2s-ablations",
         is_thesis=False,
         title="ConvS2S without positions, with fewer attentions, and with other kernels and depths",
-        thesis="Not in the thesis.",
         needs=Needs(
             corpus="Multi30k",
             time={

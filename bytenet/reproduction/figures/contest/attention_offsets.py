@@ -108,7 +108,6 @@ EXPERIMENTS = (
         name="source-attention-offsets",
         is_thesis=False,
         title="ByteNet with attention to its source: where it looks, from its own position",
-        thesis="Not in the thesis.",
         needs=Needs(
             corpus="Multi30k",
             time={"smoke": "1 min, on Synthetic Digits", "cpu": "5 min after source-attention", "thesis": "as cpu"},

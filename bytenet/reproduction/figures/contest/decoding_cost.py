@@ -104,7 +104,6 @@ EXPERIMENTS = (
         name="family-decoding",
         is_thesis=False,
         title="The families of models: the cost of a character against the length of the sentence",
-        thesis="Not in the thesis.",
         needs=Needs(time={"smoke": "1 min", "cpu": "10 min", "thesis": "as cpu"}),
         basis=Basis("measured, other hardware", "d = 128 to 256, untrained"),
         measure=measure,

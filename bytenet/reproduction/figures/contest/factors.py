@@ -200,7 +200,6 @@ EXPERIMENTS = (
         name="quality-factors",
         is_thesis=False,
         title=f"What improves ByteNet with attention on {_PAIRS:,} pairs: one change of the preset at a time",
-        thesis="Not in the thesis.",
         needs=Needs(
             corpus="Multi30k",
             time={

@@ -101,7 +101,6 @@ EXPERIMENTS = (
         name="family-training",
         is_thesis=False,
         title="The families of models: time and memory of a training step",
-        thesis="Not in the thesis.",
         needs=Needs(time={"smoke": "1 min", "cpu": "10 min", "thesis": "as cpu"}),
         basis=Basis("measured, other hardware", "d = 128 to 256, 2,560 characters a batch"),
         measure=measure,

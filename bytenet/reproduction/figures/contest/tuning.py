@@ -74,7 +74,6 @@ EXPERIMENTS = (
         name="family-contest-tuning",
         is_thesis=False,
         title="The families of models on equal terms: the settings that were tried, on the validation set",
-        thesis="Not in the thesis.",
         needs=Needs(
             corpus="Multi30k",
             time={

@@ -157,7 +157,6 @@ EXPERIMENTS = (
         name="digits-tuning",
         is_thesis=False,
         title="Settings of the presets for Synthetic Digits, chosen on sequences that nothing else uses",
-        thesis="Not in the thesis.",
         needs=Needs(
             time={
                 "smoke": "1 min",
