@@ -158,11 +158,11 @@ def test_choice_that_is_not_the_best_try_is_reported():
     chosen = trainings.CHOSEN[trainings.PAIRS]
     other = next(choice for choice in trainings.TRIES[trainings.PAIRS] if choice != chosen)
     for best, told in ((chosen, False), (other, True)):
-        (verdict,) = tuning._verdicts_of_tries(table(best), "cpu")
+        (verdict,) = tuning._verdicts(table(best), "cpu")
         assert (verdict.outcome, verdict.measured) == ("no claim", 28.0)
         assert verdict.note.count("chrF") == len(trainings.TRIES[trainings.PAIRS])
         assert ("takes another: dropout 0.2" in verdict.note) == told
-        (of_a_part,) = tuning._verdicts_of_tries(table(best)[1:], "cpu")
+        (of_a_part,) = tuning._verdicts(table(best)[1:], "cpu")
         assert of_a_part.note.endswith("; 1 to come")
 
 
@@ -206,7 +206,7 @@ def test_trainings_that_kept_their_start_model_are_reported():
     )
 
     tried = {"way": MARGINAL, "dropout": 0.2, "weight": 0.3, "val_chrf": 28.0, "val_bleu": 7.0, "minutes": 3.0}
-    notes = [tuning._verdicts_of_tries([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
+    notes = [tuning._verdicts([tried | {"best_step": step}], "cpu")[0].note for step in (0, 206)]
     assert ["were kept" in note for note in notes] == [True, False]
 
 

@@ -24,20 +24,20 @@ def _tries(scale: Scale) -> list[tuple[str, Choice]]:
     return [(way, choice) for way, choices in TRIES.items() for choice in choices]
 
 
-def _measure_tries(work: Work) -> Table:
+def _measure(work: Work) -> Table:
     """Rows of `way`, `dropout`, `weight`, `trial`, and the values from `validation_of`."""
-    rows: Table = []
-    for way, choice in _tries(work.scale):
-        for trial, folder in work.finished(training_of(way, work.scale, choice)):
-            rows.append({**_label(way, choice), "trial": trial, **validation_of(folder)})
-    return rows
+    return [
+        {**_label(way, choice), "trial": trial, **validation_of(folder)}
+        for way, choice in _tries(work.scale)
+        for trial, folder in work.finished(training_of(way, work.scale, choice))
+    ]
 
 
 def _label(way: str, choice: Choice) -> Row:
     return {"way": way, "dropout": choice.dropout, "weight": choice.weight}
 
 
-def _verdicts_of_tries(table: Table, scale: Scale) -> list[Verdict]:
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     tried = [way for way, _ in _tries(scale)]
     return best_of_tries(table, "way", _choice, _words, CHOSEN, tried, "monolingual-captions")
 
@@ -50,7 +50,7 @@ def _words(choice: Choice) -> str:
     return f"dropout {choice.dropout:g}" + (f", weight {choice.weight:g}" if choice.weight else "")
 
 
-def _plot_tries(table: Table, path: Path) -> None:
+def _plot(table: Table, path: Path) -> None:
     ways = texts_in(table, "way")
     figure = new_figure(1 + 0.3 * len(table) + 0.25 * len(ways))
     all_axes = figure.subplots(len(ways), sharex=True, squeeze=False)[:, 0]
@@ -80,9 +80,9 @@ EXPERIMENTS = (
         ),
         basis=Basis("trained, beyond the thesis", "3,000 pairs, d = 64"),
         runs=lambda scale: [training_of(way, scale, choice) for way, choice in _tries(scale)],
-        measure=_measure_tries,
-        verdicts=_verdicts_of_tries,
-        plot=_plot_tries,
+        measure=_measure,
+        verdicts=_verdicts,
+        plot=_plot,
         one_seed=True,
         labels=lambda scale: [_label(way, choice) for way, choice in _tries(scale)],
     ),
