@@ -56,7 +56,7 @@ class Line:
     colour: str
 
 
-def columns_of(table: Table, colour_by: str) -> dict[str, list[Line]]:
+def lines_by_panel_column(table: Table, colour_by: str) -> dict[str, list[Line]]:
     """The lines of each column of panels, by the title of the column."""
     runs = texts_in(table, "run")
     if colour_by == "split":

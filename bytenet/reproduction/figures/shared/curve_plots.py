@@ -19,11 +19,11 @@ from bytenet.reproduction.figures.shared.curve_lines import (
     WORDS,
     Line,
     Panel,
-    columns_of,
     curves_of,
     draw_epochs,
     draw_lines,
     draw_published,
+    lines_by_panel_column,
     raw_values,
     set_limits,
     write_above,
@@ -53,7 +53,7 @@ def plot_curves(
         epoch_lines: draw a line at the end of each epoch.
         published: known values of the thesis's curves.
     """
-    columns = columns_of(table, colour_by)
+    columns = lines_by_panel_column(table, colour_by)
     figure = new_figure(1.3 + 2.3 * len(panels), width=8.0 if len(columns) > 1 else 6.4)
     grid = figure.subplots(len(panels), len(columns), squeeze=False, sharex=True, sharey="row")
     kinds: set[str] = set()
