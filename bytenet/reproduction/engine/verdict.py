@@ -232,7 +232,7 @@ def difference(
         others: the values of B.
         claim: what the statement says of A. "lower" and "higher" are shown only if the whole interval agrees.
             "similar" is not shown if 0 lies outside the interval. Otherwise there is no claim, because no difference
-            was found. Nor is there one with fewer than `FEWEST_TO_COMPARE` trainings of each.
+            was found. With fewer than `FEWEST_TO_COMPARE` trainings of each, there is no claim either.
         source: place in the thesis's LaTeX.
     """
     interval = difference_of_means(values, others)

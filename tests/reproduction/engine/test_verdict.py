@@ -29,7 +29,7 @@ _HALF = 2.776445 * math.sqrt(2.5)
     [
         (3, [3], None, 0, "agrees"),
         (3.1, [3], None, 0.1001, "agrees"),
-        # A single training does not show which value is right, nor which settings are better.
+        # A single training does not show which value is right or which settings are better.
         (3.2, [3], None, 0.1, "no claim"),
         (3.2, [3], True, 0.1, "no claim"),
         (2.8, [3], False, 0.1, "no claim"),
@@ -133,7 +133,7 @@ def test_two_sets_of_trainings_are_compared_by_welch_interval(shift, claim, outc
         ([-2.0, -2.1, -2.2], "lower", "shown", False), ([-2.0, -2.1, -2.2], "higher", "not shown", True),
         ([0.1, 2.0, 4.0], "higher", "not shown", False),  # the mean alone would show it
         ([0.1, 2.0, 4.0], "lower", "not shown", False),
-        # One training of each never compares two models, nor do two, however far apart they are.
+        # With one or two trainings of each model there is no claim, even if their values differ much.
         ([99.0], "higher", "no claim", False), ([99.0], "lower", "no claim", False),
         ([99.0, 99.0], "higher", "no claim", False),
     ],
