@@ -8,7 +8,7 @@ from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row
 from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
 from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
 from bytenet.reproduction.figures.shared.cells import integer_in
-from bytenet.reproduction.figures.shared.corpus_files import within
+from bytenet.reproduction.figures.shared.corpus_files import pairs_of_lengths
 
 _SHOWN = 3
 # Beginnings of the pairs that the thesis shows.
@@ -32,7 +32,7 @@ def _samples(name: str, pairs: Pairs, printed: Sequence[str] = ()) -> Table:
         }  # fmt: skip
 
     by_thesis = [index for start in printed for index, text in enumerate(pairs.source) if text.startswith(start)]
-    examples = pairs.take(by_thesis) if by_thesis else within(pairs, 1, 130, _SHOWN)
+    examples = pairs.take(by_thesis) if by_thesis else pairs_of_lengths(pairs, 1, 130, _SHOWN)
     return [
         row(len(pairs), max(map(len, [*pairs.source, *pairs.target]), default=0)),
         *(
@@ -49,7 +49,7 @@ def _found_verdict(table: Table, printed: Sequence[str]) -> Verdict:
 
 def _measure_news(work: Work) -> Table:
     pairs_2014, pairs_2015 = (news(work.scale, year) for year in (2014, 2015))
-    filtered = within(pairs_2014, 50, 149)
+    filtered = pairs_of_lengths(pairs_2014, 50, 149)
     return [
         *_samples("NewsTest 2015", pairs_2015, _NEWS_SHOWN),
         *_samples("NewsTest 2014", pairs_2014)[:1],

@@ -63,7 +63,7 @@ def _figure(
     )  # fmt: skip
 
 
-def epoch_locked_share(epochs: np.ndarray, values: np.ndarray, bins: int = 8) -> tuple[float, float]:
+def share_repeated_every_epoch(epochs: np.ndarray, values: np.ndarray, bins: int = 8) -> tuple[float, float]:
     """Share of a detrended curve's variance that repeats with every epoch.
 
     The trend is a running mean over one epoch. The residuals are averaged over epochs at each place within the epoch.
@@ -105,7 +105,7 @@ def _bytenet(table: Table, scale: Scale) -> list[Verdict]:
     for column, words in (("test_sentence_cross_entropy", "test"), ("train_sentence_cross_entropy", "training")):
         for run in ("bytenet", FULL_SHUFFLE):
             shares, p_values = zip(
-                *(epoch_locked_share(*curve) for curve in series(table, run, column).values()), strict=True
+                *(share_repeated_every_epoch(*curve) for curve in series(table, run, column).values()), strict=True
             )
             order = "through a small buffer" if run == "bytenet" else "the whole corpus shuffled"
             verdicts.append(

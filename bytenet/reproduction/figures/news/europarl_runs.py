@@ -8,7 +8,7 @@ from bytenet.datasets import read_corpus
 from bytenet.errors import InputError
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Needs, Scale
-from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, shuffled, within
+from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, pairs_of_lengths, shuffled
 from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS, width_settings
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
@@ -60,8 +60,8 @@ def _files(scale: Scale) -> Callable[[Path], list[str]]:
 
         # Mixed, so that all parts of the file have the same kind of text.
         train = shuffled(joined([sample("de", "en"), newstest(_CPU_YEARS, "de", "en")]))
-        train = within(train, *_CPU_LENGTHS, _CPU_PAIRS)
-        return as_files(folder, train, within(newstest([2015], "de", "en"), *_CPU_LENGTHS))
+        train = pairs_of_lengths(train, *_CPU_LENGTHS, _CPU_PAIRS)
+        return as_files(folder, train, pairs_of_lengths(newstest([2015], "de", "en"), *_CPU_LENGTHS))
 
     return prepare
 

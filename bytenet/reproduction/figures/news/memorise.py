@@ -25,7 +25,7 @@ from bytenet.reproduction.figures.news.memorise_verdicts import (
     with_first_loss,
     without_normalization,
 )
-from bytenet.reproduction.figures.shared.corpus_files import within
+from bytenet.reproduction.figures.shared.corpus_files import pairs_of_lengths
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import collect_curves
 from bytenet.reproduction.figures.shared.thesis_curves import MEMORISED
@@ -81,7 +81,7 @@ def _samples(name: str, split: Split, title: str, thesis: str) -> Experiment:
         folder = work.folders(run)[0]
         pairs = pairs_of_split(folder, split)
         if work.scale == "cpu":
-            pairs = within(pairs, *CPU_LENGTHS)
+            pairs = pairs_of_lengths(pairs, *CPU_LENGTHS)
         result = evaluate_run(folder, pairs, name, beam_size=10, length_penalty=0.0, bootstrap=0)
         ratio = sum(map(len, result.hypotheses)) / sum(map(len, result.references))
         shown = sorted(set(np.linspace(0, len(pairs) - 1, 6).round().astype(int).tolist()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Needs, Scale
-from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words, within
+from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words, pairs_of_lengths
 from bytenet.reproduction.figures.shared.thesis_settings import AS_THESIS, SELU_WEIGHTS, width_settings
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
@@ -60,7 +60,7 @@ def _files(scale: Scale) -> Callable[[Path], list[str]]:
             return as_files(folder, *number_words())
         from bytenet.datasets.corpora.newstest import newstest
 
-        train, test = (within(newstest([year], "de", "en"), *CPU_LENGTHS, CPU_PAIRS) for year in (2014, 2015))
+        train, test = (pairs_of_lengths(newstest([year], "de", "en"), *CPU_LENGTHS, CPU_PAIRS) for year in (2014, 2015))
         return as_files(folder, train, test)
 
     return prepare

@@ -12,8 +12,8 @@ from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION
 from bytenet.reproduction.figures.semi_supervised.grid_gains import (
     below_attention,
     effect_of_text,
+    judged_if_grid_is_whole,
     more_text,
-    of_whole_grid,
     trials_text,
 )
 from bytenet.reproduction.figures.semi_supervised.grid_plots import plot_errors
@@ -142,7 +142,7 @@ def _all_cells(rows: Table, outcomes: Sequence[Outcome], sizes: Sequence[int], w
     )  # fmt: skip
     if not reproduces:
         return replace(verdict, printed="no statement", outcome="no claim")
-    return of_whole_grid(verdict, len(outcomes) == of_all, trials)
+    return judged_if_grid_is_whole(verdict, len(outcomes) == of_all, trials)
 
 
 EXPERIMENTS = (

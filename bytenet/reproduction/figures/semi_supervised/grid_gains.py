@@ -30,7 +30,7 @@ from bytenet.reproduction.figures.semi_supervised.grid_runs import (
 )
 
 
-def of_whole_grid(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> Verdict:
+def judged_if_grid_is_whole(verdict: Verdict, all_cells: bool, trials: Sequence[int]) -> Verdict:
     """The verdict; no claim until all trials of all cells are finished."""
     if all_cells and min(trials) >= TRIALS:
         return verdict
@@ -65,7 +65,7 @@ def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:
         )  # fmt: skip
         if not correction:
             verdict = verdict.unjudged(f"{len(p_values)} tests without a correction for their number")
-        verdicts.append(of_whole_grid(verdict, len(p_values) == _CELLS_WITH_TEXT, trials))
+        verdicts.append(judged_if_grid_is_whole(verdict, len(p_values) == _CELLS_WITH_TEXT, trials))
     return verdicts
 
 
@@ -122,7 +122,7 @@ def more_text(rows: Table, words: str) -> list[Verdict]:
         note=f"the test: the whole interval lies within ±{_NO_DIFFERENCE}",
         source="result-semi-supervised-bytenet.tex:35",
     )  # fmt: skip
-    return [of_whole_grid(verdict, len(trials) == len(LABELLED) * len(WEIGHTS), trials)]
+    return [judged_if_grid_is_whole(verdict, len(trials) == len(LABELLED) * len(WEIGHTS), trials)]
 
 
 def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
@@ -167,7 +167,7 @@ def below_attention(rows: Table, words: str, attention: Table) -> list[Verdict]:
             verdict = replace(verdict.unjudged(why), qualifies=qualifies)
         if num_trained < FEWEST_TO_COMPARE:
             verdict = verdict.unjudged(f"fewer than {FEWEST_TO_COMPARE} trainings of the baseline")
-        verdicts.append(of_whole_grid(verdict, len(cells) == _CELLS_WITH_TEXT, trials))
+        verdicts.append(judged_if_grid_is_whole(verdict, len(cells) == _CELLS_WITH_TEXT, trials))
     return verdicts
 
 

@@ -10,7 +10,7 @@ from bytenet.datasets import Pairs, read_corpus
 from bytenet.files import write_text_atomic
 
 
-def within(pairs: Pairs, min_length: int, max_length: int, count: int | None = None) -> Pairs:
+def pairs_of_lengths(pairs: Pairs, min_length: int, max_length: int, count: int | None = None) -> Pairs:
     """The first `count` (None: all) of the pairs with `min_length` to `max_length` characters on both sides."""
     kept = [
         index

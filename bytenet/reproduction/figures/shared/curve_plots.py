@@ -96,7 +96,7 @@ def _draw_row(
     for axes, lines in zip(row, columns, strict=True):
         values = [(value, colour) for value in published for colour in _colours(value, panel, lines)]
         if all_zero(table, lines, panel.measure):
-            _say_zero(axes, lines, panel, [value for value, _ in values])
+            _write_all_zero(axes, lines, panel, [value for value, _ in values])
             continue
         highest = draw_lines(axes, table, lines, panel, alpha)
         far = [value.value > FAR * highest for value, _ in values]
@@ -115,7 +115,7 @@ def _draw_row(
     return {value.kind for _, near in drawn for value, _ in near}
 
 
-def _say_zero(axes: "Axes", lines: Sequence[Line], panel: Panel, published: Sequence[Published]) -> None:
+def _write_all_zero(axes: "Axes", lines: Sequence[Line], panel: Panel, published: Sequence[Published]) -> None:
     """Write a sentence in place of a panel of zeros, with the thesis's values."""
     axes.set_axis_off()
     splits = " and ".join(dict.fromkeys(SPLIT_NAMES[line.split] for line in lines))

@@ -28,7 +28,7 @@ def device_counts(table: Table) -> list[int]:
     return sorted({integer_in(row, "devices") for row in table})
 
 
-def of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
+def with_interval_of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
     """The verdict with the interval of `values`, which are the turns of a single measurement."""
     about_interval = f"the interval is over {len(values)} turns of one measurement"
     note = f"{verdict.note}; {about_interval}" if verdict.note else about_interval
@@ -37,7 +37,8 @@ def of_turns(verdict: Verdict, values: Sequence[float]) -> Verdict:
 
 def _compare_mean(quantity: str, printed: float, values: Sequence[float], note: str = "") -> Verdict:
     """Compare the mean of the turns. It agrees within a tenth of the printed value, whatever their spread."""
-    return of_turns(compare_exact(quantity, printed, fmean(values), tolerance=0.1 * printed, note=note), values)
+    verdict = compare_exact(quantity, printed, fmean(values), tolerance=0.1 * printed, note=note)
+    return with_interval_of_turns(verdict, values)
 
 
 def _judged(table: Table, verdict: Verdict) -> Verdict:
@@ -55,7 +56,7 @@ def rate_verdicts(table: Table, model: str) -> list[Verdict]:
             printed=printed, measured=fmean(measured),
             note="another machine" + ("" if devices == cards else f"; the thesis's are {cards} cards"),
         )  # fmt: skip
-        verdicts.append(of_turns(verdict, measured))
+        verdicts.append(with_interval_of_turns(verdict, measured))
     return verdicts
 
 
@@ -70,7 +71,8 @@ def efficiency_verdict(table: Table, model: str) -> Verdict:
     of_thesis = "" if several == cards else f"the thesis's: {cards} cards, divided by {cards} times one"
     if table[0]["kind"] == "CPU":
         note = f"{several} logical CPUs share the same cores, so more than about 1/{several} is not possible"
-        verdict = of_turns(Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note), measured)
+        verdict = Verdict(quantity=quantity, printed=printed, measured=fmean(measured), note=note)
+        verdict = with_interval_of_turns(verdict, measured)
     else:
         verdict = _compare_mean(quantity, printed, measured)
     return verdict.unjudged(of_thesis) if of_thesis else verdict
@@ -85,11 +87,11 @@ def ratio_verdicts(table: Table, model: str, note: str) -> list[Verdict]:
         quantity = f"{LABELS[model]}'s rate divided by ByteNet's, {devices_text(table, devices)}"
         more = "; devices exchange the statistics of a batch here, and the thesis's did not" if devices > 1 else ""
         verdict = _compare_mean(quantity, printed / base, measured, note + more)
-        verdicts.append(_judged(table, _of_cards(verdict, devices, cards)))
+        verdicts.append(_judged(table, _only_for_as_many_devices(verdict, devices, cards)))
     return verdicts
 
 
-def _of_cards(verdict: Verdict, devices: int, cards: int) -> Verdict:
+def _only_for_as_many_devices(verdict: Verdict, devices: int, cards: int) -> Verdict:
     """The verdict; no claim if the thesis's value is of another number of devices."""
     return verdict if devices == cards else verdict.unjudged(f"the thesis's: {cards} cards")
 
@@ -114,7 +116,7 @@ def simplified_verdicts(table: Table, scale: Scale) -> list[Verdict]:
     return [
         _judged(
             table,
-            of_turns(
+            with_interval_of_turns(
                 statement(
                     "Simplified ByteNet's rate divided by ByteNet's, minus 1, one device, by the text",
                     "about 20 % (0.2)",
@@ -147,5 +149,6 @@ def selu_verdicts(table: Table, scale: Scale) -> list[Verdict]:
             contradicts=table[0]["kind"] != "CPU" and scale != "smoke" and not holds,
             source="result-selu-bytenet.tex:64",
         )  # fmt: skip
-        verdicts.append(_judged(table, _of_cards(of_turns(verdict, measured), devices, cards)))
+        verdict = with_interval_of_turns(verdict, measured)
+        verdicts.append(_judged(table, _only_for_as_many_devices(verdict, devices, cards)))
     return [*verdicts, *ratio_verdicts(table, "selu", _ARTEFACT), efficiency_verdict(table, "selu")]

@@ -9,7 +9,7 @@ import pytest
 from bytenet.config import load_config
 from bytenet.datasets import Pairs, read_corpus
 from bytenet.reproduction.figures.news import europarl, memorise_verdicts
-from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, within
+from bytenet.reproduction.figures.shared.corpus_files import as_files, joined, number_words, pairs_of_lengths
 from bytenet.reproduction.registry import find_experiment
 
 HALF_AS_WIDE = ["model.dim 64 (400): {0}-bytenet", "model.dim 32 (200): {0}-simplified"]
@@ -42,9 +42,9 @@ def curves(**columns):
 
 def test_pairs_are_filtered_by_length_of_both_sides_in_order():
     pairs = Pairs(["a", "bb", "ccc", "dd"], ["AA", "B", "CC", "DDDD"])
-    assert within(pairs, 1, 3).source == ["a", "bb", "ccc"]
-    assert within(pairs, 1, 3, count=2).target == ["AA", "B"]
-    assert joined([within(pairs, 4, 4), pairs]).source == pairs.source
+    assert pairs_of_lengths(pairs, 1, 3).source == ["a", "bb", "ccc"]
+    assert pairs_of_lengths(pairs, 1, 3, count=2).target == ["AA", "B"]
+    assert joined([pairs_of_lengths(pairs, 4, 4), pairs]).source == pairs.source
 
 
 def test_settings_of_written_files_load_the_same_corpus(tmp_path):
@@ -75,21 +75,21 @@ def test_swing_with_the_epochs_is_distinguished_from_noise():
     epochs = np.arange(0, 13, 0.1)
     noise = np.random.default_rng(1).normal(size=len(epochs))
     trend = 100 / (1 + epochs)
-    share, p_value = europarl.epoch_locked_share(epochs, trend + noise)
+    share, p_value = europarl.share_repeated_every_epoch(epochs, trend + noise)
     assert share < 0.25
     assert p_value > 0.05
-    share, p_value = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs))
+    share, p_value = europarl.share_repeated_every_epoch(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs))
     assert share > 0.7
     assert p_value < 0.01
     # A swing with another period does not follow the epochs.
-    share, p_value = europarl.epoch_locked_share(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
+    share, p_value = europarl.share_repeated_every_epoch(epochs, trend + noise + 4 * np.sin(2 * np.pi * epochs / 1.37))
     assert share < 0.25
     assert p_value > 0.05
 
 
 @pytest.mark.parametrize("epochs", [[], [0.5], np.linspace(0, 0.5, 5), np.linspace(0.1, 2, 20)])
 def test_curve_of_two_epochs_or_less_shows_no_swing(epochs):
-    assert europarl.epoch_locked_share(np.array(epochs), np.arange(len(epochs)) % 3.0) == (0, 1)
+    assert europarl.share_repeated_every_epoch(np.array(epochs), np.arange(len(epochs)) % 3.0) == (0, 1)
 
 
 def test_share_of_each_training_has_its_own_p():
