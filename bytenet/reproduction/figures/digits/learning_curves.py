@@ -1,4 +1,4 @@
-"""Figures 3.3.1, D.2.1 and D.3.1, table 3.3.1: learning to write spelled digits as numerals."""
+"""Figures 3.3.1, D.2.1 and D.3.1: learning to write spelled digits as numerals."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,46 +6,17 @@ from statistics import fmean
 from typing import Literal
 
 from bytenet.evaluation.t_intervals import student_t
-from bytenet.reproduction.data import thesis_numbers
-from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.experiment import Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.statistics import RATE, RATE_DIFFERENCE
 from bytenet.reproduction.engine.verdict import Verdict, compare, difference, statement
+from bytenet.reproduction.figures.digits.runs import BASIS, CODE, SETTINGS, TIME, digits_run
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
-from bytenet.reproduction.figures.shared.curves import WATCHED, beginning, collect_curves, first_values, settled
+from bytenet.reproduction.figures.shared.curves import beginning, collect_curves, first_values, settled
 from bytenet.reproduction.figures.shared.thesis_curves import DIGITS, published_value
-from bytenet.reproduction.figures.shared.thesis_settings import SELU_WEIGHTS
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
 _MEASURES = ("sentence_cross_entropy", "misclassification")
 _PANELS = (Panel("sentence_cross_entropy"), Panel("misclassification", limits=(0, 1)))
-_SMOKE = (
-    "data.num_train=32", "data.num_validation=16", "training.epochs=2", "training.jit_compile=false",
-    "model.num_sets=1", "evaluation.continuous_batch_size=16", "evaluation.continuous_every_steps=2",
-)  # fmt: skip
-# The validation set is the thesis's test set. The last model is kept, so the set selects nothing.
-_FULL = ("evaluation.continuous_batch_size=128", "evaluation.continuous_every_steps=45", "evaluation.every_epochs=301")
-
-SETTINGS = ("thesis", "default")
-_OF_CODE = "code"
-
-
-def digits_run(variant: str, settings: str, scale: Scale) -> TrainingRun:
-    """The training of a variant.
-
-    Args:
-        variant: variant of the model.
-        settings: "thesis", "default", or "code". "code" is for SELU: the settings of the thesis with the initial
-            weights of the published code.
-        scale: scale of the experiment.
-    """
-    preset, suffix = ("digits", "") if settings == "default" else ("digits-thesis", f"-{settings}")
-    weights = (SELU_WEIGHTS,) if variant == "selu" and settings == "thesis" else ()
-    overrides = (
-        f"model.variant={variant}", "model.dim=20", "data.validation_seed=11", *weights, *WATCHED,
-        *(_SMOKE if scale == "smoke" else _FULL),
-    )  # fmt: skip
-    thesis = None if settings == "thesis" else digits_run(variant, "thesis", "thesis")
-    return TrainingRun(f"digits-{variant}{suffix}", preset, overrides, thesis=thesis)
 
 
 def _figure(
@@ -64,7 +35,7 @@ def _figure(
         variant: variant of the model.
         alpha: weight of the newest value in the smoothing.
     """
-    labels = ("thesis", _OF_CODE, "default") if variant == "selu" else SETTINGS
+    labels = ("thesis", CODE, "default") if variant == "selu" else SETTINGS
 
     def runs(scale: Scale) -> list[TrainingRun]:
         return [digits_run(variant, settings, scale) for settings in labels]
@@ -77,7 +48,7 @@ def _figure(
         plot_curves(table, path, _PANELS, alpha, published=DIGITS[variant])
 
     return Experiment(
-        name=name, title=title, thesis=thesis, needs=Needs(time=_TIME), basis=_BASIS, runs=runs, measure=measure,
+        name=name, title=title, thesis=thesis, needs=Needs(time=TIME), basis=BASIS, runs=runs, measure=measure,
         verdicts=verdicts, plot=plot, beside=beside, seeds={"cpu": 5, "thesis": 5},
     )  # fmt: skip
 
@@ -162,10 +133,10 @@ def _simplified(table: Table, scale: Scale, others: dict[str, Table]) -> list[Ve
 def _selu(table: Table, scale: Scale, others: dict[str, Table]) -> list[Verdict]:
     verdicts = [
         _test_error("thesis settings", "selu", table, "thesis"),
-        _test_error("initial weights of the published code", "selu", table, _OF_CODE),
+        _test_error("initial weights of the published code", "selu", table, CODE),
         _test_error("defaults", "selu", table, "default", tolerance=0.0, lower_is_better=True),
     ]
-    for run, words in (("thesis", "thesis settings"), (_OF_CODE, "initial weights of the published code")):
+    for run, words in (("thesis", "thesis settings"), (CODE, "initial weights of the published code")):
         first = first_values(table, run, "train_sentence_cross_entropy")
         if first:
             printed = published_value(DIGITS["selu"], "sentence_cross_entropy", "test", "first").value
@@ -176,51 +147,6 @@ def _selu(table: Table, scale: Scale, others: dict[str, Table]) -> list[Verdict]
 
 
 _BYTENET_FIGURE = "fig-3.3.1"
-_BASIS = Basis("trained, same size", "128 pairs, d = 20; all trainings have the same pairs")
-_TIME: dict[Scale, str] = {
-    "smoke": "1 min",
-    "cpu": "12 min for 5 seeds; the thesis's own size",
-    "thesis": "as cpu, one training at a time",
-}
-
-
-def _samples() -> Experiment:
-    def runs(scale: Scale) -> list[TrainingRun]:
-        return [digits_run("bytenet", settings, scale) for settings in SETTINGS]
-
-    def measure(work: Work) -> Table:
-        from bytenet.datasets.corpora.digits import digits
-        from bytenet.decoding import Translator
-
-        pairs = digits(seed=11, size=6)
-        of_thesis = thesis_numbers("digits_samples")
-        table: Table = [
-            {"source": source, "target": target, "printed": printed}
-            for source, target, printed in zip(pairs.source, pairs.target, of_thesis, strict=True)
-        ]
-        for settings, run in zip(SETTINGS, runs(work.scale), strict=True):
-            # No maximum length is needed: with the thesis's settings, an output is never longer than its padded source.
-            translator = Translator.from_run(work.folders(run)[0], beam_size=10, length_penalty=0.0)
-            best = translator.translate(pairs.source, split_sentences=False)
-            for row, translations in zip(table, best, strict=True):
-                row[f"{settings} settings"] = translations[0].text
-        return table
-
-    def verdicts(table: Table, scale: Scale) -> list[Verdict]:
-        judged = []
-        for settings in SETTINGS:
-            right = sum(row["target"] == row[f"{settings} settings"] for row in table)
-            judged.append(Verdict(quantity=f"right samples of six, {settings} settings", printed=3, measured=right))
-        return judged
-
-    return Experiment(
-        name="tab-3.3.1",
-        title="Six test samples of ByteNet on Synthetic Digits, beam 10",
-        thesis="Three of six are right. Of the others, two have the last digit wrong and one has both digits wrong.",
-        needs=Needs(time=_TIME), basis=_BASIS, runs=runs, measure=measure, verdicts=verdicts, one_seed=True,
-    )  # fmt: skip
-
-
 EXPERIMENTS = (
     _figure(
         _BYTENET_FIGURE, "bytenet", "ByteNet on Synthetic Digits",
@@ -228,7 +154,6 @@ EXPERIMENTS = (
         "the test error settles at .30. The caption gives .51 for an attention model.",
         0.1, _bytenet,
     ),
-    _samples(),
     _figure(
         "fig-d.2.1", "simplified", "Simplified ByteNet on Synthetic Digits",
         "As figure 3.3.1. The test error settles at .25 (.23 in the figure), better than ByteNet's. The thesis says "

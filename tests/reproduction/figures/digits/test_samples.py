@@ -1,6 +1,6 @@
 """The errors in translated numbers, counted by the place of the digit."""
 
-from bytenet.reproduction.figures.digits_by_place import errors_by_place
+from bytenet.reproduction.figures.digits.samples import errors_by_place
 from bytenet.reproduction.registry import find_experiment
 
 EXPERIMENT = find_experiment("digits-by-place")

@@ -1,0 +1,1 @@
+"""Synthetic Digits, learned from pairs alone."""
