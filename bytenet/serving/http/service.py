@@ -11,9 +11,9 @@ from starlette.requests import ClientDisconnect
 
 from bytenet.serving.engines.directions import Directions
 from bytenet.serving.engines.engine import Engine
+from bytenet.serving.http.language_detection import LanguageDetector
 from bytenet.serving.http.parameters import TextParameters, TranslateParameters
 from bytenet.serving.http.settings import ServerSettings
-from bytenet.serving.language_detection import LanguageDetector
 from bytenet.serving.work.translating_threads import TranslatingThreads
 
 Result = TypeVar("Result")

@@ -1,12 +1,13 @@
 """The workers compare what they train, and each message names the worker and the difference."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
 
 from bytenet.config import load_config
 from bytenet.errors import InputError
-from bytenet.training.distribution import comparison
+from bytenet.training import same_training
 from bytenet.training.distribution.cluster import Cluster
 from bytenet.training.tasks import make_task
 
@@ -35,12 +36,12 @@ def task_of(folder, *settings):
 
 def compare(own, description_of_other):
     """Compare as worker 0 of two."""
-    workers = SimpleNamespace(cluster=CLUSTER, texts=lambda text: [text, comparison.json.dumps(description_of_other)])
-    comparison.check_same_training(workers, own)
+    workers = SimpleNamespace(cluster=CLUSTER, texts=lambda text: [text, json.dumps(description_of_other)])
+    same_training.check_same_training(workers, own)
 
 
 def test_the_same_data_may_lie_in_another_folder(corpora):
-    compare(task_of(corpora["first"]), comparison._description(task_of(corpora["equal"])))
+    compare(task_of(corpora["first"]), same_training._description(task_of(corpora["equal"])))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_the_same_data_may_lie_in_another_folder(corpora):
     ],
 )
 def test_other_data_and_settings_are_refused(corpora, folder, settings, difference):
-    other = comparison._description(task_of(corpora[folder], *settings))
+    other = same_training._description(task_of(corpora[folder], *settings))
     with pytest.raises(InputError, match=rf"worker 1 \(host2:5000\) has {difference}"):
         compare(task_of(corpora["first"]), other)
 
@@ -67,7 +68,7 @@ def test_other_data_and_settings_are_refused(corpora, folder, settings, differen
 def test_other_versions_are_refused(corpora, monkeypatch, function, answer, difference):
     task = task_of(corpora["first"])
     with monkeypatch.context() as patches:
-        patches.setattr(comparison, function, lambda: answer)
-        other = comparison._description(task)
+        patches.setattr(same_training, function, lambda: answer)
+        other = same_training._description(task)
     with pytest.raises(InputError, match=rf"worker 1 \(host2:5000\) has {difference}"):
         compare(task, other)
