@@ -16,8 +16,8 @@ _REMARK = re.compile(
     rb"WARNING: All log messages before absl::Init|INFO: Created TensorFlow Lite|"
     rb"/job:worker/replica:\d+/task:\d+$"
 )
-# Errors that are none on a machine without a GPU, or with the compile cache; and those after the end of another worker,
-# which the command explains. See docs/usage.md.
+# Lines that look like errors but are harmless on a machine without a GPU or with the compile cache; and errors after
+# the end of another worker, which the command explains. See docs/usage.md.
 _HARMLESS = (
     b"Could not find cuda drivers", b"failed call to cuInit", b"Unable to register cu",
     b"Error parsing text-format tensorflow.XlaSerializedCacheEntry", b"Loading XLA:CPU AOT result",

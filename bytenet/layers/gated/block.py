@@ -36,7 +36,7 @@ class GatedBlock(keras.layers.Layer):
     Without attention, both are `output = (v + R)·√.5`.
 
     Mask: true at real steps. The other steps are set to zero before the convolution, so that padding never reaches a
-    real step. A causal block needs none, because padding comes last.
+    real step. A causal block needs no mask, because padding comes last.
 
     Args:
         width: channels d of the output.

@@ -18,8 +18,8 @@ class ResidualBlock(keras.layers.Layer):
     normalisation follows it.
 
     Mask: true at real steps. Batch normalisation counts those only, and the other steps are set to zero before
-    a centred convolution, so that padding never reaches a real step. A causal block needs none, as padding
-    comes last.
+    a centred convolution, so that padding never reaches a real step. A causal block needs no mask, as
+    padding comes last.
 
     Args:
         dim: width D of input and output.

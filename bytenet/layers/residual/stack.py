@@ -2,6 +2,7 @@
 
 import keras
 
+from bytenet.layers.layer_arguments import pop_layer_arguments
 from bytenet.layers.residual.block import ResidualBlock
 
 
@@ -14,8 +15,8 @@ class ResidualSet(keras.layers.Layer):
         **block_arguments: the other arguments of `ResidualBlock`.
     """
 
-    def __init__(self, dilations, name=None, trainable=True, dtype=None, **block_arguments):
-        super().__init__(name=name, trainable=trainable, dtype=dtype)
+    def __init__(self, dilations, **block_arguments):
+        super().__init__(**pop_layer_arguments(block_arguments))
         self.supports_masking = True
         self._config = {"dilations": list(dilations), **block_arguments}
         self.blocks = [
@@ -59,8 +60,8 @@ class ResidualStack(keras.layers.Layer):
         Madsen 2017, figure 2.6.4: three sets of dilation rates 1, 2, 4, 8, 16 in each half.
     """
 
-    def __init__(self, num_sets: int, dilations, name=None, trainable=True, dtype=None, **block_arguments):
-        super().__init__(name=name, trainable=trainable, dtype=dtype)
+    def __init__(self, num_sets: int, dilations, **block_arguments):
+        super().__init__(**pop_layer_arguments(block_arguments))
         self.supports_masking = True
         self._config = {"num_sets": num_sets, "dilations": list(dilations), **block_arguments}
         self.sets = [
