@@ -28,5 +28,5 @@ def prepare(preset_or_file: str | None, overrides: tuple[str, ...], run_dir: Pat
 
     from bytenet.training.prepared.preparation import prepare as prepare_run
 
-    prepare_run(config, run_dir, say)
-    say(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m bytenet fit {run_dir}")
+    prepared = prepare_run(config, run_dir, say)
+    say(f"Prepared {run_dir}. Train with: KERAS_BACKEND=jax python -m {prepared.run.resume_command}")

@@ -16,7 +16,7 @@ SMALL = (
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     """The folder of a prepared and fitted run, and the messages of both commands."""
-    folder = tmp_path_factory.mktemp("prepared") / "run"
+    folder = tmp_path_factory.mktemp("prepared") / "a run"
     arguments = ["digits", "--run", str(folder), *(part for setting in SMALL for part in ("--set", setting))]
     results = CliRunner().invoke(prepare, arguments), CliRunner().invoke(fit, [str(folder)])
     assert [(result.exit_code, result.stdout) for result in results] == [(0, ""), (0, "")]
@@ -25,7 +25,7 @@ def fitted(tmp_path_factory):
 
 def test_messages_say_how_to_train_and_what_was_measured(fitted):
     folder, (prepared, trained) = fitted
-    assert f"Prepared {folder}. Train with: KERAS_BACKEND=jax python -m bytenet fit {folder}" in prepared
+    assert f"Prepared {folder}. Train with: KERAS_BACKEND=jax python -m bytenet fit '{folder}'" in prepared
     assert trained.startswith("32 pairs, 2 batches an epoch, 2 steps, ")
     assert "epoch 1, " in trained
     assert "val_loss" in trained
