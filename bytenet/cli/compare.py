@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
-from click.core import ParameterSource
 
+from bytenet.cli.common.given_option import given_option
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.several_values import SeveralValuesCommand
 
@@ -114,8 +114,8 @@ def compare(
         )
     paths = [*translations, *others]
     has_trainings = len(others) > 0 and len(paths) > 2
-    if has_trainings:
-        _refuse_sentence_options(context)
+    if has_trainings and (option := given_option(context, _FOR_SENTENCES)):
+        raise click.UsageError(f"{option} is for the sentences of one training each. Leave it out.")
     run_dirs = [path for path in paths if path.is_dir()]
     if reference is None and not run_dirs:
         raise click.UsageError("--reference is missing. Only run folders have references of their own.")
@@ -160,14 +160,6 @@ def compare(
     if csv_path is not None:
         chosen = [(choice, comparison.choose(choice, count, by, min_chars)) for choice in choices]
         _write_csv(csv_path, comparison, chosen)
-
-
-def _refuse_sentence_options(context: click.Context) -> None:
-    """Raise a UsageError if an option for tables of sentences is given, which several trainings do not have."""
-    for option in context.command.params:
-        given = option.name in _FOR_SENTENCES and context.get_parameter_source(option.name)
-        if given and given is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"{option.opts[0]} is for the sentences of one training each. Leave it out.")
 
 
 def _json(content: dict) -> str:

@@ -6,11 +6,13 @@ from typing import Any
 import click
 
 from bytenet.cli.benchmark.output import Columns, print_tables
+from bytenet.cli.common.given_option import given_option
 from bytenet.cli.common.messages import say
 from bytenet.cli.common.number_range import NumberRange
 
 _SIZES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _MACHINES = (2, 4, 8, 16, 32, 64)
+_FOR_MODEL = ("fitted", "checked", "links", "gradient", "step")
 
 
 def _columns(time_of: Callable[[Any], Any]) -> Columns:
@@ -59,7 +61,9 @@ _PREDICTED: Columns = {
 )  # fmt: skip
 @click.option("--repeats", type=click.IntRange(min=1), default=5, show_default=True, help="Turns of each size.")
 @click.option("--json", "as_json", is_flag=True, help='Print a JSON object of the lists "measured" and "predicted".')
+@click.pass_context
 def exchange(
+    context: click.Context,
     fitted: tuple[int, ...],
     checked: tuple[int, ...],
     links: tuple[float, ...],
@@ -83,9 +87,9 @@ def exchange(
 
     cluster = Cluster.from_environment()
     if cluster is not None:
-        if fitted or checked or links:
+        if option := given_option(context, _FOR_MODEL):
             raise click.UsageError(
-                "TF_CONFIG is set, so the workers are given. Leave out the other options, or unset it."
+                f"TF_CONFIG names the workers, and they only measure. Leave out {option}, or unset TF_CONFIG."
             )
         times = measure_exchange_as_worker(_SIZES, repeats)
         if cluster.is_chief:

@@ -47,6 +47,14 @@ def test_a_model_needs_two_numbers_of_workers():
     assert "--workers 2 is only one number of workers" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--workers", "--check-workers", "--link", "--gradient", "--step"])
+def test_a_worker_of_tf_config_refuses_options_of_the_model(option):
+    cluster = {"cluster": {"worker": ["one:5000", "two:5000"]}, "task": {"type": "worker", "index": 0}}
+    done = CliRunner(env={"TF_CONFIG": json.dumps(cluster)}).invoke(benchmark, ["exchange", option, "2"])
+    assert done.exit_code == 2
+    assert f"Leave out {option}, or unset TF_CONFIG." in done.stderr
+
+
 @pytest.mark.slow
 def test_exchanges_are_measured_and_predicted():
     done = CliRunner().invoke(
