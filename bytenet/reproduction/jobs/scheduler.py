@@ -16,6 +16,7 @@ from bytenet.reproduction.jobs.locks import training_lock
 from bytenet.reproduction.jobs.training_run import Training, TrainingRun, marker_in, trainings_of, unique_runs
 from bytenet.reproduction.jobs.worker_processes import ChildProcesses, TrainingProcess
 from bytenet.reproduction.jobs.worker_queue import TimeLeft, TrainingQueue
+from bytenet.training.stop_signals import on_stop_signals
 
 _TIMES_SUFFIX = ".times.json"
 _MEMORY_SHARE = 0.75
@@ -237,9 +238,5 @@ def _interrupted_by_signals() -> Iterator[None]:
     caught = [signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` makes it ignore SIGHUP
         caught.append(signal.SIGHUP)
-    before = {number: signal.signal(number, interrupt) for number in caught}
-    try:
+    with on_stop_signals(interrupt, caught):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
