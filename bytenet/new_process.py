@@ -2,12 +2,15 @@
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
+from typing import TypeVar
 
 from bytenet.memory_allocator import keep_freed_memory
+
+_Result = TypeVar("_Result")
 
 
 def new_process(environment: Mapping[str, str] | None = None) -> ProcessPoolExecutor:
@@ -19,6 +22,19 @@ def new_process(environment: Mapping[str, str] | None = None) -> ProcessPoolExec
         environment: variables that are set in it.
     """
     return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin, initargs=(environment or {},))
+
+
+def in_new_process(function: Callable[..., _Result], *arguments: object) -> _Result:
+    """Call a function in a new interpreter, whose memory begins small.
+
+    Args:
+        function, arguments: can be pickled.
+
+    Raises:
+        BrokenProcessPool: the process was killed.
+    """
+    with new_process() as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def end_with_parent() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from bytenet.errors import InputError
-from bytenet.new_process import new_process
+from bytenet.new_process import in_new_process
 from bytenet.profiling.benchmarks.resident_memory import peak_resident_bytes, resident_bytes
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
 from bytenet.profiling.benchmarks.training import replica_devices
@@ -67,21 +67,19 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
             raise InputError(f"{case.name}: memory is measured on one device, and not for stock Keras models.")
         case.check()
         say(f"{case.name} ...")
-        # A new interpreter, since a process keeps memory that it once used.
-        with new_process() as pool:
-            try:
-                costs.append(pool.submit(measure_in_this_process, case).result())
-            except BrokenProcessPool as error:
-                raise InputError(
-                    f"{case.name}: the process that trained it was killed, probably because this machine has too "
-                    "little memory. Choose a smaller batch."
-                ) from error
-            except tf.errors.ResourceExhaustedError as error:
-                first_line = error.message.strip().split("\n")[0]
-                raise InputError(
-                    f"{case.name}: the device has too little memory. Choose a smaller batch. TensorFlow says: "
-                    f"{first_line}"
-                ) from error
+        try:
+            # A process keeps memory that it once used.
+            costs.append(in_new_process(measure_in_this_process, case))
+        except BrokenProcessPool as error:
+            raise InputError(
+                f"{case.name}: the process that trained it was killed, probably because this machine has too "
+                "little memory. Choose a smaller batch."
+            ) from error
+        except tf.errors.ResourceExhaustedError as error:
+            first_line = error.message.strip().split("\n")[0]
+            raise InputError(
+                f"{case.name}: the device has too little memory. Choose a smaller batch. TensorFlow says: {first_line}"
+            ) from error
     return costs
 
 

@@ -57,7 +57,7 @@ def memory(
     configs = list(configurations(presets_or_files or ("europarl",), overrides, variants, dims))
 
     from bytenet.profiling.benchmarks.memory import measure_memory
-    from bytenet.profiling.benchmarks.training import TrainingCase
+    from bytenet.profiling.benchmarks.training_case import TrainingCase
 
     cases = []
     for config in configs:

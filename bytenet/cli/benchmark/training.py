@@ -74,7 +74,8 @@ def training(
         raise click.UsageError("--workers measures nothing else. Leave out --replicas, --baseline and --run-minutes.")
     configs = list(configurations([preset_or_file], overrides, variants, dims))
 
-    from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
+    from bytenet.profiling.benchmarks.training import measure_training
+    from bytenet.profiling.benchmarks.training_case import TrainingCase
 
     symbols = vocab_size or VOCAB_SIZE
     counts = workers or replicas or (1,)

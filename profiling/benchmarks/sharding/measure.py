@@ -3,19 +3,15 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from bytenet.config import DataConfig
 from bytenet.datasets import Pairs
 from bytenet.errors import InputError
-from bytenet.new_process import new_process
+from bytenet.new_process import in_new_process
 from bytenet.profiling.benchmarks.resident_memory import peak_of_children, peak_resident_bytes
 from bytenet.profiling.benchmarks.sharding.made_corpus import write_made_corpus
 from bytenet.profiling.benchmarks.sharding.made_data import data_in_shards
-
-_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -71,25 +67,19 @@ def measure_sharding(
         say(f"{size:,} pairs: writing text ...")
         paths, faults = write_made_corpus(own, pairs, size)
         say(f"{size:,} pairs: sharding ...")
-        kept, left_out, seconds, sharding_peak = _in_own_process(_shard, paths, own / "shards", shards, processes)
+        kept, left_out, seconds, sharding_peak = in_new_process(_shard, paths, own / "shards", shards, processes)
         if left_out != faults:
             raise InputError(f"The sharding left out {left_out}, but the corpus has {faults}.")
         say(f"{size:,} pairs: sharded {size / seconds:,.0f} a second, peak memory {sharding_peak / 1e6:,.0f} MB")
         say(f"{size:,} pairs: reading ...")
         data = replace(data_in_shards(data_config, own / "shards"), max_length=500)
-        read_seconds, reading_peak = _in_own_process(_read_epoch, data)
+        read_seconds, reading_peak = in_new_process(_read_epoch, data)
         say(f"{size:,} pairs: read {kept / read_seconds:,.0f} a second, peak memory {reading_peak / 1e6:,.0f} MB")
         shard_bytes = sum(path.stat().st_size for path in (own / "shards").iterdir())
         costs.append(
             ShardingCost(size, kept, size / seconds, sharding_peak, kept / read_seconds, reading_peak, shard_bytes)
         )
     return costs
-
-
-def _in_own_process(function: Callable[..., _Result], *arguments: object) -> _Result:
-    """Call a function in a new interpreter, whose memory begins small."""
-    with new_process() as pool:
-        return pool.submit(partial(function, *arguments)).result()
 
 
 def _shard(paths: Sequence[str], folder: Path, shards: int, processes: int) -> tuple[int, dict[str, int], float, int]:

@@ -15,7 +15,7 @@ from bytenet.datasets import Vocabulary, load_corpus
 from bytenet.errors import ConfigError, InputError
 from bytenet.profiling.benchmarks import memory
 from bytenet.profiling.benchmarks.memory import MemoryCost, measure_in_this_process, measure_memory
-from bytenet.profiling.benchmarks.training import TrainingCase
+from bytenet.profiling.benchmarks.training_case import TrainingCase
 
 SMALL = ["model.dim=4", "model.num_sets=1", "model.dilations=[1,2]"]
 

@@ -10,7 +10,8 @@ from bytenet.models import build_model
 from bytenet.profiling.benchmarks import training
 from bytenet.profiling.benchmarks.flops import training_step_flops
 from bytenet.profiling.benchmarks.synthetic import full_length_batches, synthetic_vocabulary
-from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
+from bytenet.profiling.benchmarks.training import measure_training
+from bytenet.profiling.benchmarks.training_case import TrainingCase
 
 SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
 

@@ -96,7 +96,8 @@ def _measure(work: Work) -> Table:
 
 def _relative_time(scale: Scale) -> float:
     """Median time of a SELU ByteNet step over the median time of a ByteNet step."""
-    from bytenet.profiling.benchmarks.training import TrainingCase, measure_training
+    from bytenet.profiling.benchmarks.training import measure_training
+    from bytenet.profiling.benchmarks.training_case import TrainingCase
 
     size = (4, 16) if scale == "smoke" else (32, 80)
     configs = {label: _run(label, scale).config(seed=1) for label in ("SELU, + clipping, lower rate", _BEST_BYTENET)}

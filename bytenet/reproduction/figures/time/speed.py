@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from bytenet.errors import InputError
-from bytenet.new_process import new_process
+from bytenet.new_process import in_new_process
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.time.speed_plots import plot_rates
@@ -77,7 +77,8 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
         only the time in which the case itself was trained.
     """
     from bytenet.config import load_config
-    from bytenet.profiling.benchmarks.training import TrainingCase, measure_training, replica_devices
+    from bytenet.profiling.benchmarks.training import measure_training, replica_devices
+    from bytenet.profiling.benchmarks.training_case import TrainingCase
 
     size = _SIZES[scale]
     cases = [
@@ -104,13 +105,12 @@ def measure_in_turns(scale: Scale, variants: Sequence[str]) -> Table:
 @cache
 def _measured(scale: Scale) -> Table:
     """The measurement, made once for all three figures."""
-    with new_process() as pool:
-        try:
-            return pool.submit(measure_in_turns, scale, tuple(LABELS)).result()
-        except BrokenProcessPool:
-            raise InputError(
-                "The process that measures the speed ended early. It needs up to 8 GB of memory: free some, try again."
-            ) from None
+    try:
+        return in_new_process(measure_in_turns, scale, tuple(LABELS))
+    except BrokenProcessPool:
+        raise InputError(
+            "The process that measures the speed ended early. It needs up to 8 GB of memory: free some, try again."
+        ) from None
 
 
 def _figure(
