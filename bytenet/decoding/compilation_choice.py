@@ -23,7 +23,7 @@ class CompilationChoice:
         ValueError: `jit_compile` has another value.
     """
 
-    def __init__(self, jit_compile: bool | Literal["auto"] = "auto"):
+    def __init__(self, jit_compile: bool | Literal["auto"]):
         if jit_compile not in (True, False, "auto"):
             raise ValueError(f'jit_compile is {jit_compile!r}; expected true, false or "auto".')
         self.jit_compile = jit_compile

@@ -52,9 +52,9 @@ class Finisher:
         model: TranslationModel,
         vocabulary: Vocabulary,
         shapes: BatchShapes,
-        coverage_penalty: float = 0.0,
-        replace_unknown: bool = False,
-        dictionary: Mapping[str, str] | None = None,
+        coverage_penalty: float,
+        replace_unknown: bool,
+        dictionary: Mapping[str, str] | None,
     ):
         check_finishing(model, vocabulary, coverage_penalty, replace_unknown)
         self._vocabulary = vocabulary
@@ -139,7 +139,7 @@ def replaced_unknown(
     vocabulary: Vocabulary,
     source: str,
     alignment: np.ndarray,
-    dictionary: Mapping[str, str] | None = None,
+    dictionary: Mapping[str, str] | None,
 ) -> str:
     """The text of a translation. Each unknown symbol becomes the source character that it attends to most.
 

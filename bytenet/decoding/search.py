@@ -65,7 +65,7 @@ def length_limits_or_default(
 
 
 def symbol_offsets(
-    vocab_size: int, forbidden_ids: Sequence[int], min_length: int = 0
+    vocab_size: int, forbidden_ids: Sequence[int], min_length: int
 ) -> Callable[[tf.Tensor], tf.Tensor | np.ndarray]:
     """What a search adds to the log-probabilities or logits of a step, so that it cannot choose some symbols.
 

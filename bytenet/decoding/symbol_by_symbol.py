@@ -27,10 +27,10 @@ def symbol_by_symbol(
     source_ids: tf.Tensor,
     choose: Choice,
     num_hypotheses: int,
-    max_length: int | tf.Tensor | None = None,
-    length_limits: tf.Tensor | None = None,
-    forbidden_ids: Sequence[int] = (PAD_ID,),
-    min_length: int = 0,
+    max_length: int | tf.Tensor | None,
+    length_limits: tf.Tensor | None,
+    forbidden_ids: Sequence[int],
+    min_length: int,
 ) -> SearchResult:
     """Translate a batch. Each step chooses one symbol for each hypothesis, until all have ended.
 

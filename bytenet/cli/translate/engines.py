@@ -82,9 +82,7 @@ def full_engine(
     )
 
 
-def lite_engine(
-    paths: Sequence[Path], n_best: int, rerank_with: Path | None = None, rerank_weight: float | None = None
-) -> Engine:
+def lite_engine(paths: Sequence[Path], n_best: int, rerank_with: Path | None, rerank_weight: float | None) -> Engine:
     """Translation with LiteRT."""
     from bytenet.lite import Translator
 

@@ -75,7 +75,7 @@ def _tokenizer(language: str) -> "MosesTokenizer":
     return MosesTokenizer(lang=language)
 
 
-def _moses_tokens(text: str, language: str, split_last_period: bool = False) -> list[str]:
+def _moses_tokens(text: str, language: str, split_last_period: bool) -> list[str]:
     """Tokens of `tokenizer.perl -no-escape`; for `split_last_period` see `thesis_bleu`."""
     tokens = _tokenizer(language).tokenize(text, escape=False)
     if split_last_period and tokens and len(tokens[-1]) > 1 and tokens[-1].endswith("."):
