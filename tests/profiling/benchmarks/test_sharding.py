@@ -56,7 +56,7 @@ def test_settings_of_the_real_corpus_are_not_those_of_the_made_one(tmp_path):
 
 
 def test_the_sharding_and_the_reading_of_corpora_are_measured(monkeypatch, tmp_path):
-    monkeypatch.setattr(measure, "_in_own_process", lambda function, *arguments: function(*arguments))
+    monkeypatch.setattr(measure, "in_new_process", lambda function, *arguments: function(*arguments))
     (cost,) = measure.measure_sharding(PAIRS, DataConfig(batch_size=4), tmp_path, [200], shards=2, processes=0)
     assert (cost.pairs, cost.kept) == (200, 198)
     assert cost.shard_bytes == sum(path.stat().st_size for path in (tmp_path / "200-pairs" / "shards").iterdir())
