@@ -150,8 +150,9 @@ class RunFolder:
         folder = cls(path)
         if not folder.path.is_dir():
             is_file = folder.path.exists()
-            kind, run_dir = ("is a file", "DIR") if is_file else ("does not exist", folder.path)
-            preset = folder.path if is_file and folder.path.suffix in (".yaml", ".yml") else "PRESET"
+            quoted = shlex.quote(str(folder.path))
+            kind, run_dir = ("is a file", "DIR") if is_file else ("does not exist", quoted)
+            preset = quoted if is_file and folder.path.suffix in (".yaml", ".yml") else "PRESET"
             made = f"which `bytenet train {preset} --run {run_dir}` makes"
             raise MissingFileError(f"{folder.path} {kind}; expected the folder of a run, {made}.")
         if folder.missing:

@@ -201,6 +201,8 @@ def test_resume_refuses_another_vocabulary(run):
 def test_open_says_what_is_missing(tmp_path, run):
     with pytest.raises(MissingFileError, match="none does not exist; expected the folder of a run"):
         RunFolder.open(tmp_path / "none")
+    with pytest.raises(MissingFileError, match=r"which `bytenet train PRESET --run '.*/no run'` makes"):
+        RunFolder.open(tmp_path / "no run")
     with pytest.raises(MissingFileError, match=r"is not a run folder: config\.yaml and vocabulary\.json missing"):
         RunFolder.open(tmp_path)
     for path, command in (
