@@ -5,6 +5,8 @@ from keras.ops import convert_to_numpy
 
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
+from ...models.references.numpy_network import sigmoid
+
 
 def random_layer(kind, units=3, channels=2, seed=0, **arguments):
     layer = RecurrentLayer(kind, units, **arguments)
@@ -13,10 +15,6 @@ def random_layer(kind, units=3, channels=2, seed=0, **arguments):
     for weight in layer.weights:
         weight.assign(random.normal(size=weight.shape))
     return layer
-
-
-def sigmoid(values):
-    return 1 / (1 + np.exp(-values))
 
 
 def loop_over_steps(layer, inputs):

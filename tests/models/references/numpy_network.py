@@ -20,6 +20,11 @@ class NumpyNetwork:
         """Float64 `(target_length, vocab_size)`."""
         raise NotImplementedError
 
+    def table(self, name):
+        """The embeddings of all ids, float `(V, channels)`. That of padding is zero."""
+        table = self.weights[f"{name}/table"]
+        return np.concatenate([np.zeros((1, table.shape[1])), table])
+
     def linear(self, path, x):
         return x @ self.weights[f"{path}/kernel"] + self.weights[f"{path}/bias"]
 
@@ -31,6 +36,10 @@ def check_logits(network, config, lengths, tolerance=1e-4):
     expected = network(net.model).logits(source, target)
     assert np.std(expected) > 0.1
     np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=tolerance)
+
+
+def sigmoid(values):
+    return 1 / (1 + np.exp(-values))
 
 
 def softmax(scores):

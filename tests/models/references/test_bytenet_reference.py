@@ -21,18 +21,14 @@ class ByteNetNetwork(NumpyNetwork):
         else:
             memory_length = int(np.ceil(config.unfold_scale * len(source_ids) + config.unfold_offset - 1e-9))
             memory_length = max(memory_length, len(source_ids))
-        embedded = self.embed("source_embedding", [*source_ids, *[0] * memory_length][:memory_length])
+        embedded = self.table("source_embedding")[[*source_ids, *[0] * memory_length][:memory_length]]
         encoded = self.stack("encoder", embedded, config.encoder_kernel_size, causal=False)
         memory = encoded[: len(source_ids)]
         encoded = np.concatenate([encoded, np.zeros((length, config.dim))])[:length]
-        previous = self.embed("target_embedding", [0, *target_ids[:-1]])
+        previous = self.table("target_embedding")[[0, *target_ids[:-1]]]
         joined = np.concatenate([encoded, previous], axis=1) if config.join == "concat" else encoded + previous
         decoded = self.stack("decoder", joined, config.decoder_kernel_size, causal=True, memory=memory)
         return decoded @ self.weights["head/kernel"][0] + self.weights["head/bias"]
-
-    def embed(self, name, ids):
-        table = self.weights[f"{name}/table"]
-        return np.stack([table[i - 1] if i else np.zeros(table.shape[1]) for i in ids])
 
     def stack(self, half, x, kernel_size, causal, memory=None):
         norm = getattr(self.config, f"{half}_normalization")

@@ -6,7 +6,7 @@ import pytest
 from bytenet.config.families.convs2s import ConvS2SConfig
 
 from ...contract.cases import CASES, Case, narrow, parametrize
-from .numpy_network import NumpyNetwork, check_logits, softmax
+from .numpy_network import NumpyNetwork, check_logits, sigmoid, softmax
 
 HALF = np.sqrt(0.5)
 
@@ -40,17 +40,12 @@ class ConvS2SNetwork(NumpyNetwork):
                 h = (self.context(path, self.convolve(f"{path}/query_map", h) + g, z, y) + h) * HALF
         outputs = self.convolve("decoder/output_map", h)
         if self.config.tied_embeddings == "softmax":
-            return outputs @ self.table("target").T + self.weights["head/bias"]
+            return outputs @ self.table("target_embedding").T + self.weights["head/bias"]
         return self.convolve("head", outputs)
-
-    def table(self, side):
-        """The embeddings of all ids, float `(V, f)`. That of padding is zero."""
-        table = self.weights[f"{side}_embedding/table"]
-        return np.concatenate([np.zeros((1, table.shape[1])), table])
 
     def embed(self, side, ids):
         positions = self.weights.get(f"{side}_positions/table", np.zeros((len(ids), 1)))
-        return self.table(side)[ids] + positions[: len(ids)]
+        return self.table(f"{side}_embedding")[ids] + positions[: len(ids)]
 
     def context(self, path, q, z, y):
         return self.convolve(f"{path}/context_map", np.sqrt(len(z)) * softmax(q @ z.T) @ y)
@@ -60,7 +55,7 @@ class ConvS2SNetwork(NumpyNetwork):
 
     def gated(self, path, x, causal):
         a, b = np.split(self.convolve(f"{path}/gated_convolution", x, causal), 2, axis=1)
-        return a / (1 + np.exp(-b))
+        return a * sigmoid(b)
 
     def convolve(self, path, x, causal=False):
         kernel = self.weights[f"{path}/kernel"]

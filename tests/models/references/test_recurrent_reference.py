@@ -6,11 +6,7 @@ import pytest
 from bytenet.config.families.recurrent import RecurrentConfig
 
 from ...contract.cases import narrow
-from .numpy_network import NumpyNetwork, check_logits, softmax
-
-
-def sigmoid(values):
-    return 1 / (1 + np.exp(-values))
+from .numpy_network import NumpyNetwork, check_logits, sigmoid, softmax
 
 
 class RecurrentNetwork(NumpyNetwork):
@@ -18,16 +14,12 @@ class RecurrentNetwork(NumpyNetwork):
 
     def logits(self, source_ids, target_ids):
         read_ids = [*source_ids[-2::-1], source_ids[-1]] if self.config.reverse_source else source_ids
-        encoded, states = self.encode([self.embed("source", id_) for id_ in read_ids])
+        encoded, states = self.encode(self.table("source_embedding")[read_ids])
         if self.config.reverse_source:
             encoded = np.concatenate([encoded[-2::-1], encoded[-1:]])
-        embedded = [self.embed("target", id_) for id_ in [0, *target_ids[:-1]]]
+        embedded = self.table("target_embedding")[[0, *target_ids[:-1]]]
         outputs = getattr(self, self.config.decoder)(encoded, states, embedded)
         return np.array(outputs) @ self.weights["head/kernel"] + self.weights["head/bias"]
-
-    def embed(self, side, id_):
-        table = self.weights[f"{side}_embedding/table"]
-        return table[id_ - 1] if id_ else np.zeros(table.shape[1])
 
     def cell(self, path, kind, inputs, states):
         kernel, recurrent, bias = (self.weights[f"{path}/{name}"] for name in ("kernel", "recurrent_kernel", "bias"))

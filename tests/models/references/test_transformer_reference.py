@@ -30,17 +30,14 @@ class TransformerNetwork(NumpyNetwork):
         outputs = self.on_top("decoder", outputs)
         if self.config.tied_embeddings == "none":
             return self.linear("head", outputs)
-        return outputs @ self.table("target").T + self.weights["head/bias"]
+        return outputs @ self.table_of("target").T + self.weights["head/bias"]
 
-    def table(self, side):
-        """The embeddings of all ids, float `(V, d)`. That of padding is zero."""
-        name = "embedding" if self.config.tied_embeddings == "all" else f"{side}_embedding"
-        table = self.weights[f"{name}/table"]
-        return np.concatenate([np.zeros((1, table.shape[1])), table])
+    def table_of(self, side):
+        return self.table("embedding" if self.config.tied_embeddings == "all" else f"{side}_embedding")
 
     def embed(self, side, ids):
         dim, length = self.config.dim, len(ids)
-        scaled = np.sqrt(dim) * self.table(side)[ids]
+        scaled = np.sqrt(dim) * self.table_of(side)[ids]
         if self.config.positions == "learned":
             return scaled + self.weights[f"{side}_positions/table"][:length]
         for position in range(length):
