@@ -10,15 +10,8 @@ from keras.ops import convert_to_numpy
 
 from bytenet.layers import DilatedConvolution
 
-
-def make_layer(filters, kernel_size, dilation_rate, causal, channels, seed=0, use_bias=True):
-    """A layer with random weights, including the bias."""
-    layer = DilatedConvolution(filters, kernel_size, dilation_rate, causal, use_bias)
-    layer.build((None, None, channels))
-    random = np.random.default_rng(seed)
-    for weight in layer.weights:
-        weight.assign(random.normal(size=weight.shape))
-    return layer
+from .convolutions import LAYERS, make_layer
+from .random_weights import random_values
 
 
 def tap_offsets(layer):
@@ -38,25 +31,17 @@ def convolve_by_loops(layer, inputs):
     return outputs if layer.bias is None else outputs + convert_to_numpy(layer.bias)
 
 
-LAYERS = st.tuples(
-    st.integers(1, 3),  # filters
-    st.integers(1, 5),  # kernel size
-    st.integers(1, 6),  # dilation rate
-    st.booleans(),  # causal
-)
-
-
 @settings(max_examples=40)
 @given(layer=LAYERS, length=st.integers(1, 14), channels=st.integers(1, 3), use_bias=st.booleans())
 def test_convolution_equals_loops_over_batch_time_and_taps(layer, length, channels, use_bias):
     layer = make_layer(*layer, channels, use_bias=use_bias)
-    inputs = np.random.default_rng(1).normal(size=(2, length, channels)).astype("float32")
+    inputs = random_values(2, length, channels)
     np.testing.assert_allclose(layer(inputs), convolve_by_loops(layer, inputs), atol=1e-4)
 
 
 def test_layer_with_one_tap_accepts_inputs_without_time():
     layer = make_layer(3, 1, 1, False, 2)
-    inputs = np.random.default_rng(1).normal(size=(4, 2)).astype("float32")
+    inputs = random_values(4, 2)
     np.testing.assert_allclose(layer(inputs), layer(inputs[:, None])[:, 0], atol=1e-6)
 
 
@@ -64,7 +49,7 @@ def test_layer_with_one_tap_accepts_inputs_without_time():
 @given(kernel_size=st.integers(1, 4), dilation_rate=st.integers(1, 5), position=st.integers(0, 11))
 def test_causal_output_sees_exactly_its_taps(kernel_size, dilation_rate, position):
     layer = make_layer(2, kernel_size, dilation_rate, True, 2)
-    inputs = np.random.default_rng(1).normal(size=(1, 12, 2)).astype("float32")
+    inputs = random_values(1, 12, 2)
     changed = inputs.copy()
     changed[0, position] += 1
     differs = np.any(convert_to_numpy(layer(changed)) != convert_to_numpy(layer(inputs)), axis=-1)[0]
@@ -77,7 +62,7 @@ def test_causal_output_sees_exactly_its_taps(kernel_size, dilation_rate, positio
 def test_step_equals_call(kernel_size, dilation_rate):
     layer = make_layer(3, kernel_size, dilation_rate, True, 2)
     length = 12
-    inputs = np.random.default_rng(1).normal(size=(2, length, 2)).astype("float32")
+    inputs = random_values(2, length, 2)
     padded = np.pad(inputs, [[0, 0], [layer.reach, 0], [0, 0]])
     outputs = []
     for t in range(length):

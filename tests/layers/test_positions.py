@@ -4,6 +4,8 @@ from keras import ops
 
 from bytenet.layers.positions import KINDS, PositionEncoding
 
+from .random_weights import random_values
+
 
 def encoded(kind, length=4, dim=4, **arguments):
     layer = PositionEncoding(kind, **arguments)
@@ -29,7 +31,7 @@ def test_other_layout_has_all_sines_first():
 @pytest.mark.parametrize("dim", [4, 7])
 def test_step_adds_the_vector_of_its_position(kind, dim):
     layer = PositionEncoding(kind, max_length=30)
-    inputs = np.random.default_rng(0).normal(size=(2, 30, dim)).astype("float32")
+    inputs = random_values(2, 30, dim)
     layer.build(inputs.shape)
     outputs = ops.convert_to_numpy(layer(inputs))
     assert (np.abs(outputs - inputs).max() > 0.01) == (kind != "none")

@@ -7,13 +7,15 @@ import pytest
 from bytenet.layers.attention.stack import AttentionStack
 from bytenet.layers.positions import PositionEncoding
 
+from ..random_weights import random_values
+
 
 @pytest.mark.parametrize("order", ["pre", "post"])
 def test_permuted_inputs_give_permuted_outputs_without_positions(order):
     keras.utils.set_random_seed(1)
     stack = AttentionStack(2, order, heads=2, head_dim=4, feed_forward_dim=8)
     stack.build((None, None, 8))
-    inputs = np.random.default_rng(0).normal(size=(1, 5, 8)).astype("float32")
+    inputs = random_values(1, 5, 8)
     permutation = [3, 0, 4, 1, 2]
 
     def differences(values, permuted_values):
@@ -31,7 +33,7 @@ def test_without_the_outputs_of_sublayers_inputs_are_normalised_alone(order):
     keras.utils.set_random_seed(1)
     stack = AttentionStack(2, order, heads=2, head_dim=4, feed_forward_dim=8, dropout=0.99999)
     stack.build((None, None, 8))
-    inputs = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")
+    inputs = random_values(2, 5, 8)
     expected = (inputs - inputs.mean(axis=-1, keepdims=True)) / inputs.std(axis=-1, keepdims=True)
     np.testing.assert_allclose(stack(inputs, np.float32(0), training=True)[0], expected, atol=1e-4)
     assert np.abs(stack(inputs, np.float32(0))[0] - expected).max() > 1e-2

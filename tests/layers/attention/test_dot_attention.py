@@ -8,6 +8,8 @@ from bytenet.layers.attention.cache import AttentionCache
 from bytenet.layers.attention.dot_attention import causal_offsets, dot_attention, padding_offsets
 from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
 
+from ..random_weights import random_values, randomize
+
 QUERIES = np.eye(2, dtype="float32")
 VALUES = np.array([[1, 2], [3, 4]], "float32")
 
@@ -24,7 +26,7 @@ def test_first_step_sees_only_itself():
 
 
 def test_padding_gets_no_weight_and_a_row_of_padding_stays_finite():
-    keys = np.random.default_rng(0).normal(size=(2, 3, 4)).astype("float32")
+    keys = random_values(2, 3, 4)
     offsets = padding_offsets(np.array([[5, 1, 0], [0, 0, 0]]), "float32")
     context, weights = dot_attention(keys, keys, keys, offsets[:, None])
     weights = convert_to_numpy(weights)
@@ -34,14 +36,11 @@ def test_padding_gets_no_weight_and_a_row_of_padding_stays_finite():
 
 
 def test_heads_equal_a_loop_over_heads():
-    random = np.random.default_rng(0)
-    queries, memory = (random.normal(size=(2, length, 6)).astype("float32") for length in (3, 5))
+    queries, memory = random_values(2, 3, 6), random_values(2, 5, 6, seed=2)
     offsets = padding_offsets(np.array([[5, 3, 4, 7, 1], [5, 1, 0, 0, 0]]), "float32")
     layer = MultiHeadAttention(heads=2, head_dim=4)
     layer.build(queries.shape)
-    for weight in layer.weights:
-        weight.assign(random.normal(size=weight.shape))
-    w_q, b_q, w_kv, b_kv, w_o, b_o = layer.get_weights()
+    w_q, b_q, w_kv, b_kv, w_o, b_o = randomize(layer).get_weights()
     outputs, weights = layer(queries, *layer.keys_and_values(memory), offsets[:, None, None])
 
     contexts = []

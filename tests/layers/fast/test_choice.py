@@ -11,6 +11,7 @@ from bytenet.layers.fast import make_dropout, use_tap_products
 from bytenet.private_api import all_layers
 
 from ...contract.plain_layers import plain_layers
+from ..random_weights import random_values, randomize
 
 ARGUMENTS = {"dim": 8, "kernel_size": 3, "causal": False, "activation": "relu"}
 
@@ -20,10 +21,7 @@ def make_stack(normalization, dropout=0.0, activation="relu"):
         2, [1, 2], **ARGUMENTS | {"normalization": normalization, "dropout": dropout, "activation": activation}
     )
     stack.build((None, None, 8))
-    random = np.random.default_rng(0)
-    for weight in stack.trainable_weights:
-        weight.assign(random.normal(scale=0.5, size=weight.shape))
-    return stack
+    return randomize(stack, scale=0.5)
 
 
 def fast_parts(stack):
@@ -43,9 +41,7 @@ def test_fast_and_plain_stacks_have_equal_outputs_and_gradients(normalization):
     assert fast_parts(plain) == set()
     assert {"DilatedConvolution", f"Fast{normalization.title()}Normalization"} == fast_parts(fast)
 
-    random = np.random.default_rng(1)
-    values = tf.constant(random.normal(size=(3, 7, 8)), tf.float32)
-    upstream = tf.constant(random.normal(size=(3, 7, 8)), tf.float32)
+    values, upstream = tf.constant(random_values(3, 7, 8)), tf.constant(random_values(3, 7, 8, seed=2))
     mask = np.arange(7) < np.array([7, 3, 0])[:, None]
     results = []
     for stack in (fast, plain):

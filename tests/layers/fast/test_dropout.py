@@ -6,6 +6,8 @@ import pytest
 
 from bytenet.layers.fast import HashedAlphaDropout, HashedDropout
 
+from ..random_weights import random_values
+
 SELU_FLOOR = -1.0507009873554805 * 1.6732632423543772
 KINDS = pytest.mark.parametrize("kind", [HashedDropout, HashedAlphaDropout])
 
@@ -17,10 +19,6 @@ def kept(rate, kind=HashedDropout):
 
 def dropped_out(kind, rate, inputs, dtype="float32"):
     return keras.ops.convert_to_numpy(kind(rate, seed=1, dtype=dtype)(inputs, training=True))
-
-
-def normal_values(shape=(200, 100, 8)):
-    return np.random.default_rng(0).normal(size=shape).astype("float32")
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.15, 0.5, 0.9])
@@ -64,7 +62,7 @@ def test_each_call_draws_new_values_and_a_seed_repeats_them():
 
 @KINDS
 def test_nothing_is_dropped_outside_of_training_or_at_rate_0(kind):
-    values = normal_values((2, 3, 4))
+    values = random_values(2, 3, 4)
     np.testing.assert_array_equal(kind(0.5)(values), values)
     np.testing.assert_array_equal(kind(0.0)(values, training=True), values)
 
@@ -85,7 +83,7 @@ def test_a_rate_of_1_is_refused(kind):
 @pytest.mark.parametrize("rate", [0.05, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("activation", ["linear", "selu"])
 def test_alpha_dropout_keeps_mean_0_and_variance_1(activation, rate):
-    inputs = keras.activations.get(activation)(normal_values())
+    inputs = keras.activations.get(activation)(random_values(200, 100, 8))
     outputs = dropped_out(HashedAlphaDropout, rate, inputs).astype("float64")
     assert outputs.mean() == pytest.approx(0, abs=5 / np.sqrt(outputs.size))
     deviation = np.sqrt(((outputs**4).mean() - 1) / outputs.size)
@@ -97,7 +95,8 @@ def test_alpha_dropout_gives_dropped_units_one_value_and_maps_the_rest(dtype, to
     share = 0.7  # kept
     scale = 1 / np.sqrt(share + SELU_FLOOR**2 * share * (1 - share))
     shift = -scale * (1 - share) * SELU_FLOOR
-    inputs = keras.ops.convert_to_numpy(keras.activations.selu(normal_values())) + 0.01  # no input is at the floor
+    inputs = keras.ops.convert_to_numpy(keras.activations.selu(random_values(200, 100, 8)))
+    inputs += 0.01  # no input is at the floor
     outputs = dropped_out(HashedAlphaDropout, 0.3, inputs, dtype).astype("float32")
     dropped = outputs.flat[np.abs(outputs - (scale * SELU_FLOOR + shift)).argmin()]
     assert dropped == pytest.approx(scale * SELU_FLOOR + shift, abs=tolerance)
@@ -118,7 +117,7 @@ def test_configuration_round_trip(kind):
 
 def test_alpha_dropout_is_saved_with_a_model(tmp_path):
     model = keras.Sequential([keras.Input((5, 8)), HashedAlphaDropout(0.3, seed=5)])
-    values = normal_values((2, 5, 8))
+    values = random_values(2, 5, 8)
     model.save(tmp_path / "model.keras")
     copy = keras.saving.load_model(tmp_path / "model.keras")
     assert type(copy.layers[-1]) is HashedAlphaDropout

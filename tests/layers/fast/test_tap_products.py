@@ -10,32 +10,16 @@ from bytenet.layers import DilatedConvolution
 from bytenet.layers.convolution import convolve_taps
 from bytenet.layers.fast.tap_products import product_of_taps
 
-
-def make_layer(filters, kernel_size, dilation_rate, causal, channels, use_bias=True):
-    """A layer with random weights, including the bias."""
-    layer = DilatedConvolution(filters, kernel_size, dilation_rate, causal, use_bias)
-    layer.build((None, None, channels))
-    random = np.random.default_rng(0)
-    for weight in layer.weights:
-        weight.assign(random.normal(size=weight.shape))
-    return layer
-
-
-LAYERS = st.tuples(
-    st.integers(1, 3),  # filters
-    st.integers(1, 5),  # kernel size
-    st.integers(1, 6),  # dilation rate
-    st.booleans(),  # causal
-)
+from ..convolutions import LAYERS, make_layer
+from ..random_weights import random_values
 
 
 @settings(max_examples=40)
 @given(layer=LAYERS, length=st.integers(1, 14), channels=st.integers(1, 3), use_bias=st.booleans())
 def test_outputs_and_gradients_equal_the_convolution(layer, length, channels, use_bias):
     layer = make_layer(*layer, channels, use_bias=use_bias)
-    random = np.random.default_rng(1)
-    inputs = tf.Variable(random.normal(size=(2, length, channels)).astype("float32"))
-    delta = random.normal(size=(2, length, layer.filters)).astype("float32")
+    inputs = tf.Variable(random_values(2, length, channels))
+    delta = random_values(2, length, layer.filters, seed=2)
     results = []
     for layer.convolve in (convolve_taps, product_of_taps):
         with tf.GradientTape() as tape:
@@ -50,7 +34,7 @@ def test_outputs_and_gradients_equal_the_convolution(layer, length, channels, us
 def test_one_trace_accepts_any_length(causal):
     layer = make_layer(3, 5, 2, causal, 2)
     traced = tf.function(layer, input_signature=[tf.TensorSpec((None, None, 2), tf.float32)])
-    inputs = [np.random.default_rng(length).normal(size=(2, length, 2)).astype("float32") for length in (1, 3, 11)]
+    inputs = [random_values(2, length, 2, seed=length) for length in (1, 3, 11)]
     layer.convolve = product_of_taps
     products = [traced(values) for values in inputs]
     layer.convolve = convolve_taps
@@ -60,7 +44,7 @@ def test_one_trace_accepts_any_length(causal):
 
 def test_product_has_the_precision_of_the_policy():
     layer = DilatedConvolution(3, 3, 2, dtype="mixed_bfloat16")
-    inputs = np.random.default_rng(1).normal(size=(2, 5, 4)).astype("float32")
+    inputs = random_values(2, 5, 4)
     plain = layer(inputs)
     layer.convolve = product_of_taps
     product = layer(inputs)

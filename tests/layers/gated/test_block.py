@@ -10,20 +10,13 @@ from keras.ops import convert_to_numpy
 from bytenet.layers.gated.block import GatedBlock
 from bytenet.layers.gated.stack import GatedStack
 
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype("float32")
-
-
-def randomize(layer):
-    for seed, weight in enumerate(layer.weights):
-        weight.assign(draw(*weight.shape, seed=seed))
-    return layer
+from ..random_weights import random_values, randomize
 
 
 def draw_memory(batch, length, dim):
     offsets = np.where(np.arange(length) < np.array([length, length - 2])[:, None, None], 0, -3e4)
-    return draw(batch, length, dim, seed=1), draw(batch, length, dim, seed=2), offsets.astype("float32")
+    keys, values = (random_values(batch, length, dim, seed=seed) for seed in (2, 3))
+    return keys, values, offsets.astype("float32")
 
 
 @pytest.mark.parametrize(("equations", "expected"), [("code", 1.355090), ("text", 2.039440)])
@@ -66,7 +59,7 @@ def test_block_without_attention_averages_gated_convolution_and_input():
     block = GatedBlock(4, 3, False)
     block.build((None, None, 4))
     randomize(block)
-    inputs = draw(2, 5, 4)
+    inputs = random_values(2, 5, 4)
     convolved = convert_to_numpy(block.convolution(inputs))
     expected = (convolved[..., :4] / (1 + np.exp(-convolved[..., 4:])) + inputs) * math.sqrt(0.5)
     np.testing.assert_allclose(block(inputs), expected, atol=1e-5)
@@ -77,7 +70,7 @@ def test_dropout_is_for_the_input_of_the_convolution_and_not_for_the_residual_co
     block = GatedBlock(4, 3, False, dropout=0.99999)
     block.build((None, None, 4))
     randomize(block).convolution.bias.assign(np.zeros(8))
-    inputs = draw(2, 5, 4)
+    inputs = random_values(2, 5, 4)
     np.testing.assert_allclose(block(inputs, training=True), inputs * math.sqrt(0.5), atol=1e-6)
     assert np.abs(block(inputs) - inputs * math.sqrt(0.5)).max() > 1e-2
 
@@ -88,7 +81,7 @@ def test_padded_steps_do_not_reach_real_steps(kernel_size):
     stack.build((None, None, 4))
     randomize(stack)
     mask = np.arange(7) < np.array([4, 7])[:, None]
-    inputs = draw(2, 7, 4)
+    inputs = random_values(2, 7, 4)
     outputs, weights = stack(inputs, mask=mask)
     assert weights == []
     changed, _ = stack(inputs + 10 * ~mask[..., None], mask=mask)
@@ -102,7 +95,7 @@ def test_step_for_several_hypotheses_of_a_source_equals_call(equations):
     block = GatedBlock(6, 1, True, attention_dim=3, equations=equations)
     block.build((None, None, 4))
     randomize(block)
-    memory, inputs, embedded = draw_memory(2, 5, 3), draw(2, 4, 4, seed=3), draw(2, 4, 3, seed=4)
+    memory, inputs, embedded = draw_memory(2, 5, 3), random_values(2, 4, 4), random_values(2, 4, 3, seed=4)
     expected, weights = block(inputs, embedded, memory)
     assert weights.shape == (2, 4, 5)
     np.testing.assert_array_equal(weights[1, :, 3:], 0)
@@ -116,7 +109,7 @@ def test_stack_attends_in_the_chosen_layers():
     stack = GatedStack([4, 4, 5], [3, 2, 1], 7, True, attention_layers=[1, 3], attention_dim=3)
     stack.build((None, None, 3))
     assert [block.attention_dim for block in stack.blocks] == [3, None, 3]
-    outputs, weights = stack(draw(2, 6, 3), draw_memory(2, 5, 3))
+    outputs, weights = stack(random_values(2, 6, 3), draw_memory(2, 5, 3))
     assert outputs.shape == (2, 6, 7)
     assert [tuple(of_layer.shape) for of_layer in weights] == [(2, 6, 5)] * 2
 

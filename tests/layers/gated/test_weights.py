@@ -13,16 +13,14 @@ from bytenet.layers.gated.gradient_scale import scale_gradient
 from bytenet.layers.gated.maps import make_map
 from bytenet.layers.gated.weight_normalization import WeightNormalizedConvolution
 
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape).astype("float32")
+from ..random_weights import random_values
 
 
 def make_convolution(kernel_size=3, channels=4, filters=5):
     """A causal convolution with a random kernel and a random bias, and with its initial gain."""
     layer = WeightNormalizedConvolution(filters, kernel_size, causal=True, kernel_initializer="random_normal")
     layer.build((None, None, channels))
-    layer.bias.assign(draw(filters))
+    layer.bias.assign(random_values(filters))
     return layer
 
 
@@ -45,7 +43,7 @@ def test_normalization_does_not_change_the_initial_kernel():
 
 
 def test_length_of_the_kernel_of_each_filter_has_no_effect():
-    layer, inputs = make_convolution(), draw(2, 6, 4)
+    layer, inputs = make_convolution(), random_values(2, 6, 4)
     before, kernel = convert_to_numpy(layer(inputs)), convert_to_numpy(layer.kernel).copy()
     layer.kernel.assign(kernel * np.array([2.0, 0.1, 30.0, 1.0, 5.0]))
     np.testing.assert_allclose(layer(inputs), before, atol=1e-5)
@@ -56,8 +54,8 @@ def test_length_of_the_kernel_of_each_filter_has_no_effect():
 
 
 def test_step_with_normalized_weights_equals_call():
-    layer, inputs = make_convolution(), draw(2, 6, 4)
-    layer.gain.assign(draw(5, seed=1))
+    layer, inputs = make_convolution(), random_values(2, 6, 4)
+    layer.gain.assign(random_values(5, seed=2))
     padded = np.pad(inputs, [[0, 0], [2, 0], [0, 0]])
     past = keras.ops.matmul(padded[:, 3:5].reshape(2, -1), layer.past_kernel())
     np.testing.assert_allclose(
@@ -89,7 +87,7 @@ def test_gated_convolution_keeps_a_small_variance_at_the_start(rate):
     keras.utils.set_random_seed(1)
     layer = make_map(500, kernel_size=3, kept_share=1 - rate, gated=True)
     layer.build((None, None, 256))
-    inputs = 0.1 * draw(1, 402, 256)
+    inputs = 0.1 * random_values(1, 402, 256)
     dropped = HashedDropout(rate, seed=1)(inputs, training=True)
     outputs = convert_to_numpy(gated_linear_unit(layer(dropped)))[:, 1:-1]
     assert outputs.size == 100_000
@@ -118,7 +116,7 @@ def test_causal_convolution_of_a_worked_example():
 
 
 def test_scaled_gradient_leaves_the_values_as_they_are():
-    values = tf.Variable(draw(100))
+    values = tf.Variable(random_values(100))
     with tf.GradientTape() as tape:
         scaled = scale_gradient(values, 1 / 6)
         result = tf.reduce_sum(tf.sin(scaled))

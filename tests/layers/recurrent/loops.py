@@ -6,15 +6,13 @@ from keras.ops import convert_to_numpy
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
 from ...models.references.numpy_network import sigmoid
+from ..random_weights import random_values, randomize
 
 
-def random_layer(kind, units=3, channels=2, seed=0, **arguments):
+def random_layer(kind, units=3, channels=2, **arguments):
     layer = RecurrentLayer(kind, units, **arguments)
     layer.build((None, None, channels))
-    random = np.random.default_rng(seed)
-    for weight in layer.weights:
-        weight.assign(random.normal(size=weight.shape))
-    return layer
+    return randomize(layer)
 
 
 def loop_over_steps(layer, inputs):
@@ -50,6 +48,6 @@ def loop_over_steps(layer, inputs):
     return np.array(outputs)
 
 
-SENTENCES = np.random.default_rng(1).normal(size=(3, 6, 2)).astype("float32")
+SENTENCES = random_values(3, 6, 2)
 LENGTHS = [6, 2, 4]
 MASK = np.arange(6) < np.array(LENGTHS)[:, None]

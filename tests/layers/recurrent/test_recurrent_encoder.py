@@ -6,16 +6,14 @@ from keras.ops import convert_to_numpy
 
 from bytenet.layers.recurrent.encoder import RecurrentEncoder, reversed_order
 
+from ..random_weights import randomize
 from .loops import LENGTHS, MASK, SENTENCES, loop_over_steps
 
 
 def random_encoder(**arguments):
     encoder = RecurrentEncoder("gru", 2, 2, **arguments)
     encoder.build((None, None, 2))
-    random = np.random.default_rng(0)
-    for weight in encoder.weights:
-        weight.assign(random.normal(size=weight.shape))
-    return encoder
+    return randomize(encoder)
 
 
 @pytest.mark.parametrize("meeting", ["layer", "end"])

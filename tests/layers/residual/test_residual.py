@@ -9,26 +9,15 @@ from keras.ops import convert_to_numpy
 from bytenet.layers import ResidualBlock, ResidualSet, ResidualStack
 from bytenet.layers.fast import HashedAlphaDropout, HashedDropout
 
+from ..random_weights import random_values, randomize
+
 SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batch", "layer", "none")]
-
-
-def randomize(layer, seed=0):
-    """Set random weights, even where they start as zeros or ones."""
-    random = np.random.default_rng(seed)
-    for weight in layer.weights:
-        values = random.normal(scale=0.5, size=weight.shape)
-        weight.assign(np.abs(values) + 0.5 if weight.name == "moving_variance" else values)
-    return layer
 
 
 def make_block(dim=4, kernel_size=3, dilation_rate=2, causal=True, **arguments):
     block = ResidualBlock(dim, kernel_size, dilation_rate, causal, **arguments)
     block.build((None, None, dim))
-    return randomize(block)
-
-
-def random_values(*shape, seed=1):
-    return np.random.default_rng(seed).normal(size=shape).astype("float32")
+    return randomize(block, scale=0.5)
 
 
 def trainable_shapes(block):
@@ -111,7 +100,7 @@ def test_padding_does_not_reach_the_real_steps_of_a_centred_block(size, norm):
 def test_causal_stack_does_not_see_later_steps(position, size):
     stack = ResidualStack(2, (1, 2), dim=4, kernel_size=2, causal=True, size=size)
     stack.build((None, None, 4))
-    randomize(stack)
+    randomize(stack, scale=0.5)
     inputs = random_values(1, 9, 4)
     changed = inputs.copy()
     changed[:, position] += 1
