@@ -14,13 +14,11 @@ from bytenet.reproduction import Basis, Experiment, Needs
 from bytenet.reproduction.engine.verdict import Verdict, compare
 from bytenet.reproduction.registry import all_experiments  # the real function, before it is replaced
 
+from .small_experiments import CHAPTER, draw, files, replace_registry
+
 
 def count(work):
     return [{"scale": work.scale, "seed": seed, "value": float(seed)} for seed in work.seeds]
-
-
-def draw(table, path):
-    path.write_text(f"{len(table)} rows", encoding="utf-8")
 
 
 def judge(table, scale):
@@ -28,7 +26,6 @@ def judge(table, scale):
 
 
 BASIS = Basis("computed")
-CHAPTER = "beyond-the-thesis.md"
 FIGURE = Experiment(
     name="fig-1.1.1", title="A figure", thesis="It has six.", measure=count, plot=draw, verdicts=judge,
     needs=Needs(time={"smoke": "1 s", "cpu": "2 s", "thesis": "3 s"}), basis=BASIS, seeds={"cpu": 3},
@@ -40,15 +37,7 @@ TABLE = Experiment(
 
 @pytest.fixture(autouse=True)
 def small_registry(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    known = [FIGURE, TABLE]
-    for module in ("registry", "pages.write_pages"):
-        monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: known)
-    return known
-
-
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return replace_registry(monkeypatch, tmp_path, [FIGURE, TABLE])
 
 
 def test_experiment_is_judged_with_data_that_was_measured_after_it(small_registry, invoke, tmp_path):

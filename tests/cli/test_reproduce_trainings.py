@@ -9,12 +9,9 @@ from bytenet.cli.reproduce import reproduce
 from bytenet.errors import InputError
 from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun
 
-CHAPTER = "beyond-the-thesis.md"
+from .small_experiments import CHAPTER, draw, files, replace_registry
+
 RUN = TrainingRun("one", "digits", ("model.dim=4",))
-
-
-def draw(table, path):
-    path.write_text(f"{len(table)} rows", encoding="utf-8")
 
 
 def count_finished(work):
@@ -34,15 +31,7 @@ WHOLE = [
 
 @pytest.fixture(autouse=True)
 def small_registry(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    experiments = [*WHOLE, PARTLY]
-    for module in ("registry", "pages.write_pages"):
-        monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: experiments)
-    return experiments
-
-
-def files(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return replace_registry(monkeypatch, tmp_path, [*WHOLE, PARTLY])
 
 
 def finish(runs, seed, run=RUN):

@@ -9,8 +9,9 @@ from keras import ops
 
 from bytenet.config import ModelConfig
 from bytenet.config.checks import checked
-from bytenet.datasets import Vocabulary
 from bytenet.models.translation_model import TranslationModel, repeat_for_beams
+
+from .inputs import VOCABULARY
 
 
 @checked
@@ -125,8 +126,8 @@ def recurrent_model():
 
 @pytest.fixture
 def model():
-    """A model for `Vocabulary("abcd e")`, which ends most translations."""
-    return RecurrentModel(Vocabulary("abcd e").size, seed=11, end_bias=0.5, extra_length=4)
+    """A model for `VOCABULARY`, which ends most translations."""
+    return RecurrentModel(VOCABULARY.size, seed=11, end_bias=0.5, extra_length=4)
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ import pytest
 
 from bytenet.decoding import CompiledSearch, beam_search
 
+from .inputs import SOURCES
+
 UNIFORM = [0.25] * 4
-SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
 
 
 def _rows(result):

@@ -6,7 +6,7 @@ from bytenet.config.families.recurrent import RecurrentConfig
 from bytenet.decoding import CompiledSearch, beam_search, greedy_search
 from bytenet.models import RecurrentTranslator
 
-SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
+from .inputs import SOURCES
 
 
 def test_compiled_search_equals_greedy_search_or_beam_search(recurrent_model):

@@ -6,7 +6,7 @@ import pytest
 
 from bytenet.decoding import CompiledSearch
 
-SOURCES = np.array([[3, 2, 4, 1, 0, 0], [4, 4, 1, 0, 0, 0], [2, 3, 3, 2, 4, 1]], np.int32)
+from .inputs import SOURCES
 
 
 def _greedy_by_whole_prefixes(model, sources, max_length):

@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from sacrebleu import sentence_chrf
 
-from bytenet.datasets import Vocabulary
 from bytenet.decoding import Sampling, Translator
 from bytenet.decoding.minimum_bayes_risk import minimum_bayes_risk
 from bytenet.decoding.scoring import PairScorer
 from bytenet.lite.reranking import Reranker
 from bytenet.lite.translation import Translation
 
-VOCABULARY = Vocabulary("abcd e")
-LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab", "zzz"]
+from .inputs import LINES, VOCABULARY
+
 TEXTS = ["a dog runs", "two cats sleep", "a dog runs", "the dog ran", "", "a dog sleeps"]
 TRANSLATIONS = [
     Translation(text, 0.0, log_probability, True)

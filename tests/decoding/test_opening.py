@@ -6,7 +6,6 @@ from dataclasses import fields
 import pytest
 
 from bytenet.config import DecodingConfig, load_config
-from bytenet.datasets import Vocabulary
 from bytenet.decoding import Translator
 from bytenet.decoding.options import decoding_with
 from bytenet.errors import ConfigError, InputError
@@ -15,8 +14,7 @@ from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 
-VOCABULARY = Vocabulary("abcd e")
-SMALL = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]")
+from .inputs import SMALL, VOCABULARY
 
 
 @pytest.fixture(scope="module")

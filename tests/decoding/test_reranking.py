@@ -17,10 +17,9 @@ from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 
-VOCABULARY = Vocabulary("abcd e")
+from .inputs import LINES, SMALL, VOCABULARY
+
 BACKWARD_VOCABULARY = Vocabulary("edcba ")
-SMALL = ("model.dim=4", "model.num_sets=1", "model.dilations=[1]")
-LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab", "zzz"]
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 from keras.ops import convert_to_numpy
 from scipy.stats import chisquare
 
-from bytenet.datasets import Vocabulary
 from bytenet.decoding import CompiledSearch, Sampling, Translator
 
+from .inputs import VOCABULARY
+
 SOURCES = np.array([[3, 2, 1, 0], [2, 2, 3, 1]], np.int32)
-VOCABULARY = Vocabulary("abcd e")
 LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz", "dad"]
 NUM_SAMPLES, LENGTH = 8000, 3
 

@@ -10,7 +10,8 @@ from bytenet.decoding import log_probabilities
 from bytenet.errors import InputError, ModelError
 from bytenet.models import build_model
 
-VOCABULARY = Vocabulary("abcd e")
+from .inputs import VOCABULARY
+
 SOURCES = ["abba", "a bad cab" * 5, "", "dad", "bead"]
 TARGETS = ["bed", "a dab", "a", "", "ace ace"]
 

@@ -18,7 +18,8 @@ from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 
-VOCABULARY = Vocabulary("abcd e")
+from .inputs import VOCABULARY
+
 LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz"]
 
 

@@ -13,7 +13,7 @@ from bytenet.config import load_config
 from bytenet.reproduction.jobs.scheduler import train_all
 from bytenet.reproduction.jobs.training_run import TrainingRun, run_folder_of
 
-RUN = TrainingRun("one", "digits", ("model.dim=4",))
+from .runs import RUN
 
 
 def test_run_in_another_process_is_awaited_and_not_trained_twice(trainer, tmp_path):

@@ -13,7 +13,7 @@ from bytenet.errors import InputError
 from bytenet.reproduction.jobs.scheduler import num_cores, times_of, train_all
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun, run_folder_of
 
-RUN = TrainingRun("one", "digits", ("model.dim=4",))
+from .runs import RUN
 
 
 def test_each_training_has_its_own_settings_seed_folder_and_log(train, trainer, tmp_path):

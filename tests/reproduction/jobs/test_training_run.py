@@ -9,7 +9,7 @@ import pytest
 from bytenet.reproduction.engine.experiment import Work
 from bytenet.reproduction.jobs.training_run import Start, TrainingRun, unique_runs
 
-RUN = TrainingRun("one", "digits", ("model.dim=4",))
+from .runs import RUN
 
 
 def test_changed_settings_are_refused_and_named(train, trainer):

@@ -1,0 +1,19 @@
+"""What the tests of `bytenet reproduce` share: the plot of small experiments, and a registry that has only these."""
+
+CHAPTER = "beyond-the-thesis.md"
+
+
+def draw(table, path):
+    path.write_text(f"{len(table)} rows", encoding="utf-8")
+
+
+def replace_registry(monkeypatch, tmp_path, experiments):
+    """Replace all experiments by these, also if the list changes later, and work in `tmp_path`. Returns the list."""
+    monkeypatch.chdir(tmp_path)
+    for module in ("registry", "pages.write_pages"):
+        monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: experiments)
+    return experiments
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
