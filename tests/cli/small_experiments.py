@@ -8,7 +8,7 @@ def draw(table, path):
 
 
 def replace_registry(monkeypatch, tmp_path, experiments):
-    """Replace all experiments by these, also if the list changes later, and work in `tmp_path`. Returns the list."""
+    """Replace all experiments by those of a list, which a test may change, and make `tmp_path` the working folder."""
     monkeypatch.chdir(tmp_path)
     for module in ("registry", "pages.write_pages"):
         monkeypatch.setattr(f"bytenet.reproduction.{module}.all_experiments", lambda: experiments)

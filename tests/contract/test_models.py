@@ -2,12 +2,15 @@
 
 import keras
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bytenet.config.families.convs2s import ConvS2SConfig
+from bytenet.config.families.transformer import TransformerConfig
 from bytenet.models import build_model
 
-from .cases import CASES, FAMILY_CASES, VARIANT_CASES, VOCAB_SIZE, draw_sentences, pad, parametrize
+from .cases import CASES, FAMILY_CASES, VARIANT_CASES, VOCAB_SIZE, draw_sentences, narrow, pad, parametrize
 from .traced_model import traced
 
 every_case = parametrize(CASES)
@@ -88,6 +91,23 @@ def test_source_matters_at_every_position(case):
     other = [id_ % 9 + 2 for id_ in source[:-1]] + [1]
     difference = np.abs(net.logits([other], [target]) - net.logits([source], [target]))[0].max(axis=-1)
     assert np.all(difference > 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("config", "lengths"),
+    [
+        pytest.param(narrow(TransformerConfig), [6, 5], id="transformer"),
+        pytest.param(narrow(ConvS2SConfig, decoder_kernel_sizes=(2, 1)), [12, 5], id="convs2s"),
+    ],
+)
+def test_every_source_symbol_matters_at_every_position_with_attention(config, lengths):
+    net = traced(config)
+    source, target = draw_sentences(lengths)
+    before = net.logits([source], [target])
+    for index in range(len(source)):
+        changed = source.copy()
+        changed[index] = source[index] % 9 + 2
+        assert np.all(np.abs(net.logits([changed], [target]) - before).max(axis=-1) > 1e-6)
 
 
 @parametrize([case for case in CASES if case.config.mask_padding])

@@ -19,7 +19,7 @@ _OTHERS = {"full disk": "tests.crash.full_disk", "surroundings": "tests.crash.su
 
 
 def main() -> int:
-    """Run all parts, print what came of each, and return the exit code."""
+    """Run all parts, print the result of each, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=50, help="of all commands together, or of the only one")
     parser.add_argument("--seed", type=int, default=1, help="of the moments of the kills")

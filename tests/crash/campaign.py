@@ -1,4 +1,4 @@
-"""Many kills of one command, and what came of them.
+"""Many kills of one command, and their results.
 
 `python -m tests.crash.campaign NAME FOLDER KILLS SEED` runs them and writes a report into the folder.
 """
@@ -23,7 +23,7 @@ _SHARE_ALONE = 0.5
 
 @dataclass
 class Report:
-    """What came of the kills of a victim.
+    """The results of the kills of a victim.
 
     Attributes:
         name: of the victim.

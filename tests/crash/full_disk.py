@@ -32,7 +32,7 @@ _COMMANDS = 4
 
 @dataclass
 class Report:
-    """What came of full disks.
+    """The results of full disks.
 
     Attributes:
         name: of this part of the campaign.

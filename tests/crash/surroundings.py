@@ -40,7 +40,7 @@ main()
 
 @dataclass
 class Report:
-    """What came of odd surroundings: what differs from the usual result, and what failed."""
+    """The results of odd surroundings: what differs from the usual result, and what failed."""
 
     name: str
     cases: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Many cases for one target, and what came of them.
+"""Many cases for one target, and their results.
 
 `python -m tests.fuzz.campaign NAME FOLDER FINDINGS CASES SEED` runs one target and writes its report into the folder.
 """
@@ -31,7 +31,7 @@ class HangError(BaseException):
 
 @dataclass
 class Report:
-    """What came of the cases of a target.
+    """The results of the cases of a target.
 
     Attributes:
         name: of the target.

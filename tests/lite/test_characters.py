@@ -12,9 +12,10 @@ from bytenet.datasets import Vocabulary, normalise
 from bytenet.errors import InputError
 from bytenet.lite.characters import Characters, decoded
 
+from ..datasets.text.strategies import rules
+
 LETTERS = "aou\u0308\u0301\u00fc\u00e9 \u1e69\u1100\u1161\uac00😀"
 lines = st.text(st.sampled_from(LETTERS + "xyz☃\t\u2028"), max_size=12)
-rules = st.sampled_from(["symbol", "drop"])
 
 
 def both(letters: str, unknown: str) -> tuple[Vocabulary, Characters]:

@@ -20,6 +20,8 @@ from bytenet.training.callbacks import StateKeeper
 from bytenet.training.checkpoints import latest_checkpoint
 from bytenet.training.model_pool import ModelPool
 
+from ..contract.cases import randomize
+
 # Tracing takes most of the time of such runs, so there is only one batch shape.
 SMALLEST = (
     "model.dim=4", "model.num_sets=1", "model.dilations=[1]", "model.dropout=0.0", "data.num_train=48",
@@ -167,9 +169,7 @@ def supervised_run(semi_config, tmp_path):
         vocabulary = Vocabulary.from_pairs(load_corpus(config.data).train, config.data)
         folder = RunFolder.create(tmp_path / name, config, vocabulary)
         model = build_model(config.model, vocabulary.size)
-        random = np.random.default_rng(len(name))
-        for weight in model.weights:
-            weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
+        randomize(model, seed=len(name))
         save_model(model, folder.model_path)
         return folder
 

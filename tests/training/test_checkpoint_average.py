@@ -17,6 +17,8 @@ from bytenet.training.losses import SentenceCrossEntropy
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.state import TrainingState
 
+from ..contract.cases import randomize
+
 
 @pytest.fixture
 def run(supervised_run):
@@ -32,9 +34,7 @@ def add_checkpoint(run):
     model.optimizer.build(model.trainable_variables)
 
     def add(step, seed):
-        random = np.random.default_rng(seed)
-        for weight in model.weights:
-            weight.assign(random.uniform(0.1, 1.0, tuple(weight.shape)))
+        randomize(model, seed)
         save_checkpoint(run.checkpoints, model, [model], TrainingState(step=step), keep=4)
         return [convert_to_numpy(weight) for weight in model.weights]
 

@@ -28,12 +28,12 @@ from bytenet.datasets.text.encoding import encode_texts
 from bytenet.datasets.text.graph_encoding import encode_graph
 from bytenet.datasets.text.normalisation import NormalisedTexts, normalise
 
+from .strategies import ODD, any_text
+
 # Marks to reorder and compose, characters with decompositions, Hangul to compose, and marks and letters that are new
 # in Unicode 15 and 16.
 MANY_FORMS = "auo\u0308\u0323\u0301\u0345\u00fc\u1e9b\u2126\uac00\u1100\u1161\u0344\u0958\u2adc"
 NEW_CHARACTERS = "\U00010efd\U0001e08f\U0001e4ec\u0897\U000105d2\u0307\U00016d67\U00016d63\U00011382\U000113c9"
-ODD = "\0\t\x85\xa0\xad\u2028\ufeff\ufffd\ufffe\U0001f600"
-any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 likely_text = st.text(st.sampled_from(MANY_FORMS + NEW_CHARACTERS + ODD), max_size=12)
 texts = st.lists(any_text | likely_text, max_size=5)
 

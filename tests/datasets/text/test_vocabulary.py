@@ -10,12 +10,11 @@ from bytenet.datasets.text.graph_encoding import encode_graph
 from bytenet.datasets.text.normalisation import normalise
 from bytenet.errors import InputError, MissingFileError
 
-ODD = "\0\t\r\n \x0b\x85\xa0\u2028\u2029\ufeff\ufffd\U0001f600"
-any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+from .strategies import ODD, any_text, rules
+
 # Few characters, so that texts and vocabularies share some. Some marks are reordered and composed.
 likely_text = st.text(st.sampled_from("abuo\u0308\u0323\u0301\u00fc\u1e9b\u2126\uac00\u1100\u1161" + ODD), max_size=12)
 texts = st.lists(any_text | likely_text, min_size=1, max_size=5)
-rules = st.sampled_from(["symbol", "drop"])
 
 
 def test_character_ids_are_sorted_and_follow_the_special_ids():

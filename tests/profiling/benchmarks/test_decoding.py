@@ -14,8 +14,9 @@ from bytenet.models import ByteNet
 from bytenet.profiling.benchmarks import decoding
 from bytenet.profiling.benchmarks.decoding import DecodingCase, measure_decoding
 
-_SETTINGS = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
-SMALL = [*(argument for setting in _SETTINGS for argument in ("--set", setting)), "--repeats", "1"]
+from .small_settings import SMALL, set_options
+
+OPTIONS = [*set_options(SMALL), "--repeats", "1"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ def test_sampled_prefixes_have_the_mean_length_of_all_prefixes():
 
 def test_command_prints_a_line_for_every_combination():
     lengths = ["--length", "4", "--length", "6", "--no-xla"]
-    arguments = ["decoding", "numbers", *SMALL, *lengths, "--beam-size", "1", "--beam-size", "2", "--uncached"]
+    arguments = ["decoding", "numbers", *OPTIONS, *lengths, "--beam-size", "1", "--beam-size", "2", "--uncached"]
     printed = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
     assert [line.split()[:5] for line in printed[1:]] == [
         ["4", "1", "1", "cached", "no"],
@@ -99,7 +100,7 @@ def test_command_prints_a_line_for_every_combination():
 
 
 def test_command_prints_json_with_and_without_xla():
-    arguments = ["decoding", "numbers", *SMALL, "--length", "4", "--json"]
+    arguments = ["decoding", "numbers", *OPTIONS, "--length", "4", "--json"]
     costs = json.loads(CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout)
     assert [cost["case"]["jit_compile"] for cost in costs] == [False, True]
     assert costs[0]["milliseconds"]["repeats"] == 1
@@ -109,7 +110,7 @@ def test_command_prints_json_with_and_without_xla():
 def test_command_uses_the_precision_of_the_configuration(monkeypatch, mixed_precision, dtype):
     models = []
     monkeypatch.setattr(decoding, "measure_decoding", lambda model, cases, repeats: models.append(model) or [])
-    arguments = ["decoding", "numbers", *SMALL, "--set", f"training.mixed_precision={mixed_precision}"]
+    arguments = ["decoding", "numbers", *OPTIONS, "--set", f"training.mixed_precision={mixed_precision}"]
     try:
         CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
     finally:

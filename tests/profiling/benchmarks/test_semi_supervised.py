@@ -13,19 +13,20 @@ from bytenet.training.tasks.semi_supervised_task import SemiSupervisedTask
 from bytenet.training.tasks.text_gradients import TextGradients
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
-SMALL = [
-    "model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]",
-    "data.num_train=24", "data.num_monolingual=40",
-    "data.batch_size=4", "data.num_buckets=2", "data.bucket_min_size=4", "semi_supervised.batch_size=4",
-    "semi_supervised.bucket_min_size=4", "semi_supervised.num_buckets=2", "semi_supervised.beam_size=2",
-    "data.bucketing=optimal", "semi_supervised.bucketing=optimal", "training.jit_compile=false",
+from .small_settings import SMALL_SEMI_SUPERVISED
+
+TWO_BUCKETS = [
+    *SMALL_SEMI_SUPERVISED,
+    "data.num_buckets=2", "data.bucket_min_size=4", "data.bucketing=optimal",
+    "semi_supervised.num_buckets=2", "semi_supervised.bucket_min_size=4", "semi_supervised.bucketing=optimal",
+    "semi_supervised.beam_size=2",
 ]  # fmt: skip
-ONE_SHAPE = [*SMALL, "data.bucketing=none", "semi_supervised.bucketing=none"]
+ONE_SHAPE = [*TWO_BUCKETS, "data.bucketing=none", "semi_supervised.bucketing=none"]
 BOTH_SIDES = ["semi_supervised.source_weight=0.2", "semi_supervised.target_weight=0.1"]
 
 
 def small(*settings):
-    return load_config("digits-semi", [*SMALL, *settings])
+    return load_config("digits-semi", [*TWO_BUCKETS, *settings])
 
 
 @pytest.fixture

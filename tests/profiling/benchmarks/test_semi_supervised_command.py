@@ -13,12 +13,9 @@ from bytenet.profiling.benchmarks import semi_supervised
 from bytenet.profiling.benchmarks.semi_supervised import measure_semi_supervised
 from bytenet.training.tasks.translator_pair import TranslatorPair
 
-# One shape of batches, without compilation.
-SMALL = [
-    "model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]",
-    "data.num_train=24", "data.num_monolingual=40", "data.batch_size=4", "data.bucketing=none",
-    "semi_supervised.batch_size=4", "semi_supervised.bucketing=none", "training.jit_compile=false",
-]  # fmt: skip
+from .small_settings import SMALL_SEMI_SUPERVISED, set_options
+
+ONE_SHAPE = [*SMALL_SEMI_SUPERVISED, "data.bucketing=none", "semi_supervised.bucketing=none"]
 
 
 @pytest.fixture
@@ -66,7 +63,7 @@ def test_command_prints_both_tables_or_json(eagerly, monkeypatch):
 
     monkeypatch.setattr(TranslatorPair, "search", noted_search)
     monkeypatch.setattr(semi_supervised, "measure_semi_supervised", measure_once)
-    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    settings = set_options(ONE_SHAPE)
     arguments = ["semi-supervised", *settings, "--beam", "5", "--repeats", "1"]
     result = CliRunner().invoke(benchmark, arguments, catch_exceptions=False)
     as_json = json.loads(CliRunner().invoke(benchmark, [*arguments, "--json"], catch_exceptions=False).stdout)

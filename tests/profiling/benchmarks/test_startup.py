@@ -13,7 +13,7 @@ from bytenet.profiling.benchmarks import startup
 from bytenet.profiling.benchmarks.measurement import Spread
 from bytenet.profiling.benchmarks.startup import WAYS, measure_startup
 
-SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+from .small_settings import SMALL
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from bytenet.profiling.benchmarks.synthetic import full_length_batches, syntheti
 from bytenet.profiling.benchmarks.training import measure_training
 from bytenet.profiling.benchmarks.training_case import TrainingCase
 
-SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+from .small_settings import SMALL
 
 pytestmark = pytest.mark.usefixtures("small_product")
 

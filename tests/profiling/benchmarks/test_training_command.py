@@ -15,7 +15,7 @@ from bytenet.errors import ConfigError
 from bytenet.profiling.benchmarks import training
 from bytenet.profiling.benchmarks.training import measure_training
 
-SMALL = ["model.variant=simplified", "model.dim=4", "model.num_sets=1", "model.dilations=[1]"]
+from .small_settings import SMALL, set_options
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_command_prints_one_row_for_each_case(monkeypatch):
         return measured
 
     monkeypatch.setattr(training, "measure_training", measure_once)
-    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    settings = set_options(SMALL)
     arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
     result = CliRunner().invoke(benchmark, [*arguments, "--run-minutes", "0.5"], catch_exceptions=False)
     lines = result.stdout.strip().split("\n")
@@ -114,7 +114,7 @@ def _float32_afterwards():
 
 @pytest.mark.usefixtures("_float32_afterwards", "small_product")
 def test_command_leaves_share_of_peak_blank_in_mixed_precision():
-    settings = [argument for setting in [*SMALL, "training.mixed_precision=true"] for argument in ("--set", setting)]
+    settings = set_options([*SMALL, "training.mixed_precision=true"])
     arguments = ["training", "numbers", *settings, "--batch-size", "2", "--length", "4", "--no-xla", "--repeats", "1"]
     header, row = CliRunner().invoke(benchmark, arguments, catch_exceptions=False).stdout.strip().split("\n")
     place = header.index("share of peak")
@@ -125,7 +125,7 @@ def test_command_leaves_share_of_peak_blank_in_mixed_precision():
 @pytest.mark.thorough
 def test_compile_cache_is_neither_read_nor_written(tmp_path):
     """Not even if a user turned it on for TensorFlow, because the benchmark measures compilation."""
-    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    settings = set_options(SMALL)
     arguments = ["decoding", "numbers", *settings, "--length", "2", "--vocab-size", "8", "--repeats", "1", "--xla"]
     done = subprocess.run(
         [sys.executable, "-m", "bytenet", "benchmark", *arguments],
@@ -145,7 +145,7 @@ def test_other_xla_flags_are_kept(cases, monkeypatch):
 @pytest.mark.slow
 def test_one_and_two_replicas_are_measured():
     """This test starts its own process, because TensorFlow in this process already has one CPU."""
-    settings = [argument for setting in SMALL for argument in ("--set", setting)]
+    settings = set_options(SMALL)
     arguments = ["numbers", *settings, "--batch-size", "4", "--length", "6", "--replicas", "1", "--replicas", "2"]
     done = subprocess.run(
         [sys.executable, "-m", "bytenet", "benchmark", "training", *arguments, "--no-xla", "--repeats", "1", "--json"],

@@ -7,18 +7,9 @@ from click.testing import CliRunner
 
 from bytenet.cli.benchmark import benchmark
 
-SMALL = (
-    "--set",
-    "model.num_sets=1",
-    "--set",
-    "model.dilations=[1]",
-    "--dim",
-    "4",
-    "--batch-size",
-    "4",
-    "--length",
-    "6",
-)
+from .small_settings import set_options
+
+SMALL = [*set_options(["model.num_sets=1", "model.dilations=[1]"]), "--dim", "4", "--batch-size", "4", "--length", "6"]
 
 
 @pytest.mark.slow
