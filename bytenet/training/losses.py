@@ -40,7 +40,7 @@ def _log_probabilities(logits):
 
 def _sum_of_real(values, target_ids):
     """The sum over the real characters of each sentence: float `(batch, target_length)` → `(batch,)`."""
-    return ops.sum(values * ops.cast(target_ids != 0, "float32"), axis=-1)
+    return ops.sum(ops.where(target_ids != 0, values, 0.0), axis=-1)
 
 
 @keras.saving.register_keras_serializable("bytenet")

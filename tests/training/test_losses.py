@@ -66,6 +66,15 @@ def test_large_logits_stay_finite():
     np.testing.assert_allclose(sentence_cross_entropy(logits, np.array([[3]], "int32")), [2e4])
 
 
+def test_symbol_of_probability_zero_at_padding_gives_finite_losses_and_gradients():
+    probabilities = np.array([[[0, 0.7, 0.3], [0, 0.5, 0.5]]], "float32")
+    logits = tf.Variable(np.ma.log(probabilities).filled(-np.inf))
+    with tf.GradientTape() as tape:
+        losses = sentence_cross_entropy(logits, np.array([[1, 0]], "int32"))  # the second step is padding
+    np.testing.assert_allclose(losses, [-np.log(0.7)], rtol=1e-5)
+    np.testing.assert_allclose(tape.gradient(losses, logits), [[[0, -0.3, 0.3], [0, 0, 0]]], atol=1e-6)
+
+
 def test_half_precision_logits_are_summed_in_single_precision():
     logits = np.zeros((1, 3000, 4), "float16")
     losses = sentence_cross_entropy(logits, np.ones((1, 3000), "int32"))
