@@ -12,6 +12,7 @@ from bytenet.training.optimizers.flat_gradients import flat_vector, parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
+@keras.saving.register_keras_serializable("bytenet")
 class FlatAdam(TrainingOptimizer):
     """Adam whose moments, clipping and weight average live in flat vectors over all weights.
 
@@ -92,6 +93,9 @@ class FlatAdam(TrainingOptimizer):
         if average:
             keep = self._share_of_old_average
             average[0].assign(keep * average[0] + (1 - keep) * flat_vector(updated))
+
+    def get_config(self):
+        return super().get_config() | {"beta_1": self.beta_1, "beta_2": self.beta_2, "epsilon": self.epsilon}
 
     def _averages(self) -> list[np.ndarray]:
         ends = np.cumsum([math.prod(shape) for shape in self._shapes])

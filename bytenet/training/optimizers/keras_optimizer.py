@@ -12,6 +12,7 @@ from bytenet.training.optimizers.flat_gradients import parts_like
 from bytenet.training.optimizers.training_optimizer import TrainingOptimizer
 
 
+@keras.saving.register_keras_serializable("bytenet")
 class KerasOptimizer(TrainingOptimizer):
     """An optimiser of Keras that sums the gradients over the replicas, clips them, and averages the weights.
 
@@ -36,6 +37,7 @@ class KerasOptimizer(TrainingOptimizer):
     ):
         name = scope_of(kind)
         super().__init__(learning_rate, clip_norm, ema_momentum, accumulates, exchange_dtype, name)
+        self._arguments = arguments
         self._inner = kind(learning_rate=learning_rate, name=name, **arguments)
         self._average_variables: list[keras.Variable] = []
 
@@ -72,6 +74,19 @@ class KerasOptimizer(TrainingOptimizer):
         """Copy the weights again, if the optimiser keeps copies of them."""
         for copy, weight in zip(weight_copies_of(self._inner), weights, strict=False):  # most optimisers have no copies
             copy.assign(weight)
+
+    def get_config(self):
+        return super().get_config() | {
+            "inner": keras.optimizers.serialize(self._inner),
+            "arguments": dict(self._arguments),
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        inner, arguments = config.pop("inner"), config.pop("arguments")
+        kind = type(keras.optimizers.deserialize(inner, custom_objects))
+        return super().from_config(config | arguments | {"kind": kind}, custom_objects)
 
     def _note(self, strategy, norm, weights):
         """Keep the norm of the gradient, and the averages of the weights."""

@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 
+@keras.saving.register_keras_serializable("bytenet")
 class Nag(keras.optimizers.Optimizer):
     """Nesterov's accelerated gradient, whose velocity follows the learning rate.
 
@@ -60,3 +61,6 @@ class Nag(keras.optimizers.Optimizer):
         # μ² u − (1 + μ) g, with the new velocity u' = μ u − g, is μ u' − g.
         self.assign_add(variable, rate * (self.momentum * velocity_after - gradient))
         self.assign(velocity, velocity_after)
+
+    def get_config(self):
+        return super().get_config() | {"momentum": self.momentum}

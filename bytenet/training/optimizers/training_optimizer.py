@@ -109,6 +109,15 @@ class TrainingOptimizer(keras.optimizers.Optimizer):
             weights: in the order of `build`.
         """
 
+    def get_config(self):
+        return {
+            "learning_rate": super().get_config()["learning_rate"],
+            "clip_norm": self.clip_norm,
+            "ema_momentum": self.averaging_momentum,
+            "accumulates": self.accumulates,
+            "exchange_dtype": self.exchange_dtype,
+        }
+
     def start_from(self, weights: Sequence[keras.Variable]) -> None:
         """Prepare for the first update of weights that were changed after `build`. Most optimisers need nothing.
 

@@ -12,6 +12,7 @@ from bytenet.training.optimizers.choice import make_optimizer
 from bytenet.training.optimizers.flat_adam import FlatAdam
 from bytenet.training.optimizers.keras_classes import changes_without_effect, check_optimizer
 from bytenet.training.optimizers.keras_optimizer import KerasOptimizer
+from bytenet.training.optimizers.nag import Nag
 from bytenet.training.optimizers.portable_optimizer import portable_optimizer
 from bytenet.training.optimizers.schedules import WarmupDecay
 
@@ -128,6 +129,24 @@ def test_optimiser_with_restored_variables_continues_bit_identical(name):
         assert np.any(value != convert_to_numpy(before))
     for average, expected_average in zip(second.average_weights(), first.average_weights(), strict=True):
         np.testing.assert_array_equal(average, expected_average)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        Nag(0.1, momentum=0.5, weight_decay=0.1),
+        FlatAdam(0.1, 0.5, 0.9, 1e-3, clip_norm=2.0, ema_momentum=0.9, accumulates=True, exchange_dtype="bfloat16"),
+        KerasOptimizer(Nag, WarmupDecay(0.1, "linear", 5, 10), clip_norm=2.0, momentum=0.5),
+        KerasOptimizer(keras.optimizers.Adam, 0.1, ema_momentum=0.9, beta_1=0.5),
+    ],
+    ids=["nag", "flat_adam", "keras_nag", "keras_adam"],
+)
+def test_configuration_round_trip(optimizer):
+    config = optimizer.get_config()
+    assert type(optimizer).from_config(optimizer.get_config()).get_config() == config
+    again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
+    assert type(again) is type(optimizer)
+    assert again.get_config() == config
 
 
 def test_configuration_chooses_the_optimiser_and_its_arguments():
