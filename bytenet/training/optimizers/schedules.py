@@ -24,9 +24,14 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
         warmup_steps: length of the rise, which begins with peak / warmup_steps at the first step.
         total_updates: last update of the run. It is a variable, so it can be changed in a traced step.
         final: learning rate at the end of "cosine" and "linear", and the lowest one of "inverse_sqrt".
+
+    Raises:
+        ValueError: `decay` is unknown.
     """
 
     def __init__(self, peak: float, decay: str, warmup_steps: int, total_updates: int, final: float = 0.0):
+        if decay not in ("constant", "cosine", "linear", "inverse_sqrt"):
+            raise ValueError(f"Unknown decay {decay!r}; known are constant, cosine, linear, inverse_sqrt.")
         self.peak = peak
         self.decay = decay
         self.warmup_steps = warmup_steps
@@ -68,9 +73,7 @@ class WarmupDecay(keras.optimizers.schedules.LearningRateSchedule):
             return self.peak + (self.final - self.peak) * share
         if self.decay == "inverse_sqrt":
             return ops.maximum(self.peak * ops.sqrt(max(self.warmup_steps, 1) / step), self.final)
-        if self.decay == "constant":
-            return self.peak
-        raise ValueError(f"Unknown decay {self.decay!r}; known are constant, cosine, linear, inverse_sqrt.")
+        return self.peak
 
     def get_config(self):
         return {
@@ -103,7 +106,7 @@ class StepDecay(WarmupDecay):
         self, peak: float, warmup_steps: int, total_updates: int, final: float, factor: float, start_epoch: float,
         every_epochs: float,
     ):  # fmt: skip
-        super().__init__(peak, "step", warmup_steps, total_updates, final)
+        super().__init__(peak, "constant", warmup_steps, total_updates, final)
         self.factor = factor
         self.start_epoch = start_epoch
         self.every_epochs = every_epochs
@@ -135,7 +138,7 @@ class PlateauDecay(WarmupDecay):
     """
 
     def __init__(self, peak: float, warmup_steps: int, total_updates: int):
-        super().__init__(peak, "plateau", warmup_steps, total_updates)
+        super().__init__(peak, "constant", warmup_steps, total_updates)
         self._rate = keras.Variable(peak, trainable=False, dtype="float32", name="rate")
 
     def begin_run(self, total_updates: int, updates_per_epoch: int) -> None:

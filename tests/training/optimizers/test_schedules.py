@@ -133,7 +133,7 @@ def test_plateau_schedule_follows_its_warm_up_and_has_the_rate_that_is_set():
 
 def test_unknown_decay_is_refused():
     with pytest.raises(ValueError, match="Unknown decay 'steps'; known are constant, cosine, linear, inverse_sqrt"):
-        WarmupDecay(0.8, "steps", 0, 10)(0)
+        WarmupDecay(0.8, "steps", 0, 10)
 
 
 def test_schedule_is_made_from_a_configuration():
