@@ -107,11 +107,11 @@ def loss_weights(target_ids: tf.Tensor, loss: Loss) -> tf.Tensor:
 
     Returns:
         float32 `(rows,)`: 0 for filler rows, and rows / N for real rows, where N is the number of real sentences or
-        characters.
+        characters. All 0 for a batch of filler rows only.
     """
     real = tf.cast(target_ids[:, 0] != 0, tf.float32)  # every text has an end symbol
     count = tf.reduce_sum(real) if loss == "sentence" else tf.cast(tf.math.count_nonzero(target_ids), tf.float32)
-    return real * tf.cast(tf.shape(target_ids)[0], tf.float32) / count
+    return tf.math.divide_no_nan(real * tf.cast(tf.shape(target_ids)[0], tf.float32), count)
 
 
 def evaluation_dataset(

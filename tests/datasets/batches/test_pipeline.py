@@ -194,3 +194,5 @@ def test_loss_weights_match_an_example():
     ids = np.array([[3, 1, 0], [0, 0, 0], [1, 0, 0], [4, 5, 1]])
     np.testing.assert_allclose(loss_weights(ids, "sentence"), np.array([1, 0, 1, 1]) * 4 / 3)
     np.testing.assert_allclose(loss_weights(ids, "character"), np.array([1, 0, 1, 1]) * 4 / 6)
+    for loss in ("sentence", "character"):
+        np.testing.assert_array_equal(loss_weights(np.zeros_like(ids), loss), [0, 0, 0, 0])
