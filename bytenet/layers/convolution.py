@@ -45,6 +45,9 @@ class DilatedConvolution(keras.layers.Layer):
     Input: float `(batch, length, channels)`, or `(batch, channels)` for a single tap. Output: the same with
     `filters` channels.
 
+    Raises:
+        ValueError: `filters`, `kernel_size` or `dilation_rate` is below 1.
+
     Reference:
         Madsen 2017, sections 2.3.3 and 2.6.1; Kalchbrenner et al. 2016, section 3.
     """
@@ -60,6 +63,9 @@ class DilatedConvolution(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        for argument, value in (("filters", filters), ("kernel_size", kernel_size), ("dilation_rate", dilation_rate)):
+            if value < 1:
+                raise ValueError(f"{argument} is {value}; expected 1 or more.")
         self.supports_masking = True
         self.filters = filters
         self.kernel_size = kernel_size

@@ -110,6 +110,12 @@ def test_even_centred_kernel_has_one_tap_more_on_the_right():
     np.testing.assert_array_equal(outputs, [135, 246, 1357, 2460, 3570, 4600, 5700])
 
 
+@pytest.mark.parametrize("argument", ["filters", "kernel_size", "dilation_rate"])
+def test_sizes_below_one_are_refused(argument):
+    with pytest.raises(ValueError, match=f"{argument} is 0; expected 1 or more"):
+        DilatedConvolution(**{"filters": 2, "kernel_size": 3} | {argument: 0})
+
+
 def test_configuration_round_trip():
     layer = DilatedConvolution(3, 2, 4, True, False, kernel_initializer="lecun_uniform", name="conv")
     copy = DilatedConvolution.from_config(layer.get_config())
