@@ -81,7 +81,13 @@ def symbol_offsets(
     Returns:
         A function of the position, an int32 scalar that is 0 for the first symbol. Its result is float32
         `(vocab_size,)`: −inf for forbidden symbols, and for the end symbol while it is too early; 0 for the others.
+
+    Raises:
+        ValueError: a forbidden symbol is not an id of the vocabulary.
     """
+    for symbol_id in forbidden_ids:
+        if not 0 <= symbol_id < vocab_size:
+            raise ValueError(f"forbidden_ids has {symbol_id}; expected ids from 0 to {vocab_size - 1}.")
     always = np.zeros(vocab_size, np.float32)
     always[list(forbidden_ids)] = -np.inf
     if min_length <= 1:

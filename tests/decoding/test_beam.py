@@ -144,10 +144,13 @@ def test_search_continues_while_a_longer_hypothesis_can_still_win(table_model):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"beam_size": 0}, {"beam_size": 2, "n_best": 3}, {"beam_size": 2, "length_penalty": -1.0}],
-)
+    [
+        {"beam_size": 0}, {"beam_size": 2, "n_best": 3}, {"beam_size": 2, "length_penalty": -1.0},
+        {"beam_size": 2, "forbidden_ids": (4,)}, {"beam_size": 2, "forbidden_ids": (-1,)},
+    ],
+)  # fmt: skip
 def test_numbers_out_of_range_are_refused(recurrent_model, settings):
-    with pytest.raises(ValueError, match=r"n_best|length_penalty"):
-        beam_search(recurrent_model(vocab_size=4), SOURCES[:1], max_length=3, **settings)
+    with pytest.raises(ValueError, match=r"n_best|length_penalty|forbidden_ids"):
+        beam_search(recurrent_model(vocab_size=4), np.array([[2, 3, 1]]), max_length=3, **settings)
     with pytest.raises(ValueError, match="max_length"):
         beam_search(recurrent_model(vocab_size=4), SOURCES[:1], beam_size=1, max_length=0)
