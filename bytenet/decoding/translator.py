@@ -23,7 +23,7 @@ from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError
 from bytenet.lite.characters import check_length, empty_if_blank, is_blank, name_of_line
 from bytenet.lite.length_penalty import LengthPenaltyRule
-from bytenet.lite.lines import check_lines
+from bytenet.lite.lines import checked_lines
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.pretrained import pretrained_path
 from bytenet.lite.reranking import ONE_HYPOTHESIS, Reranker
@@ -210,12 +210,11 @@ class Translator:
         Raises:
             ValueError: `n_best` is not between 1 and the number of hypotheses; `window` is below 1; or
                 `split_sentences` is true with an `n_best` above 1, with `pair_lengths`, or without `data`.
-            TypeError: `lines` is one text.
+            TypeError: `lines` is one text, or a line is no text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model.
             ModelError: the model gives no translation of a line a finite probability.
         """
-        check_lines(lines)
         num_hypotheses = self.decoding.num_hypotheses
         if not 1 <= n_best <= num_hypotheses:
             name = "samples" if self.decoding.samples else "beam_size"
@@ -226,6 +225,7 @@ class Translator:
             raise ValueError("pair_lengths are lengths of whole lines. Leave out pair_lengths or split_sentences.")
         if split_sentences is None and (self.data is None or pair_lengths is not None):
             split_sentences = False
+        lines = checked_lines(lines)
         translate = partial(self._translate_lines, n_best=n_best, window=window, pair_lengths=pair_lengths)
         if splits_lines(split_sentences, n_best):
             yield from self.by_sentence().translate(lines, translate)

@@ -57,7 +57,15 @@ def formatted(number: int, translations: Sequence[Translation], n_best: int) -> 
     return "".join(f"{number}\t{hypothesis.score:.4f}\t{hypothesis.text}\n" for hypothesis in translations)
 
 
-def check_lines(lines: Iterable[str]) -> None:
-    """Raise a TypeError for one text in the place of lines: each of its characters would be a line."""
+def checked_lines(lines: Iterable[str]) -> Iterator[str]:
+    """The lines one by one.
+
+    Raises:
+        TypeError: `lines` is one text, so each of its characters would be a line; or a line is no text.
+    """
     if isinstance(lines, str):
         raise TypeError("lines is one text; expected a list of texts.")
+    for number, line in enumerate(lines, start=1):
+        if not isinstance(line, str):
+            raise TypeError(f"Line {number:,} is of type {type(line).__name__}; expected str.")
+        yield line

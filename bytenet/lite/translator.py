@@ -12,7 +12,7 @@ from bytenet.lite.archive import SETTINGS
 from bytenet.lite.characters import check_length, is_blank, name_of_line
 from bytenet.lite.languages import check_direction
 from bytenet.lite.length_penalty import check_rule
-from bytenet.lite.lines import check_lines
+from bytenet.lite.lines import checked_lines
 from bytenet.lite.lines_by_sentence import LinesBySentence
 from bytenet.lite.model import LiteModel
 from bytenet.lite.pretrained import model_path, named_path, pretrained_path
@@ -88,15 +88,14 @@ class Translator:
 
         Raises:
             ValueError: `n_best` is not between 1 and `beam_size`, or is above 1 with `split_sentences`.
-            TypeError: `lines` is one text.
+            TypeError: `lines` is one text, or a line is no text.
             InputError: a line has an unknown character, and the vocabulary's rule refuses it; or a line that is not
                 split is too long for the model; or `split_sentences` needs sentencex, and it is not installed.
             ModelError: LiteRT fails, or gives no translation a finite probability; the file is damaged.
         """
-        check_lines(lines)
         if not 1 <= n_best <= self.beam_size:
             raise ValueError(f"n_best is {n_best}; expected a number from 1 to beam_size, which is {self.beam_size}.")
-        translate = partial(self._translate_lines, n_best=n_best)
+        lines, translate = checked_lines(lines), partial(self._translate_lines, n_best=n_best)
         if splits_lines(split_sentences, n_best):
             yield from self.by_sentence().translate(lines, translate)
         else:

@@ -174,7 +174,10 @@ def test_missing_runtime_is_named(model_path, monkeypatch):
         Translator(model_path)
 
 
-def test_one_text_in_the_place_of_lines_is_refused(model_path):
+def test_one_text_in_the_place_of_lines_and_lines_that_are_no_text_are_refused(model_path):
     for translator in (Translator(model_path), decoding.Translator.from_run(model_path)):
         with pytest.raises(TypeError, match=r"lines is one text; expected a list of texts\."):
             next(translator.translate("ein"))
+        for split_sentences in (False, True):
+            with pytest.raises(TypeError, match=r"Line 2 is of type NoneType; expected str\."):
+                list(translator.translate(["ein", None], split_sentences=split_sentences))
