@@ -63,6 +63,9 @@ class PairScorer:
         trained_lengths: the lengths that pairs were padded to in training, for a model that reads padding; None for
             a model that does not.
         row_factor: the numbers of rows of batches are powers of it, or `batch_size`.
+
+    Raises:
+        ValueError: model and vocabulary have different numbers of symbols.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class PairScorer:
         trained_lengths: Sequence[int] | None = None,
         row_factor: int = 2,
     ):
+        model.check_vocabulary(vocabulary.size)
         self._vocabulary = vocabulary
         self._longest = model.length_policy.longest
 

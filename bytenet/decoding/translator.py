@@ -71,7 +71,8 @@ class Translator:
     Raises:
         InputError: `coverage_penalty` or `replace_unknown` is set for a model without attention, or
             `replace_unknown` for a vocabulary without an unknown symbol; or `reranker` with one hypothesis.
-        ValueError: both `reranker` and `mbr` are given; `mbr` has one hypothesis; or a value is not allowed.
+        ValueError: both `reranker` and `mbr` are given; `mbr` has one hypothesis; a value is not allowed; or model and
+            vocabulary have different numbers of symbols.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Translator:
             self.decoding = DecodingConfig(**options)
         except ValidationError as error:
             raise ValueError(problems_of_search(error, options)) from None
+        model.check_vocabulary(vocabulary.size)
         self.model = model
         self.vocabulary = vocabulary
         self.trained_lengths = trained_lengths

@@ -87,6 +87,7 @@ def attention_of_pairs(
 
     Raises:
         InputError: the model has no attention, or a sentence is too long for it.
+        ValueError: model and vocabulary have different numbers of symbols.
     """
     from keras.ops import convert_to_numpy
 
@@ -94,6 +95,7 @@ def attention_of_pairs(
     from bytenet.models.translation_model import previous_symbols
 
     check_attention(model)
+    model.check_vocabulary(vocabulary.size)
     all_source_ids, all_target_ids = (vocabulary.encode_batch(texts) for texts in (pairs.source, pairs.target))
     if ended is not None:
         all_target_ids = [ids if has_end else ids[:-1] for ids, has_end in zip(all_target_ids, ended, strict=True)]

@@ -212,6 +212,14 @@ class TranslationModel(keras.Model):
         """`(batch, T, vocab_size)`, from the shapes of the inputs of `call` by their names."""
         return (*input_shape["target_ids"], self.vocab_size)
 
+    def check_vocabulary(self, size: int) -> None:
+        """Raise a ValueError if a vocabulary of `size` symbols cannot be the model's."""
+        if size != self.vocab_size:
+            raise ValueError(
+                f"The vocabulary has {size} symbols, but the model has {self.vocab_size}; expected the vocabulary that "
+                "the model was trained with."
+            )
+
     def get_config(self):
         """The size of the vocabulary and all values of the configuration, for `from_config`."""
         values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self.config).items()}

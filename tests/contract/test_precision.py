@@ -30,7 +30,7 @@ def in_mixed_precision(case: Case) -> TranslationModel:
 def test_members_of_an_ensemble_must_be_exact_to_become_a_lite_model():
     ensemble = Ensemble([in_mixed_precision(FAMILY_CASES[0]) for _ in range(2)])
     with pytest.raises(InputError, match=r"in bfloat16\. Export each model of the ensemble"):
-        litert_model(Translator(ensemble, Vocabulary("abc"), beam_size=1))
+        litert_model(Translator(ensemble, Vocabulary("abcdefgh"), beam_size=1))
 
 
 @parametrize(FAMILY_CASES)

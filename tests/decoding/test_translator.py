@@ -12,6 +12,7 @@ from bytenet.decoding import CompiledSearch, Translator, forbidden_symbols, log_
 from bytenet.decoding.batching import pad_batch
 from bytenet.decoding.draft import DraftSearch
 from bytenet.decoding.sampling import Sampling
+from bytenet.decoding.scoring import PairScorer
 from bytenet.errors import InputError, ModelError
 from bytenet.lite.translation import BLANK
 from bytenet.models import build_model
@@ -70,6 +71,14 @@ def test_a_model_that_gives_no_finite_probability_is_named_as_the_fault(model, s
     model.symbol_bias[:] = np.nan
     with pytest.raises(ModelError, match="gives no translation a finite probability"):
         list(Translator(model, VOCABULARY, **search).translate(["abba"]))
+
+
+@pytest.mark.parametrize("size_of_model", [VOCABULARY.size - 1, VOCABULARY.size + 1])
+@pytest.mark.parametrize("kind", [Translator, PairScorer])
+def test_vocabulary_of_another_size_than_the_models_is_refused(recurrent_model, kind, size_of_model):
+    message = f"The vocabulary has {VOCABULARY.size} symbols, but the model has {size_of_model}"
+    with pytest.raises(ValueError, match=message):
+        kind(recurrent_model(size_of_model), VOCABULARY)
 
 
 def test_translator_reads_no_further_than_the_window(model):
