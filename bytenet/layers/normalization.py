@@ -1,7 +1,8 @@
 """Normalisations with a trained offset: over the real steps of a batch, or over the channels of a step.
 
 ByteNet's have no gain, because a ReLU and a linear map follow, which absorb it (Madsen 2017, sections 2.4.1 and 2.6.3).
-`bytenet.layers.fast.normalization` has the same layers with faster gradients; networks use those.
+Weights and statistics are float32 with every dtype policy. `bytenet.layers.fast.normalization` has the same layers with
+faster gradients; networks use those.
 """
 
 from collections.abc import Iterator
@@ -43,12 +44,12 @@ class MaskedBatchNormalization(keras.layers.Layer):
 
     def build(self, input_shape):
         channels = (input_shape[-1],)
-        self.beta = self.add_weight(name="beta", shape=channels, initializer="zeros", autocast=False)
+        self.beta = self.add_weight(name="beta", shape=channels, initializer="zeros", dtype="float32", autocast=False)
         self.moving_mean = self.add_weight(
-            name="moving_mean", shape=channels, initializer="zeros", trainable=False, autocast=False
+            name="moving_mean", shape=channels, initializer="zeros", trainable=False, dtype="float32", autocast=False
         )
         self.moving_variance = self.add_weight(
-            name="moving_variance", shape=channels, initializer="ones", trainable=False, autocast=False
+            name="moving_variance", shape=channels, initializer="ones", trainable=False, dtype="float32", autocast=False
         )
 
     def call(self, inputs, mask=None, training=False):
@@ -65,6 +66,9 @@ class MaskedBatchNormalization(keras.layers.Layer):
         else:
             standardized = (values - self.moving_mean) * ops.rsqrt(self.moving_variance + self.epsilon)
         return ops.cast(standardized + self.beta, self.compute_dtype)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
 
     def _standardize(self, values, shares):
         """Give the real steps mean 0 and variance 1, and change the other steps in the same way.
@@ -121,14 +125,19 @@ class LayerNormalization(keras.layers.Layer):
 
     def build(self, input_shape):
         channels = (input_shape[-1],)
-        self.beta = self.add_weight(name="beta", shape=channels, initializer="zeros", autocast=False)
+        self.beta = self.add_weight(name="beta", shape=channels, initializer="zeros", dtype="float32", autocast=False)
         if self.scale:
-            self.gamma = self.add_weight(name="gamma", shape=channels, initializer="ones", autocast=False)
+            self.gamma = self.add_weight(
+                name="gamma", shape=channels, initializer="ones", dtype="float32", autocast=False
+            )
 
     def call(self, inputs):
         standardized = self._standardize(ops.cast(inputs, "float32"))
         outputs = standardized * self.gamma + self.beta if self.scale else standardized + self.beta
         return ops.cast(outputs, self.compute_dtype)
+
+    def compute_output_shape(self, input_shape):
+        return input_shape
 
     def _standardize(self, values):
         """Give the channels of each step mean 0 and variance 1; float32 `(..., channels)`."""

@@ -138,6 +138,18 @@ def test_padding_matters_without_masks(case):
     assert np.abs(further[:, :6] - alone).max() > 1e-3
 
 
+@pytest.mark.parametrize("policy", ["bfloat16", "float64"])
+@parametrize([*FAMILY_CASES, *(case for case in VARIANT_CASES if case.name == "recurrent: madsen")])
+def test_steps_equal_the_call_with_pure_policies(case, policy):
+    source_ids, target_ids = (pad(draw_sentences([length], seed=length)) for length in (6, 3))
+    model = build_model(case.config, VOCAB_SIZE, policy)
+    logits = model({"source_ids": source_ids, "target_ids": target_ids})
+    assert (model.compute_dtype, logits.dtype) == (policy, "float32")
+    tolerance = (0.05 if policy == "bfloat16" else 1e-5) * np.abs(logits).max()
+    for position, step_logits in enumerate(eager_step_logits(model, source_ids, target_ids)):
+        np.testing.assert_allclose(step_logits, logits[:, position], atol=tolerance)
+
+
 @parametrize(VARIANT_CASES)
 def test_mixed_precision_logits_are_near_the_exact_logits(case):
     source_ids, target_ids = (pad(draw_sentences([length], seed=length)) for length in (6, 9))

@@ -183,6 +183,23 @@ def test_unknown_normalization_is_refused():
         NormalizedActivation("instance", "relu")
 
 
+@pytest.mark.parametrize("policy", ["float16", "bfloat16", "float64"])
+@pytest.mark.parametrize("kind", [*BATCH, LayerNormalization, FastLayerNormalization])
+def test_weights_are_single_precision_with_every_policy(kind, policy):
+    layer, values = kind(dtype=policy), random_values(2, 5, 3)
+    outputs = layer(values, training=True)
+    assert keras.backend.standardize_dtype(outputs.dtype) == policy
+    assert {weight.dtype for weight in layer.weights} == {"float32"}
+    np.testing.assert_allclose(keras.ops.cast(outputs, "float32"), kind()(values, training=True), atol=0.02)
+
+
+@pytest.mark.parametrize(
+    "layer", [MaskedBatchNormalization(), LayerNormalization(), NormalizedActivation("batch", "relu")]
+)
+def test_output_has_the_shape_of_the_input(layer):
+    assert layer.compute_output_shape((None, None, 8)) == (None, None, 8)
+
+
 @BOTH_BATCH
 def test_half_precision_inputs_are_normalised_in_single_precision(kind):
     # The sum of these values is larger than the largest float16.

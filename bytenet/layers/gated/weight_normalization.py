@@ -11,8 +11,8 @@ class WeightNormalizedConvolution(DilatedConvolution):
     """A convolution with the kernel `g · v / ‖v‖`. With one tap, it is a linear map.
 
     The norm of v is taken for each filter, over taps and input channels. The length of v has no effect, and the
-    gradient of v is orthogonal to v. At the start, `g = ‖v‖`, so the kernel equals its initial value v. The norm is
-    computed in float32.
+    gradient of v is orthogonal to v. At the start, `g = ‖v‖`, so the kernel equals its initial value v. Norm and
+    gain are float32 with every dtype policy.
 
     Weights: `kernel`, which is v; `gain`, which is g, `(filters,)`; `bias`.
 
@@ -25,8 +25,9 @@ class WeightNormalizedConvolution(DilatedConvolution):
     def build(self, input_shape):
         super().build(input_shape)
         self.gain = self.add_weight(
-            name="gain", shape=(self.filters,), initializer=lambda shape, dtype: self._norms(), autocast=False
-        )
+            name="gain", shape=(self.filters,), initializer=lambda shape, dtype: self._norms(),
+            dtype="float32", autocast=False,
+        )  # fmt: skip
 
     def taps(self):
         kernel = ops.cast(self.kernel, "float32")

@@ -10,6 +10,14 @@ from keras.initializers import GlorotUniform, Identity, Initializer, Orthogonal,
 
 
 @keras.saving.register_keras_serializable("bytenet")
+class Float32Orthogonal(Orthogonal):
+    """Keras's `Orthogonal`, computed in float32 and then cast: TensorFlow has no QR decomposition in bfloat16."""
+
+    def __call__(self, shape, dtype=None):
+        return ops.cast(super().__call__(shape, "float32"), dtype or keras.config.floatx())
+
+
+@keras.saving.register_keras_serializable("bytenet")
 class SquareBlocks(Initializer):
     """A matrix of square blocks side by side, one for each gate. Each block is drawn by itself.
 
@@ -39,7 +47,7 @@ class WeightScheme:
     """
 
     kernel: Callable[[], Initializer] = GlorotUniform
-    recurrent: Callable[[], Initializer] = Orthogonal
+    recurrent: Callable[[], Initializer] = Float32Orthogonal
     score: Callable[[], Initializer] = GlorotUniform
     vector: Callable[[], Initializer] = GlorotUniform
     forget_bias: float = 1.0
@@ -51,13 +59,13 @@ def _same(make: Callable[[], Initializer]) -> WeightScheme:
 
 WEIGHT_SCHEMES = {
     "auto": WeightScheme(),
-    "orthogonal": WeightScheme(recurrent=partial(SquareBlocks, Orthogonal)),
+    "orthogonal": WeightScheme(recurrent=partial(SquareBlocks, Float32Orthogonal)),
     "identity": WeightScheme(recurrent=partial(SquareBlocks, Identity)),
     "sutskever": _same(partial(RandomUniform, -0.08, 0.08)),
     "luong": _same(partial(RandomUniform, -0.1, 0.1)),
     "bahdanau": WeightScheme(
         kernel=partial(RandomNormal, stddev=0.01),
-        recurrent=partial(SquareBlocks, Orthogonal),
+        recurrent=partial(SquareBlocks, Float32Orthogonal),
         score=partial(RandomNormal, stddev=0.001),
         vector=Zeros,
         forget_bias=0.0,

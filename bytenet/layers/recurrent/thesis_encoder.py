@@ -6,6 +6,7 @@ import keras
 from keras import ops
 
 from bytenet.layers.initializers import JointGlorotUniform, OpenGates
+from bytenet.layers.recurrent.initializers import Float32Orthogonal
 
 
 def cell_initializers(scheme: str, num_inputs: int, units: int, gated: bool) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def cell_initializers(scheme: str, num_inputs: int, units: int, gated: bool) -> 
         ValueError: for an unknown scheme.
     """
     if scheme == "auto":
-        return {}
+        return {"recurrent_initializer": Float32Orthogonal}  # a class: the cell draws the seeds in its own order
     if scheme != "thesis_code":
         raise ValueError(f"Unknown initializer {scheme!r}; known are auto, thesis_code.")
     columns = (2 * units, units) if gated else (units,)

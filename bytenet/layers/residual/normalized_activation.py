@@ -41,6 +41,9 @@ class NormalizedActivation(keras.layers.Layer):
             inputs = self.normalization(inputs)
         return self.activation(inputs)
 
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
     def get_config(self):
         return super().get_config() | {
             "normalization": self.kind,
