@@ -19,7 +19,8 @@ class MaskedBatchNormalization(keras.layers.Layer):
     """Batch normalisation over batch and time with a trained offset and no gain.
 
     Mask: true at real steps. The statistics count real steps only. All steps are normalised, but the outputs at padded
-    steps mean nothing. A batch without real steps does not change the running statistics.
+    steps mean nothing. A batch without real steps does not change the running statistics. As in Keras, a layer with
+    `trainable` false uses the running statistics in training, too, and does not change them.
 
     Args:
         epsilon: added to the variance.
@@ -54,12 +55,13 @@ class MaskedBatchNormalization(keras.layers.Layer):
 
     def call(self, inputs, mask=None, training=False):
         values = ops.cast(inputs, "float32")
-        if training or self.training_statistics:
+        learns = training and self.trainable
+        if learns or self.training_statistics:
             weights = ops.ones_like(values[..., :1]) if mask is None else ops.cast(mask, "float32")[..., None]
             count = self._total(weights)
             shares = weights / ops.where(count > 0, count, 1.0)  # sum to 1 over the real steps
             standardized, mean, variance = self._standardize(values, shares)
-            if training:
+            if learns:
                 keep = ops.where(count > 0, self.momentum, 1.0)
                 self.moving_mean.assign(keep * self.moving_mean + (1 - keep) * mean)
                 self.moving_variance.assign(keep * self.moving_variance + (1 - keep) * variance)

@@ -106,6 +106,15 @@ def test_chosen_statistics_end_with_their_context():
         pass
 
 
+@BOTH_BATCH
+def test_frozen_layer_uses_and_keeps_the_running_statistics_in_training(kind):
+    layer, values = make_layer(kind=kind), random_values(2, 5, 3)
+    layer.moving_mean.assign([1.0, 2.0, 3.0])
+    layer.trainable = False
+    np.testing.assert_array_equal(layer(values, training=True), layer(values))
+    np.testing.assert_array_equal(statistics(layer), [[1, 2, 3], [1, 1, 1]])
+
+
 def test_batch_without_real_steps_keeps_the_running_statistics():
     layer = make_layer()
     layer.moving_mean.assign([1.0, 2.0, 3.0])
