@@ -68,7 +68,7 @@ def measure_memory(cases: Sequence[TrainingCase], say: Callable[[str], None] = l
         case.check()
         say(f"{case.name} ...")
         try:
-            # A process keeps memory that it once used.
+            # In a new process, because a process keeps memory that it once used.
             costs.append(in_new_process(measure_in_this_process, case))
         except BrokenProcessPool as error:
             raise InputError(

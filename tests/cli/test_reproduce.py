@@ -11,7 +11,8 @@ import pytest
 from bytenet.cli.reproduce import reproduce
 from bytenet.errors import ConfigError, InputError, MissingFileError
 from bytenet.reproduction import Basis, Experiment, Needs
-from bytenet.reproduction.engine.verdict import Verdict, compare
+from bytenet.reproduction.engine.judging import compare
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.registry import all_experiments  # the real function, before it is replaced
 
 from .small_experiments import CHAPTER, draw, files, replace_registry

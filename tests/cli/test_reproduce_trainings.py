@@ -9,9 +9,8 @@ from bytenet.cli.reproduce import reproduce
 from bytenet.errors import InputError
 from bytenet.reproduction import Basis, Experiment, Needs, TrainingRun
 
+from ..reproduction.jobs.runs import RUN
 from .small_experiments import CHAPTER, draw, files, replace_registry
-
-RUN = TrainingRun("one", "digits", ("model.dim=4",))
 
 
 def count_finished(work):

@@ -19,9 +19,7 @@ from bytenet.models import build_model
 from bytenet.run_folder import RunFolder
 from bytenet.saved.keras_model import save_model
 
-from .inputs import VOCABULARY
-
-LINES = ["abba", "", "a bad cab", "dad", "   ", "a", "bead abba dead cab a a bad ace add", "zzz"]
+from .inputs import LINES, VOCABULARY
 
 
 def _texts(translations):

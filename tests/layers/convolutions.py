@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from bytenet.layers import DilatedConvolution
 
-from .random_weights import randomize
+from .random_weights import with_random_weights
 
 LAYERS = st.tuples(
     st.integers(1, 3),  # filters
@@ -18,4 +18,4 @@ def make_layer(filters, kernel_size, dilation_rate, causal, channels, use_bias=T
     """A layer with random weights, including the bias."""
     layer = DilatedConvolution(filters, kernel_size, dilation_rate, causal, use_bias)
     layer.build((None, None, channels))
-    return randomize(layer)
+    return with_random_weights(layer)

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def randomize(layer, scale=1.0):
+def with_random_weights(layer, scale=1.0):
     """Set all weights to random values, even those that start as zeros or ones, and return the layer."""
     random = np.random.default_rng(0)
     for weight in layer.weights:

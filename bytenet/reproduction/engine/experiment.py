@@ -119,7 +119,7 @@ class Experiment:
         measured_with: what `measure` uses that is no setting of a training, by name, at a scale, ready for JSON. Only
             rows that were measured with the same are joined.
         one_seed: whether it shows a single training, even if the user asks for more seeds.
-        is_thesis: whether the thesis has this experiment. Otherwise there are no differences from the thesis.
+        is_thesis: whether its trainings are those of the thesis. Otherwise there are no differences from the thesis.
         judges_settings: whether `verdicts` also gets, as `settings`, the settings that differ from the thesis's. They
             come from the record of the data; None if there is none.
         differs: for an experiment without trainings, the differences from the thesis's, by scale.

@@ -7,7 +7,7 @@ new data change such an outcome, the pages say that the conclusion has to be jud
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -16,7 +16,7 @@ from bytenet.errors import InputError
 from bytenet.markdown import cell, table
 from bytenet.reproduction.data import read_data
 from bytenet.reproduction.engine.number_format import number_text
-from bytenet.reproduction.engine.verdict import Outcome, Verdict
+from bytenet.reproduction.engine.verdict import Evidence, Outcome, Verdict
 from bytenet.reproduction.pages.differences import source_links
 
 _FILE = "conclusions.yaml"
@@ -36,7 +36,7 @@ class Conclusion(BaseModel):
         remark: what the top of the page adds to the claim. A conclusion that stands in part needs one: it says which
             part, so that nobody takes the claim for a result.
         rests_on: the verdicts that the judgement rests on: their outcomes, by experiment and quantity.
-        evidence: the kind of evidence. "": the evidence of the experiments.
+        evidence: the kinds of evidence, separated by "; ". "": the evidence of the experiments.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,6 +53,9 @@ class Conclusion(BaseModel):
     def _check(self) -> "Conclusion":
         if self.stands == "in part" and not self.remark:
             raise ValueError(f"remark is missing: which part of {self.claim!r} stands?")
+        for kind in filter(None, self.evidence.split("; ")):
+            if kind not in get_args(Evidence):
+                raise ValueError(f"{kind!r} is not a kind of evidence")
         return self
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE
 from bytenet.markdown import anchor, cell, table
 from bytenet.reproduction.engine.experiment import Experiment
+from bytenet.reproduction.engine.judging import FEWEST_FOR_SPREAD
 from bytenet.reproduction.engine.number_format import interval_text, number_text
-from bytenet.reproduction.engine.verdict import FEWEST_FOR_SPREAD
 from bytenet.reproduction.pages.chapters import CHAPTERS, chapter_of
 from bytenet.reproduction.pages.conclusions import conclusions_summary, conclusions_table, judge_conclusions
 from bytenet.reproduction.pages.differences import source_links

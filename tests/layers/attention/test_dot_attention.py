@@ -8,7 +8,7 @@ from bytenet.layers.attention.cache import AttentionCache
 from bytenet.layers.attention.dot_attention import causal_offsets, dot_attention, padding_offsets
 from bytenet.layers.attention.multi_head_attention import MultiHeadAttention
 
-from ..random_weights import random_values, randomize
+from ..random_weights import random_values, with_random_weights
 
 QUERIES = np.eye(2, dtype="float32")
 VALUES = np.array([[1, 2], [3, 4]], "float32")
@@ -40,7 +40,7 @@ def test_heads_equal_a_loop_over_heads():
     offsets = padding_offsets(np.array([[5, 3, 4, 7, 1], [5, 1, 0, 0, 0]]), "float32")
     layer = MultiHeadAttention(heads=2, head_dim=4)
     layer.build(queries.shape)
-    w_q, b_q, w_kv, b_kv, w_o, b_o = randomize(layer).get_weights()
+    w_q, b_q, w_kv, b_kv, w_o, b_o = with_random_weights(layer).get_weights()
     outputs, weights = layer(queries, *layer.keys_and_values(memory), offsets[:, None, None])
 
     contexts = []

@@ -11,7 +11,7 @@ from bytenet.layers.fast import make_dropout, use_tap_products
 from bytenet.private_api import all_layers
 
 from ...contract.plain_layers import plain_layers
-from ..random_weights import random_values, randomize
+from ..random_weights import random_values, with_random_weights
 
 ARGUMENTS = {"dim": 8, "kernel_size": 3, "causal": False, "activation": "relu"}
 
@@ -21,7 +21,7 @@ def make_stack(normalization, dropout=0.0, activation="relu"):
         2, [1, 2], **ARGUMENTS | {"normalization": normalization, "dropout": dropout, "activation": activation}
     )
     stack.build((None, None, 8))
-    return randomize(stack, scale=0.5)
+    return with_random_weights(stack, scale=0.5)
 
 
 def fast_parts(stack):

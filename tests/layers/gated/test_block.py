@@ -10,7 +10,7 @@ from keras.ops import convert_to_numpy
 from bytenet.layers.gated.block import GatedBlock
 from bytenet.layers.gated.stack import GatedStack
 
-from ..random_weights import random_values, randomize
+from ..random_weights import random_values, with_random_weights
 
 
 def draw_memory(batch, length, dim):
@@ -58,7 +58,7 @@ def test_block_has_a_linear_map_only_where_the_width_changes(width):
 def test_block_without_attention_averages_gated_convolution_and_input():
     block = GatedBlock(4, 3, False)
     block.build((None, None, 4))
-    randomize(block)
+    with_random_weights(block)
     inputs = random_values(2, 5, 4)
     convolved = convert_to_numpy(block.convolution(inputs))
     expected = (convolved[..., :4] / (1 + np.exp(-convolved[..., 4:])) + inputs) * math.sqrt(0.5)
@@ -69,7 +69,7 @@ def test_dropout_is_for_the_input_of_the_convolution_and_not_for_the_residual_co
     keras.utils.set_random_seed(1)
     block = GatedBlock(4, 3, False, dropout=0.99999)
     block.build((None, None, 4))
-    randomize(block).convolution.bias.assign(np.zeros(8))
+    with_random_weights(block).convolution.bias.assign(np.zeros(8))
     inputs = random_values(2, 5, 4)
     np.testing.assert_allclose(block(inputs, training=True), inputs * math.sqrt(0.5), atol=1e-6)
     assert np.abs(block(inputs) - inputs * math.sqrt(0.5)).max() > 1e-2
@@ -79,7 +79,7 @@ def test_dropout_is_for_the_input_of_the_convolution_and_not_for_the_residual_co
 def test_padded_steps_do_not_reach_real_steps(kernel_size):
     stack = GatedStack([4, 6], [kernel_size] * 2, 3)
     stack.build((None, None, 4))
-    randomize(stack)
+    with_random_weights(stack)
     mask = np.arange(7) < np.array([4, 7])[:, None]
     inputs = random_values(2, 7, 4)
     outputs, weights = stack(inputs, mask=mask)
@@ -94,7 +94,7 @@ def test_padded_steps_do_not_reach_real_steps(kernel_size):
 def test_step_for_several_hypotheses_of_a_source_equals_call(equations):
     block = GatedBlock(6, 1, True, attention_dim=3, equations=equations)
     block.build((None, None, 4))
-    randomize(block)
+    with_random_weights(block)
     memory, inputs, embedded = draw_memory(2, 5, 3), random_values(2, 4, 4), random_values(2, 4, 3, seed=4)
     expected, weights = block(inputs, embedded, memory)
     assert weights.shape == (2, 4, 5)

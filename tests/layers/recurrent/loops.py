@@ -5,14 +5,14 @@ from keras.ops import convert_to_numpy
 
 from bytenet.layers.recurrent.encoder import RecurrentLayer
 
-from ...models.references.numpy_network import sigmoid
-from ..random_weights import random_values, randomize
+from ...numpy_functions import sigmoid
+from ..random_weights import random_values, with_random_weights
 
 
 def random_layer(kind, units=3, channels=2, **arguments):
     layer = RecurrentLayer(kind, units, **arguments)
     layer.build((None, None, channels))
-    return randomize(layer)
+    return with_random_weights(layer)
 
 
 def loop_over_steps(layer, inputs):

@@ -6,14 +6,14 @@ from keras.ops import convert_to_numpy
 
 from bytenet.layers.recurrent.encoder import RecurrentEncoder, reversed_order
 
-from ..random_weights import randomize
+from ..random_weights import with_random_weights
 from .loops import LENGTHS, MASK, SENTENCES, loop_over_steps
 
 
 def random_encoder(**arguments):
     encoder = RecurrentEncoder("gru", 2, 2, **arguments)
     encoder.build((None, None, 2))
-    return randomize(encoder)
+    return with_random_weights(encoder)
 
 
 @pytest.mark.parametrize("meeting", ["layer", "end"])

@@ -9,7 +9,7 @@ from keras.ops import convert_to_numpy
 from bytenet.layers import ResidualBlock, ResidualSet, ResidualStack
 from bytenet.layers.fast import HashedAlphaDropout, HashedDropout
 
-from ..random_weights import random_values, randomize
+from ..random_weights import random_values, with_random_weights
 
 SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batch", "layer", "none")]
 
@@ -17,7 +17,7 @@ SIZES_AND_NORMS = [(size, norm) for size in ("full", "small") for norm in ("batc
 def make_block(dim=4, kernel_size=3, dilation_rate=2, causal=True, **arguments):
     block = ResidualBlock(dim, kernel_size, dilation_rate, causal, **arguments)
     block.build((None, None, dim))
-    return randomize(block, scale=0.5)
+    return with_random_weights(block, scale=0.5)
 
 
 def trainable_shapes(block):
@@ -100,7 +100,7 @@ def test_padding_does_not_reach_the_real_steps_of_a_centred_block(size, norm):
 def test_causal_stack_does_not_see_later_steps(position, size):
     stack = ResidualStack(2, (1, 2), dim=4, kernel_size=2, causal=True, size=size)
     stack.build((None, None, 4))
-    randomize(stack, scale=0.5)
+    with_random_weights(stack, scale=0.5)
     inputs = random_values(1, 9, 4)
     changed = inputs.copy()
     changed[:, position] += 1

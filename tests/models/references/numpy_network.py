@@ -36,12 +36,3 @@ def check_logits(network, config, lengths, tolerance=1e-4):
     expected = network(net.model).logits(source, target)
     assert np.std(expected) > 0.1
     np.testing.assert_allclose(net.logits([source], [target])[0], expected, atol=tolerance)
-
-
-def sigmoid(values):
-    return 1 / (1 + np.exp(-values))
-
-
-def softmax(scores):
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return shares / shares.sum(axis=-1, keepdims=True)

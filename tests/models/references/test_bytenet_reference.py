@@ -9,7 +9,8 @@ import pytest
 from bytenet.config.families.bytenet import ByteNetConfig
 
 from ...contract.cases import CASES, Case, narrow, parametrize
-from .numpy_network import NumpyNetwork, check_logits, softmax
+from ...numpy_functions import softmax
+from .numpy_network import NumpyNetwork, check_logits
 
 
 class ByteNetNetwork(NumpyNetwork):

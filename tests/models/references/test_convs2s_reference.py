@@ -6,7 +6,8 @@ import pytest
 from bytenet.config.families.convs2s import ConvS2SConfig
 
 from ...contract.cases import CASES, Case, narrow, parametrize
-from .numpy_network import NumpyNetwork, check_logits, sigmoid, softmax
+from ...numpy_functions import sigmoid, softmax
+from .numpy_network import NumpyNetwork, check_logits
 
 HALF = np.sqrt(0.5)
 

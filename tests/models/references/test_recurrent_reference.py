@@ -6,7 +6,8 @@ import pytest
 from bytenet.config.families.recurrent import RecurrentConfig
 
 from ...contract.cases import narrow
-from .numpy_network import NumpyNetwork, check_logits, sigmoid, softmax
+from ...numpy_functions import sigmoid, softmax
+from .numpy_network import NumpyNetwork, check_logits
 
 
 class RecurrentNetwork(NumpyNetwork):

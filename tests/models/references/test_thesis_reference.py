@@ -7,7 +7,8 @@ from bytenet.config.families.recurrent import RecurrentConfig
 
 from ...contract.cases import CASES, Case, draw_sentences, narrow, pad, parametrize
 from ...contract.traced_model import traced
-from .numpy_network import NumpyNetwork, check_logits, sigmoid
+from ...numpy_functions import sigmoid
+from .numpy_network import NumpyNetwork, check_logits
 
 BASELINES = [case for case in CASES if getattr(case.config, "decoder", None) == "madsen"] + [
     Case("dense, settings of the thesis", narrow(RecurrentConfig, variant="madsen", settings="thesis"))

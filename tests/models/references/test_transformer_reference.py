@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ...contract.cases import CASES, parametrize
-from .numpy_network import NumpyNetwork, check_logits, softmax
+from ...numpy_functions import softmax
+from .numpy_network import NumpyNetwork, check_logits
 
 
 class TransformerNetwork(NumpyNetwork):

@@ -113,10 +113,13 @@ def test_command_prints_a_table(starts):
     assert lines[0].endswith("compiling and first step")
 
 
-@pytest.mark.parametrize(("options", "ways"), [(("--no-xla", "--warm-cache"), (0, 2)), (("--empty-cache",), (1,))])
+@pytest.mark.parametrize(
+    ("options", "ways"),
+    [(("--no-xla", "--warm-cache"), ["no XLA", "XLA, warm cache"]), (("--empty-cache",), ["XLA, empty cache"])],
+)
 def test_options_choose_the_ways(starts, options, ways):
     result = CliRunner().invoke(benchmark, ["startup", "digits", *options, "--json"], catch_exceptions=False)
-    assert [cost["way"] for cost in json.loads(result.stdout)] == [WAYS[way] for way in ways]
+    assert [cost["way"] for cost in json.loads(result.stdout)] == ways
 
 
 @pytest.mark.parametrize(

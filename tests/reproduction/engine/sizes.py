@@ -7,8 +7,10 @@ from bytenet.reproduction.engine.results import ResultFiles, read_table
 from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.jobs.training_run import TrainingRun
 
-ONE, TWO = TrainingRun("one", "digits", ("model.dim=4",)), TrainingRun("two", "digits", ("model.dim=6",))
-RUNS = {"small": ONE, "large": TWO}
+from ..jobs.runs import RUN
+
+TWO = TrainingRun("two", "digits", ("model.dim=6",))
+RUNS = {"small": RUN, "large": TWO}
 
 
 def measure(work):

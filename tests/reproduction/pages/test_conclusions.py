@@ -143,6 +143,13 @@ def test_numbers_of_the_authors_grid_follow_from_his_data():
     assert words in _because("unlabelled text lowers the error somewhat")
 
 
+def test_unknown_kind_of_evidence_is_refused():
+    values = CONCLUSION.model_dump()
+    assert Conclusion(**values | {"evidence": "rescored; counted"}).evidence == "rescored; counted"
+    with pytest.raises(ValidationError, match="'guessed' is not a kind of evidence"):
+        Conclusion(**values | {"evidence": "rescored; guessed"})
+
+
 def test_conclusions_on_europarl_say_that_nothing_was_trained():
     on_europarl = [one for one in read_conclusions() if "Trained on Europarl" in one.claim and one.stands != "open"]
     assert len(on_europarl) >= 2

@@ -11,8 +11,9 @@ from typing import Any
 
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences
-from bytenet.reproduction.engine.verdict import Outcome, Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.captions.runs import (
     BACK,
     BACK_ONCE,

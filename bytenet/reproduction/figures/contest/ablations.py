@@ -11,8 +11,9 @@ from statistics import fmean
 
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, p_of_difference
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import by_trial, holm
-from bytenet.reproduction.engine.verdict import Outcome, Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.contest.systems import CHOSEN, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save

@@ -14,8 +14,9 @@ from bytenet.config import load_config
 from bytenet.datasets import read_corpus
 from bytenet.datasets.selection import select_training_pairs
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import by_trial
-from bytenet.reproduction.engine.verdict import Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, VALIDATION, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, texts_in
 from bytenet.reproduction.figures.shared.corpus_files import as_split

@@ -4,8 +4,9 @@ from pathlib import Path
 from statistics import fmean
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import RATE, by_trial
-from bytenet.reproduction.engine.verdict import Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import SYSTEMS, validation_of
 from bytenet.reproduction.figures.shared.cells import rows_where, texts_in
 from bytenet.reproduction.figures.shared.plots import new_figure, save

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import by_trial
-from bytenet.reproduction.engine.verdict import Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest.systems import CHOSEN, COMPETITORS, MINUTES, training_of, validation_of
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where, text_in, texts_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save

@@ -7,8 +7,9 @@ The costs are measured in the same way, too.
 from functools import partial
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.statistics import by_trial, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.contest import decoding_cost, quality, training_cost
 from bytenet.reproduction.figures.contest.systems import ATTENTIONS
 from bytenet.reproduction.figures.shared.translation_scores import SCORES

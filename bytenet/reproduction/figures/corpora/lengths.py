@@ -7,7 +7,8 @@ import numpy as np
 
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact
+from bytenet.reproduction.engine.judging import compare_exact
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.corpora.texts import NEWSTEST, news
 from bytenet.reproduction.figures.shared.cells import integer_in, number_in
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from bytenet.datasets.parallel import Pairs
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.engine.judging import compare_exact, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.corpora.texts import EUROPARL, EUROPARL_PAIRS, NEWSTEST, PRINTED_PAIRS, europarl, news
 from bytenet.reproduction.figures.shared.cells import integer_in
 from bytenet.reproduction.figures.shared.corpus_files import pairs_of_lengths

@@ -7,8 +7,9 @@ from typing import Literal
 
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.judging import compare, difference, statement
 from bytenet.reproduction.engine.statistics import RATE, RATE_DIFFERENCE
-from bytenet.reproduction.engine.verdict import Verdict, compare, difference, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.digits.runs import BASIS, CODE, SETTINGS, TIME, digits_run
 from bytenet.reproduction.figures.shared.curve_plots import Panel, plot_curves
 from bytenet.reproduction.figures.shared.curves import beginning, collect_curves, first_values, settled

@@ -1,144 +1,36 @@
-"""Table 3.3.1: translations of the test set of Synthetic Digits; and in which digit they are wrong."""
+"""Table 3.3.1: six translations of the test set of Synthetic Digits."""
 
-from itertools import zip_longest
-from pathlib import Path
-from statistics import fmean
-
-from bytenet.datasets import Pairs
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.statistics import RATE
-from bytenet.reproduction.engine.verdict import Verdict, comparison, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.digits.runs import BASIS, SETTINGS, TIME, digits_run
-from bytenet.reproduction.figures.shared.cells import rows_where
-from bytenet.reproduction.figures.shared.plots import new_figure, save
+from bytenet.reproduction.figures.digits.translations import test_pairs, translate
 from bytenet.reproduction.jobs.training_run import TrainingRun
-from bytenet.run_folder import RunFolder
-
-_WHOLE = "whole number"
-_PLACES = ("first digit", "second digit", "third digit")
-_PAIRS: dict[Scale, int] = {"smoke": 8, "cpu": 128, "thesis": 128}
 
 
-def _test_pairs(count: int) -> Pairs:
-    """The first pairs of the test set."""
-    from bytenet.datasets.corpora.digits import digits
-
-    return digits(seed=11, size=count)
-
-
-def _translate(folder: RunFolder, sources: list[str]) -> list[str]:
-    """The best translations, with a beam of 10 as in the thesis."""
-    from bytenet.decoding import Translator
-
-    # No maximum length is needed: with the thesis's settings, an output is never longer than its padded source.
-    translator = Translator.from_run(folder, beam_size=10, length_penalty=0.0)
-    return [translations[0].text for translations in translator.translate(sources, split_sentences=False)]
-
-
-def _sample_runs(scale: Scale) -> list[TrainingRun]:
+def _runs(scale: Scale) -> list[TrainingRun]:
     return [digits_run("bytenet", settings, scale) for settings in SETTINGS]
 
 
-def _measure_samples(work: Work) -> Table:
-    pairs = _test_pairs(6)
+def _measure(work: Work) -> Table:
+    pairs = test_pairs(6)
     of_thesis = thesis_numbers("digits_samples")
     table: Table = [
         {"source": source, "target": target, "printed": printed}
         for source, target, printed in zip(pairs.source, pairs.target, of_thesis, strict=True)
     ]
-    for settings, run in zip(SETTINGS, _sample_runs(work.scale), strict=True):
-        for row, translation in zip(table, _translate(work.folders(run)[0], pairs.source), strict=True):
+    for settings, run in zip(SETTINGS, _runs(work.scale), strict=True):
+        for row, translation in zip(table, translate(work.folders(run)[0], pairs.source), strict=True):
             row[f"{settings} settings"] = translation
     return table
 
 
-def _verdicts_of_samples(table: Table, scale: Scale) -> list[Verdict]:
+def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     right = {settings: sum(row["target"] == row[f"{settings} settings"] for row in table) for settings in SETTINGS}
     return [
         Verdict(quantity=f"right samples of six, {settings} settings", printed=3, measured=count)
         for settings, count in right.items()
     ]
-
-
-def _runs(scale: Scale) -> list[TrainingRun]:
-    return [digits_run("bytenet", "thesis", scale)]
-
-
-def _measure_places(work: Work) -> Table:
-    """Rows of `seed` and `part`: of how many test sequences that have this part it is wrong."""
-    pairs = _test_pairs(_PAIRS[work.scale])
-    [run] = _runs(work.scale)
-    return [
-        {"seed": seed} | row
-        for seed, folder in zip(work.seeds, work.folders(run), strict=True)
-        for row in errors_by_place(pairs.target, _translate(folder, pairs.source))
-    ]
-
-
-def errors_by_place(targets: list[str], translations: list[str]) -> Table:
-    """Count the wrong numbers, and the wrong digits at each place from the left.
-
-    A digit is right if the translation has the same character at its place.
-
-    Args:
-        targets: the numbers, of up to three digits.
-        translations: one for each number, of any length.
-
-    Returns:
-        A row for each of `part`, with `numbers`, the count of targets that have this part, and `wrong`.
-    """
-    counts = {part: [0, 0] for part in (_WHOLE, *_PLACES)}
-    for target, translation in zip(targets, translations, strict=True):
-        parts = {_WHOLE: target != translation}
-        parts |= {
-            place: written != digit
-            for place, digit, written in zip_longest(_PLACES, target, translation[: len(target)])
-            if digit is not None
-        }
-        for part, is_wrong in parts.items():
-            counts[part][0] += 1
-            counts[part][1] += is_wrong
-    return [{"part": part, "numbers": numbers, "wrong": wrong} for part, (numbers, wrong) in counts.items()]
-
-
-def _shares(table: Table) -> dict[str, list[float]]:
-    """The share that is wrong of each part, one for each seed."""
-    return {
-        part: [row["wrong"] / row["numbers"] for row in rows_where(table, part=part)] for part in (_WHOLE, *_PLACES)
-    }
-
-
-def _verdicts_of_places(table: Table, scale: Scale) -> list[Verdict]:
-    shares = _shares(table)
-    first, *_, last = (shares[place] for place in _PLACES)
-    return [
-        mean_of(
-            "share of test sequences translated without an error", [1 - share for share in shares[_WHOLE]],
-            "“for the most part, the translations are good”", RATE,
-            "the thesis does not say which translations count as good",
-        ),
-        comparison(
-            "share of wrong third digits minus share of wrong first digits",
-            "“the later digit predictions show some error”",
-            [late - early for early, late in zip(first, last, strict=True)], "higher", source="result-bytenet.tex:44",
-            note="wrong: " + ", ".join(f"{place} {fmean(shares[place]):.3f}" for place in _PLACES),
-        ),
-    ]  # fmt: skip
-
-
-def _plot_places(table: Table, path: Path) -> None:
-    figure = new_figure(3.6)
-    axes = figure.subplots()
-    shares = _shares(table)
-    for place, values in enumerate(shares.values()):
-        axes.plot([place] * len(values), values, "o", color="C0", alpha=0.5)
-        axes.plot(place, fmean(values), "_", color="C0", markersize=24)
-    axes.set_xticks(range(len(shares)), list(shares))
-    axes.set(xlim=(-0.5, len(shares) - 0.5), ylim=(0, 1), ylabel="share of wrong ones in the test set")
-    axes.set_title("a point for each training, a line for the mean", fontsize="small")
-    axes.grid(axis="y", alpha=0.3)
-    save(figure, path)
 
 
 EXPERIMENTS = (
@@ -148,28 +40,9 @@ EXPERIMENTS = (
         thesis="Three of six are right. Of the others, two have the last digit wrong and one has both digits wrong.",
         needs=Needs(time=TIME),
         basis=BASIS,
-        runs=_sample_runs,
-        measure=_measure_samples,
-        verdicts=_verdicts_of_samples,
-        one_seed=True,
-    ),
-    Experiment(
-        name="digits-by-place",
-        title="Errors of ByteNet on Synthetic Digits by the place of the digit, beam 10",
-        thesis="Most translations are good, in particular at their beginning. Later digits show some errors. The "
-        "thesis prints six samples (table 3.3.1) and counts no errors.",
-        needs=Needs(
-            time={
-                "smoke": "1 min",
-                "cpu": "7 min for 5 seeds; the thesis's own size",
-                "thesis": "as cpu, one at a time",
-            }
-        ),
-        basis=BASIS,
         runs=_runs,
-        measure=_measure_places,
-        verdicts=_verdicts_of_places,
-        plot=_plot_places,
-        seeds={"cpu": 5, "thesis": 5},
+        measure=_measure,
+        verdicts=_verdicts,
+        one_seed=True,
     ),
 )

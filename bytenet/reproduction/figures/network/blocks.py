@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.engine.judging import compare_exact, statement
+from bytenet.reproduction.engine.verdict import Verdict
 
 if TYPE_CHECKING:
     from bytenet.layers import ResidualBlock
 from bytenet.reproduction.figures.network.block_plots import plot_blocks
-from bytenet.reproduction.figures.network.formulas import DIMS, FORMULAS, NUM_BLOCKS
+from bytenet.reproduction.figures.network.formulas import DIMS, NUM_BLOCKS, decoder_weights, encoder_weights
 from bytenet.reproduction.figures.shared.cells import rows_where
 from bytenet.reproduction.figures.shared.needs import COMPUTED
 
@@ -101,7 +102,6 @@ def _verdicts(table: Table, scale: Scale) -> list[Verdict]:
     def layers(variant: str) -> int:
         return len(rows_where(table, model=variant, part="encoder block"))
 
-    (_, encoder_weights), (_, decoder_weights) = FORMULAS.values()
     small_dim, dim = DIMS["simplified"], DIMS["bytenet"]
     ratio = blocks("simplified", small_dim) / blocks("bytenet", dim)
     unmasked_ratio = unmasked("simplified", small_dim) / unmasked("bytenet", dim)

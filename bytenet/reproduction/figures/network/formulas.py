@@ -5,10 +5,21 @@ from bytenet.reproduction.figures.shared.cells import rows_where
 
 DIMS = {"bytenet": 400, "simplified": 200}
 NUM_BLOCKS = 15
-# Kernel weights of a block of input width D with k = 5: the thesis's equations 2.6.1 and 2.6.2.
+
+
+def encoder_weights(width: float) -> float:
+    """Kernel weights of an encoder block of input width D with k = 5: the thesis's equation 2.6.1."""
+    return (5 / 4 + 1) * width**2
+
+
+def decoder_weights(width: float) -> float:
+    """Kernel weights of a decoder block of input width D with k = 5: the thesis's equation 2.6.2."""
+    return ((5 + 1) / 8 + 1) * width**2
+
+
 FORMULAS = {
-    "encoder block": ("(k/4 + 1) D²", lambda width: (5 / 4 + 1) * width**2),
-    "decoder block": ("((k + 1)/8 + 1) D²", lambda width: ((5 + 1) / 8 + 1) * width**2),
+    "encoder block": ("(k/4 + 1) D²", encoder_weights),
+    "decoder block": ("((k + 1)/8 + 1) D²", decoder_weights),
 }
 
 
@@ -19,8 +30,7 @@ def weights_of_blocks(variant: str, width: float) -> float:
     """
     if variant == "simplified":
         return 5 * width**2 + 3 * (2 * width) ** 2
-    (_, encoder), (_, decoder) = FORMULAS.values()
-    return encoder(width) + decoder(2 * width)
+    return encoder_weights(width) + decoder_weights(2 * width)
 
 
 def ratio_text(table: Table) -> str:

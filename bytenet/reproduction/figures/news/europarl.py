@@ -8,8 +8,9 @@ from statistics import fmean
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
+from bytenet.reproduction.engine.judging import compare, comparison, mean_of, statement
 from bytenet.reproduction.engine.statistics import RATE
-from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, mean_of, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.news.europarl_runs import (
     BASIS,
     BASIS_BESIDE_SIMPLIFIED,

@@ -7,7 +7,8 @@ import numpy as np
 
 from bytenet.evaluation.evaluate_run import Split
 from bytenet.reproduction.engine.experiment import Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.engine.judging import statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.news.memorise_runs import (
     BASIS,
     BASIS_BESIDE_SIMPLIFIED,

@@ -10,8 +10,9 @@ import numpy as np
 from bytenet.evaluation import smooth
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Scale, Table
+from bytenet.reproduction.engine.judging import compare, comparison, statement
 from bytenet.reproduction.engine.number_format import interval_text
-from bytenet.reproduction.engine.verdict import Verdict, compare, comparison, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.news.memorise_runs import fewer_steps
 from bytenet.reproduction.figures.news.widths import judged_by_width
 from bytenet.reproduction.figures.shared.cells import rows_where

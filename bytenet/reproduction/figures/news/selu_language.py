@@ -10,7 +10,8 @@ import numpy as np
 
 from bytenet.csv_log import read_csv_log
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, mean_of
+from bytenet.reproduction.engine.judging import mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where
 from bytenet.reproduction.figures.shared.corpus_files import as_files, number_words
 from bytenet.reproduction.figures.shared.curves import WATCHED, series, steps_per_epoch, worst_spikes

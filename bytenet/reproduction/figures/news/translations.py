@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from bytenet.errors import MissingFileError
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.engine.judging import compare_exact, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import number_in, rows_where
 from bytenet.reproduction.figures.shared.corpus_files import number_words
 

@@ -6,8 +6,9 @@ from statistics import fmean
 
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table
+from bytenet.reproduction.engine.judging import compare, mean_of
 from bytenet.reproduction.engine.statistics import RATE
-from bytenet.reproduction.engine.verdict import Outcome, Verdict, compare, mean_of
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     ATTENTION,
     EPOCHS,

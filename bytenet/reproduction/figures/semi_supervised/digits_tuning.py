@@ -9,9 +9,10 @@ from bytenet.datasets.corpora.digits import NAMES, digits
 from bytenet.datasets.parallel import Pairs
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Row, Scale, Table, Work
+from bytenet.reproduction.engine.judging import mean_of
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import RATE, by_trial, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores_on
 from bytenet.reproduction.figures.semi_supervised.grid_runs import LABELLED, TRIALS, UNLABELLED, Cell, grid_run
 from bytenet.reproduction.figures.shared.cells import text_in

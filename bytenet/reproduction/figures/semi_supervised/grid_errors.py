@@ -6,8 +6,9 @@ from statistics import fmean
 
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, next_value, p_of_difference
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
+from bytenet.reproduction.engine.judging import statement
 from bytenet.reproduction.engine.statistics import holm
-from bytenet.reproduction.engine.verdict import Outcome, Verdict, statement
+from bytenet.reproduction.engine.verdict import Outcome, Verdict
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import ATTENTION
 from bytenet.reproduction.figures.semi_supervised.grid_gains import (
     below_attention,

@@ -6,8 +6,9 @@ from statistics import fmean
 
 from bytenet.evaluation.t_intervals import FEWEST_TO_COMPARE, difference_of_means, student_t
 from bytenet.reproduction.engine.experiment import Table
+from bytenet.reproduction.engine.judging import statement
 from bytenet.reproduction.engine.statistics import holm, paired, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.semi_supervised.baseline_runs import (
     EPOCHS,
     FORMS,
@@ -34,7 +35,7 @@ def judged_if_grid_is_whole(verdict: Verdict, all_cells: bool, trials: Sequence[
     """The verdict; no claim until all trials of all cells are finished."""
     if all_cells and min(trials) >= TRIALS:
         return verdict
-    return verdict.unjudged()
+    return verdict.unjudged("not all trials of all cells are finished")
 
 
 def effect_of_text(rows: Table, words: str, is_chosen: bool) -> list[Verdict]:

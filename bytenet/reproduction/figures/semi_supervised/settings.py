@@ -7,9 +7,10 @@ from textwrap import fill
 
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
+from bytenet.reproduction.engine.judging import comparison, mean_of
 from bytenet.reproduction.engine.number_format import interval_text
 from bytenet.reproduction.engine.statistics import by_trial, paired, paired_differences
-from bytenet.reproduction.engine.verdict import Verdict, comparison, mean_of
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.semi_supervised.greedy_scores import greedy_scores
 from bytenet.reproduction.figures.semi_supervised.grid_runs import (
     TRIALS,

@@ -1,4 +1,4 @@
-"""Cells of result tables with a type: what a CSV file holds is a number or a text."""
+"""Rows of result tables, and their cells with a type."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar

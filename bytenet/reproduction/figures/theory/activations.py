@@ -6,7 +6,8 @@ import numpy as np
 
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.engine.judging import compare_exact, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import columns_of
 from bytenet.reproduction.figures.shared.needs import COMPUTED
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save

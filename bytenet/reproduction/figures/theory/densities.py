@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.engine.judging import statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import columns_of, rows_where, text_in
 from bytenet.reproduction.figures.shared.needs import COMPUTED
 from bytenet.reproduction.figures.shared.plots import handles_of, legend_below, new_figure, save

@@ -4,7 +4,8 @@ import numpy as np
 
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, statement
+from bytenet.reproduction.engine.judging import statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.shared.needs import COMPUTED
 

@@ -9,7 +9,8 @@ import numpy as np
 from bytenet.evaluation.t_intervals import student_t
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Scale, Table
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.engine.judging import compare_exact, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import integer_in, rows_where, text_in
 
 LABELS = {"bytenet": "ByteNet", "simplified": "Simplified ByteNet", "selu": "SELU ByteNet"}

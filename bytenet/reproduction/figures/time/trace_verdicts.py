@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from bytenet.profiling.traces.breakdown import DeviceTime
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact, statement
+from bytenet.reproduction.engine.judging import compare_exact, statement
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.time.trace_tables import COMMUNICATION, SHARED_STATISTICS
 
 
@@ -47,7 +48,7 @@ def cost_of_part(part: str, other: str, printed: str) -> Callable[[list[DeviceTi
         return Verdict(
             quantity=f"time of {part} divided by time of {other}", printed=printed,
             measured=seconds[part] / seconds[other],
-            source="result-selu-bytenet.tex:75", note="no number is given",
+            source="result-selu-bytenet.tex:75", note="the thesis gives no number",
         )  # fmt: skip
 
     return judge
@@ -61,7 +62,7 @@ def share_of_parts(parts: Sequence[str], printed: str, source: str) -> Callable[
         return Verdict(
             quantity=f"share of the busy time in {', '.join(parts)}", printed=printed,
             measured=sum(seconds[part] for part in parts) / sum(seconds.values()), source=source,
-            note="without communication; no number is given",
+            note="without communication; the thesis gives no number",
         )  # fmt: skip
 
     return judge

@@ -13,7 +13,8 @@ from bytenet.profiling.traces.breakdown import DeviceTime
 from bytenet.profiling.traces.plots import draw_grouped, draw_timeline, timeline
 from bytenet.reproduction.data import thesis_numbers
 from bytenet.reproduction.engine.experiment import Basis, Experiment, Needs, Scale, Table, Work
-from bytenet.reproduction.engine.verdict import Verdict, compare_exact
+from bytenet.reproduction.engine.judging import compare_exact
+from bytenet.reproduction.engine.verdict import Verdict
 from bytenet.reproduction.figures.shared.cells import number_in, text_in
 from bytenet.reproduction.figures.time.captures import THESIS_DEVICES, Captured
 from bytenet.reproduction.figures.time.trace_tables import (

@@ -7,17 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bytenet.evaluation.t_intervals import difference_of_means, student_t
+from bytenet.reproduction.engine.judging import compare, compare_exact, comparison, difference, mean_of, statement
 from bytenet.reproduction.engine.number_format import interval_text, number_text
 from bytenet.reproduction.engine.statistics import RATE, clip, holm
-from bytenet.reproduction.engine.verdict import (
-    Verdict,
-    compare,
-    compare_exact,
-    comparison,
-    difference,
-    mean_of,
-    statement,
-)
+from bytenet.reproduction.engine.verdict import Verdict
 
 # Mean 3 and standard deviation sqrt(2.5). Student's t for 4 degrees of freedom is 2.7764 at 97.5 %.
 _FIVE = [1, 2, 3, 4, 5]
