@@ -177,8 +177,8 @@ def test_graphs_of_alignments_are_made_in_advance_and_only_for_hypotheses_that_n
 
 
 def test_model_or_vocabulary_that_does_not_fit_is_refused(table_model, attentive_model):
-    tables = [[[0.2] * 5] * 5]
+    tables = [[[1 / 6] * 6] * 6]
     with pytest.raises(InputError, match="has no attention"):
         Translator(table_model(tables), VOCABULARY, coverage_penalty=0.1)
     with pytest.raises(InputError, match='unknown="symbol", not "drop"'):
-        Translator(attentive_model(tables), Vocabulary("xyz", unknown="drop"), replace_unknown=True)
+        Translator(attentive_model(tables), Vocabulary("wxyz", unknown="drop"), replace_unknown=True)
